@@ -1,0 +1,1 @@
+"""One trunk, many lines: any agent in any front end."""

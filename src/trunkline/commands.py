@@ -1,0 +1,86 @@
+"""Commands: what a front end asks of a session.
+
+Every command may carry a ``key``: posting the same key twice is one command, so a front end may
+retry after a cut connection. ``by`` says who sent it and is set by the endpoint, never by the peer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from trunkline.content import Content, as_content, text_of
+from trunkline.questions import Outcome
+
+__all__ = ["Answer", "Cancel", "Command", "DropPrompt", "Prompt", "Rewind", "SetConfig"]
+
+
+class _Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """The common fields of every command."""
+
+    key: str | None = None
+    by: str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
+    """Start a turn with this message."""
+
+    content: tuple[Content, ...] = ()
+    message_id: str | None = None
+    run_id: str | None = None
+    tools: tuple[dict[str, Any], ...] = ()
+    """The front end's own tools for this turn; each is a name, a description and a JSON schema."""
+
+    @classmethod
+    def of(cls, value: str | Content | list[Content], **fields: Any) -> Prompt:
+        """Make a prompt from text or blocks."""
+        return cls(content=as_content(value), **fields)
+
+    @property
+    def text(self) -> str:
+        """The text of the message, without its attachments."""
+        return text_of(self.content)
+
+
+class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
+    """Settle an open question."""
+
+    question_id: str
+    outcome: Outcome = "selected"
+    option_id: str | None = None
+    input: Any = None
+    """The tool's arguments as the person edited them."""
+    content: Any = None
+    """A form's fields, or the result of a client call."""
+    reason: str | None = None
+
+
+class Cancel(_Command, frozen=True, kw_only=True, tag="cancel"):
+    """Stop the running turn; with a ``turn_id``, only if it is that one."""
+
+    turn_id: str | None = None
+    reason: str | None = None
+
+
+class SetConfig(_Command, frozen=True, kw_only=True, tag="set_config"):
+    """Choose a value for a configuration option."""
+
+    option_id: str
+    value: str | bool
+
+
+class Rewind(_Command, frozen=True, kw_only=True, tag="rewind"):
+    """Go back so that this message is the last one; None goes back to the beginning."""
+
+    to_message_id: str | None = None
+
+
+class DropPrompt(_Command, frozen=True, kw_only=True, tag="drop_prompt"):
+    """Take a prompt that still waits out of the queue."""
+
+    prompt_id: str
+
+
+Command = Union[Prompt, Answer, Cancel, SetConfig, Rewind, DropPrompt]

@@ -1,0 +1,228 @@
+"""The journal's interface: an append-only log per session, with leases, commands and blobs.
+
+Above are sessions, which decide what to write; below is one engine (memory, SQLite, later Redis).
+Every engine passes the same test suite. The rules that all of them keep:
+
+* Records of a session are numbered 1, 2, 3 ... without holes. The owner assigns the numbers; an
+  append whose first number is not the next one is refused, so a retry can never write twice.
+* An append carries its lease. The fence is checked in the same atomic step as the write: an owner
+  that slept through its lease gets ``Fenced``, whatever it believes.
+* Time for leases is the engine's own clock, never the caller's.
+* Commands are posted with a key; the same key is the same command. The owner settles each with a
+  disposition, and the poster reads it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from trunkline.commands import Command
+from trunkline.events import AnyEvent
+
+__all__ = ["Disposition", "Held", "Journal", "Lease", "Posted", "Record", "SessionInfo", "SessionKey"]
+
+
+class SessionKey(NamedTuple):
+    """Who a session belongs to, and its name among theirs."""
+
+    principal: str
+    session_id: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the journal: an event, or a command that the owner accepted."""
+
+    seq: int
+    at: float
+    fence: int
+    event: AnyEvent | None = None
+    command: Command | None = None
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a session without reading it."""
+
+    principal: str
+    session_id: str
+    target: str = ""
+    cwd: str | None = None
+    roots: tuple[str, ...] = ()
+    title: str | None = None
+    meta: dict[str, Any] | None = None
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    first_seq: int = 1
+    """The oldest record that is still there."""
+    last_seq: int = 0
+    bytes: int = 0
+    fence: int = 0
+    owner: str | None = None
+    """Who holds the lease now, if anyone does."""
+
+    @property
+    def key(self) -> SessionKey:
+        """The session's key."""
+        return SessionKey(self.principal, self.session_id)
+
+
+class Lease(NamedTuple):
+    """The right to append to a session, until a higher fence exists."""
+
+    key: SessionKey
+    owner: str
+    fence: int
+    last_seq: int
+    """The newest record when the lease was taken."""
+
+
+class Held(NamedTuple):
+    """Someone else holds the lease."""
+
+    owner: str
+    fence: int
+    expires_in: float
+
+
+class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the owner made of a command; a refusal carries the error's code and message."""
+
+    accepted: bool
+    code: str | None = None
+    message: str | None = None
+    result: dict[str, Any] | None = None
+
+
+class Posted(NamedTuple):
+    """A command that waits for the owner; ``number`` grows in the order of posting."""
+
+    number: int
+    key: str
+    command: Command
+
+
+class Journal(Protocol):
+    """An engine. Every method may raise JournalError, and SessionNotFound for a key it lacks."""
+
+    @property
+    def url(self) -> str:
+        """The address this journal was opened with."""
+        ...
+
+    async def open(self) -> None:
+        """Make the engine ready; migrates an older schema, refuses a newer one."""
+        ...
+
+    async def close(self) -> None:
+        """Write everything out and let go of the engine; idempotent."""
+        ...
+
+    # -- sessions --
+
+    async def create(self, info: SessionInfo) -> SessionInfo:
+        """Add a session (created_at, updated_at are set by the engine); SessionBusy if it exists."""
+        ...
+
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """Look a session up."""
+        ...
+
+    async def list(
+        self,
+        principal: str | None,
+        *,
+        cwd: str | None = None,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+    ) -> list[SessionInfo]:
+        """Newest first by (updated_at, session_id); ``before`` is the last row of the page before.
+
+        ``principal`` None lists everyone's (the command line on one's own file).
+        """
+        ...
+
+    async def describe(self, key: SessionKey, *, title: str | None) -> None:
+        """Set a session's title."""
+        ...
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Remove a session with its records and commands; False if there was none."""
+        ...
+
+    # -- ownership --
+
+    async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
+        """Take the lease with a new fence if nobody holds it (or it ran out)."""
+        ...
+
+    async def renew(self, owner: str, ttl: float) -> None:
+        """Extend every lease this owner still holds, in one step."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; nothing happens if it was lost already."""
+        ...
+
+    # -- records --
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        """Queue records, in order, all or nothing; the future tells when they are committed.
+
+        Never blocks. Appends of all sessions that wait at one moment share one commit. ``durable``
+        survives a power cut too; without it a commit survives the death of the process. The future
+        raises Fenced when the lease was lost and JournalError when the engine failed; a failed
+        append leaves no trace, and those queued behind it on the same lease fail too.
+        """
+        ...
+
+    async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> list[Record]:
+        """Give up to ``limit`` committed records with seq > after, in order."""
+        ...
+
+    # -- commands --
+
+    async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
+        """Leave a command for the owner; the same command_key again gives the same number."""
+        ...
+
+    async def commands(self, key: SessionKey) -> list[Posted]:
+        """The commands that are not settled yet, in order of posting."""
+        ...
+
+    async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
+        """Say what became of a command (fenced like an append); the first disposition stays."""
+        ...
+
+    async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
+        """What became of a command, once the owner said so."""
+        ...
+
+    # -- watching --
+
+    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+        """Wait until anything changed after version ``since`` and give the new version.
+
+        Changes of this process and of others count. ``since`` 0 returns at once. An engine that
+        cannot be told looks every ``poll`` seconds. Cancel the call to stop waiting.
+        """
+        ...
+
+    # -- blobs and retention --
+
+    async def put_blob(self, data: bytes) -> str:
+        """Keep data under its digest (``sha256:<hex>``); keeping it twice is keeping it once."""
+        ...
+
+    async def get_blob(self, digest: str) -> bytes | None:
+        """Give the data back, if it is still there."""
+        ...
+
+    async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
+        """Forget whole sessions idle for max_age seconds, and the oldest turns of any session
+        above max_bytes (never its newest turn); give the number of records removed."""
+        ...
