@@ -1,0 +1,66 @@
+"""Framing: a stream of bytes, cut anywhere, into lines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["LineFramer", "Oversize"]
+
+_JSON_SPACE = b" \t\r"
+
+
+class Oversize(NamedTuple):
+    """Stands in for a line that was too long to keep."""
+
+    size: int
+    limit: int
+
+
+class LineFramer:
+    r"""Cuts bytes into lines at ``\n`` and nowhere else (JSON text may hold U+2028 or U+0085).
+
+    White space around a line goes, and so do blank lines. A line longer than ``max_line`` bytes is
+    counted but not kept, and one ``Oversize`` takes its place when it ends: so memory is bounded,
+    and how the stream was cut into chunks never shows.
+    """
+
+    def __init__(self, max_line: int = 64 * 1024 * 1024) -> None:
+        """Keep lines of up to ``max_line`` bytes."""
+        self._limit = max_line
+        # A bytearray grows in amortised constant time, whereas joining bytes would be quadratic and
+        # a list of tiny chunks would cost many times their size.
+        self._held = bytearray()
+        self._seen = 0
+
+    def feed(self, chunk: bytes, /) -> list[bytes | Oversize]:
+        """Take some bytes and give the lines that they complete."""
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        items: list[bytes | Oversize] = []
+        if self._seen and lines:
+            self._hold(lines.pop(0))
+            items = self.close()
+        for raw in lines:
+            if len(raw) > self._limit:
+                items.append(Oversize(len(raw), self._limit))
+            elif line := raw.strip(_JSON_SPACE):
+                items.append(line)
+        if rest:
+            self._hold(rest)
+        return items
+
+    def close(self) -> list[bytes | Oversize]:
+        """Give the line that was not terminated, if there is one."""
+        seen, self._seen = self._seen, 0
+        held, self._held = self._held, bytearray()
+        if seen > self._limit:
+            return [Oversize(seen, self._limit)]
+        line = bytes(held).strip(_JSON_SPACE)
+        return [line] if line else []
+
+    def _hold(self, piece: bytes) -> None:
+        self._seen += len(piece)
+        if self._seen > self._limit:
+            self._held.clear()
+        else:
+            self._held += piece

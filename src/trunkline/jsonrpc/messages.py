@@ -1,0 +1,166 @@
+"""Messages: what one line of JSON-RPC 2.0 means.
+
+``parse`` never raises. What is not JSON-RPC is a ``Malformed`` that carries the error to answer with;
+whether it deserves an answer is for the peer to decide.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias, TypeGuard, Union
+
+import msgspec
+import orjson
+
+from trunkline.errors import PeerError
+
+__all__ = [
+    "AUTH_REQUIRED",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "METHOD_NOT_FOUND",
+    "PARSE_ERROR",
+    "REQUEST_CANCELLED",
+    "RESOURCE_NOT_FOUND",
+    "Id",
+    "Malformed",
+    "Message",
+    "Notification",
+    "Params",
+    "Request",
+    "Response",
+    "RpcError",
+    "is_id",
+    "parse",
+]
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+REQUEST_CANCELLED: Final = -32800
+# ACP's own:
+AUTH_REQUIRED: Final = -32000
+RESOURCE_NOT_FOUND: Final = -32002
+
+Id: TypeAlias = Union[int, str, float, None]
+Params: TypeAlias = Union[dict[str, Any], list[Any], None]
+
+
+class RpcError(PeerError):
+    """The other side answered a request with an error, or cannot answer it any more.
+
+    Raise it in a handler to answer with exactly this error.
+    """
+
+    code = "rpc_error"
+
+    def __init__(self, rpc_code: int, message: str, data: Any = None) -> None:
+        """Keep the three fields of a JSON-RPC error."""
+        super().__init__(message)
+        self.rpc_code = rpc_code
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        """Say the message and, because many agents hide the cause there, the text in ``data``."""
+        match self.data:
+            case str(cause) | {"details": str(cause)} | {"message": str(cause)} if cause:
+                return f"{self.message}: {cause}"
+            case _:
+                return self.message
+
+
+# Parsed JSON has no cycles, so these need no garbage collector.
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """The other side wants an answer; its id may be of any scalar kind and is echoed as it came."""
+
+    id: Id
+    method: str
+    params: Params = None
+
+
+class Notification(msgspec.Struct, frozen=True, gc=False):
+    """The other side tells something."""
+
+    method: str
+    params: Params = None
+
+
+class Response(msgspec.Struct, frozen=True, gc=False):
+    """The other side answers; ``error`` is None when it went well."""
+
+    id: Id
+    result: Any = None
+    error: RpcError | None = None
+
+
+class Malformed(msgspec.Struct, frozen=True, gc=False):
+    """A line that is not JSON-RPC, and the error that says so."""
+
+    id: Id
+    code: int
+    message: str
+    is_answer: bool = False
+    """It names an id but no method: perhaps a botched answer to a request of ours."""
+
+
+Message: TypeAlias = Union[Request, Notification, Response]
+
+
+def is_id(value: object) -> TypeGuard[Id]:
+    """Whether a value can be the id of a request (a bool, though an int to Python, cannot)."""
+    return value is None or type(value) in (int, str, float)
+
+
+def parse(line: bytes) -> Message | Malformed:
+    """Say what a line is; never raises."""
+    try:
+        fields: dict[str, Any] = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        return Malformed(None, PARSE_ERROR, f"this line is not JSON: {error}")
+    if type(fields) is not dict:
+        return Malformed(None, INVALID_REQUEST, "invalid request: a message is one JSON object, no batch")
+    method = fields.get("method")
+    if type(method) is not str or fields.get("jsonrpc") != "2.0":
+        return _parse_response(fields)
+    params = fields.get("params")
+    # Null is no legal value in JSON-RPC, but ACP's schema allows it for "no params".
+    if params is not None and type(params) not in (dict, list):
+        return _refuse(fields, "params must be an object or an array")
+    if "id" not in fields:
+        return Notification(method, params)
+    id = fields["id"]
+    if not is_id(id):
+        return _refuse(fields, "id must be a string, a number or null")
+    return Request(id, method, params)
+
+
+def _parse_response(fields: dict[str, Any]) -> Response | Malformed:
+    if fields.get("jsonrpc") != "2.0":
+        return _refuse(fields, 'the member "jsonrpc" must be "2.0"')
+    if "method" in fields:
+        return _refuse(fields, "method must be a string")
+    if "id" not in fields or not is_id(fields["id"]):
+        return _refuse(fields, "neither a request (no method) nor an answer (no legal id)")
+    error = fields.get("error")
+    if error is not None:
+        return Response(fields["id"], None, _read_error(error))
+    if "result" not in fields:
+        return _refuse(fields, "neither method, result nor error is there")
+    return Response(fields["id"], fields["result"])
+
+
+def _read_error(error: Any) -> RpcError:
+    match error:
+        case {"code": int(code), "message": str(message), **rest}:
+            return RpcError(code, message, rest.get("data"))
+        case _:
+            return RpcError(INTERNAL_ERROR, "the answer is an error of an illegal shape", error)
+
+
+def _refuse(fields: dict[str, Any], why: str) -> Malformed:
+    id = fields.get("id")
+    is_answer = "id" in fields and "method" not in fields
+    return Malformed(id if is_id(id) else None, INVALID_REQUEST, f"invalid request: {why}", is_answer)

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trunkline.errors import PeerError
+from trunkline.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Malformed,
+    Notification,
+    Request,
+    Response,
+    RpcError,
+    parse,
+)
+
+
+def message(**fields: Any) -> bytes:
+    return orjson.dumps({"jsonrpc": "2.0", **fields})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"hello",
+        b"{",
+        b'{"jsonrpc":"2.0","method":"a"} trailing',
+        b"\xff\xfe",
+        b'{"jsonrpc":"2.0","method":"\xc3"}',
+        b'{"jsonrpc":"2.0","method":"\\ud800"}',
+        b'{"jsonrpc":"2.0","method":"a","params":[NaN]}',
+        b'\xef\xbb\xbf{"jsonrpc":"2.0","method":"a"}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    ],
+)
+def test_what_is_not_json_is_a_parse_error_without_id(line: bytes) -> None:
+    malformed = parse(line)
+    assert isinstance(malformed, Malformed)
+    assert (malformed.id, malformed.code, malformed.is_answer) == (None, PARSE_ERROR, False)
+
+
+@pytest.mark.parametrize(
+    "line", [b"[]", b'[{"jsonrpc":"2.0","method":"a","id":1}]', b"1", b'"a"', b"null", b"true"]
+)
+def test_batches_and_scalars_are_invalid_requests_without_id(line: bytes) -> None:
+    malformed = parse(line)
+    assert isinstance(malformed, Malformed)
+    assert (malformed.id, malformed.code) == (None, INVALID_REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        (b"{}", None),
+        (b'{"method":"a","id":7}', 7),
+        (b'{"jsonrpc":2.0,"method":"a","id":"x"}', "x"),
+        (b'{"jsonrpc":"1.0","method":"a"}', None),
+        (message(method=5, id=7), 7),
+        (message(method=None, id=7), 7),
+        (message(method="a", params="text", id="p"), "p"),
+        (message(method="a", params=3), None),
+        (message(method="a", id={}), None),
+        (message(method="a", id=[1]), None),
+        (message(method="a", id=True), None),
+        (message(id=7), 7),
+        (message(result={}), None),
+        (message(result={}, id={}), None),
+        (b'{"result":{},"id":7}', 7),
+    ],
+)
+def test_an_object_that_is_not_json_rpc_is_refused_with_its_id_if_it_has_one(line: bytes, id: object) -> None:
+    malformed = parse(line)
+    assert isinstance(malformed, Malformed)
+    assert (malformed.id, malformed.code) == (id, INVALID_REQUEST)
+    assert malformed.message.startswith("invalid request: ")
+
+
+@pytest.mark.parametrize("id", [0, 1, -1, 2**53, 2**64 - 1, "0", "", "é", "6f1c-uuid", None, 0.0, 1.5, -0.0])
+def test_the_id_of_a_request_keeps_its_kind(id: Any) -> None:
+    request = parse(message(method="a", id=id))
+    assert isinstance(request, Request)
+    assert repr(request.id) == repr(id)
+
+
+@pytest.mark.parametrize("params", [{}, {"a": [1, None]}, [], [1, {"b": 2}]])
+def test_params_are_an_object_or_an_array(params: Any) -> None:
+    assert parse(message(method="a", params=params)) == Notification("a", params)
+    assert parse(message(method="a", params=params, id=1)) == Request(1, "a", params)
+
+
+def test_absent_and_null_params_are_the_same() -> None:
+    assert parse(message(method="a")) == parse(message(method="a", params=None)) == Notification("a", None)
+
+
+@pytest.mark.parametrize("result", [None, {}, [], 0, False, "text", {"a": 1}])
+def test_any_result_is_an_answer(result: Any) -> None:
+    assert parse(message(id=1, result=result)) == Response(1, result)
+    assert parse(message(id=1, result=result, error=None)) == Response(1, result)
+
+
+def test_an_error_answer_keeps_code_message_and_data() -> None:
+    response = parse(message(id="x", error={"code": -32000, "message": "log in", "data": {"details": "why"}}))
+    assert isinstance(response, Response)
+    assert response.error is not None
+    assert (response.id, response.result) == ("x", None)
+    assert (response.error.rpc_code, response.error.message) == (-32000, "log in")
+    assert response.error.data == {"details": "why"}
+
+
+@pytest.mark.parametrize("error", ["text", {}, {"code": "1", "message": "m"}, {"code": 1}, 0, False, []])
+def test_an_error_of_an_illegal_shape_is_still_an_error(error: Any) -> None:
+    response = parse(message(id=1, error=error))
+    assert isinstance(response, Response)
+    assert response.error is not None
+    assert (response.error.rpc_code, response.error.data) == (INTERNAL_ERROR, error)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (None, "broken"),
+        ("disk full", "broken: disk full"),
+        ({"details": "disk full"}, "broken: disk full"),
+        ({"message": "disk full"}, "broken: disk full"),
+        ({"details": ""}, "broken"),
+        ({"other": 1}, "broken"),
+    ],
+)
+def test_the_text_of_an_error_names_the_cause_hidden_in_its_data(data: Any, text: str) -> None:
+    error = RpcError(INTERNAL_ERROR, "broken", data)
+    assert str(error) == text
+    assert isinstance(error, PeerError)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_parsing_raise(line: bytes) -> None:
+    assert isinstance(parse(line), Request | Notification | Response | Malformed)
+
+
+json_values = st.sampled_from(
+    [None, True, 0, 7, 1.5, "", "a", "2.0", [], [1], {}, {"code": 1, "message": "m"}]
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), json_values),
+    st.booleans(),
+)
+def test_no_object_makes_parsing_raise(fields: dict[str, Any], versioned: bool) -> None:
+    parsed = parse(orjson.dumps(fields | {"jsonrpc": "2.0"} if versioned else fields))
+    if not isinstance(parsed, Notification):
+        assert parsed.id is None or (type(parsed.id) is type(fields["id"]) and parsed.id == fields["id"])
