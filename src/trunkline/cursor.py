@@ -16,7 +16,7 @@ import msgspec
 from trunkline.errors import PeerError
 from trunkline.events import AnyEvent, TerminalOutput, Text, Thought, ToolInput
 
-__all__ = ["Cursor", "Gap", "delta_length", "remainder"]
+__all__ = ["Cursor", "Gap", "piece_of", "remainder"]
 
 _FORM = re.compile(r"(\d{1,18})-(\d{1,18})(?:\.(\d{1,18}))?", re.ASCII)
 
@@ -49,26 +49,25 @@ class Gap(NamedTuple):
     last_seq: int
 
 
-def delta_length(event: Any) -> int:
-    """How many characters a delta carries; 0 for anything that is not a delta."""
-    if isinstance(event, Text | Thought | ToolInput):
-        return len(event.delta)
+def piece_of(event: Any) -> str | None:
+    """The text of an event that only appends; None for an event that is whole in itself.
+
+    The last word of a terminal or of a signed thought is whole: nothing may be joined to it.
+    """
+    if isinstance(event, Text | ToolInput):
+        return event.delta
+    if isinstance(event, Thought):
+        return event.delta if event.signature is None else None
     if isinstance(event, TerminalOutput):
-        return len(event.data)
-    return 0
+        return event.data if not event.exited else None
+    return None
 
 
 def remainder(event: AnyEvent, offset: int) -> AnyEvent | None:
     """What of a record is still to be seen after ``offset`` characters of it; None for nothing."""
-    if isinstance(event, Text | ToolInput):
-        rest = event.delta[offset:]
-        return msgspec.structs.replace(event, delta=rest) if rest else None
-    if isinstance(event, Thought):
-        rest = event.delta[offset:]
-        if not rest and (event.signature is None or offset):
-            return None
-        return msgspec.structs.replace(event, delta=rest)
-    if isinstance(event, TerminalOutput):
-        rest = event.data[offset:]
-        return msgspec.structs.replace(event, data=rest) if rest else None
-    return None
+    piece = piece_of(event)
+    rest = piece[offset:] if piece else ""
+    if not rest:
+        return None
+    field = "data" if isinstance(event, TerminalOutput) else "delta"
+    return msgspec.structs.replace(event, **{field: rest})

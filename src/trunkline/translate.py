@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 __all__ = ["Chain", "Translator", "compose", "prime", "pump", "translate"]
 
 In = TypeVar("In", contravariant=True)
-Out = TypeVar("Out", covariant=True)
+Out = TypeVar("Out")
 A = TypeVar("A")
 B = TypeVar("B")
 

@@ -1,0 +1,446 @@
+"""The machine that carries the tables out: makes any stream of events legal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.grammar.table import ALWAYS, RULES, SAID, STATUS_TABLE, TURN_TABLE, Phase
+
+__all__ = ["Grammar", "Violation"]
+
+
+class Violation(NamedTuple):
+    """A rule that an agent broke, and where."""
+
+    rule: str
+    turn_id: str | None
+    subject: str
+
+
+class _Call:
+    __slots__ = ("lane", "status", "turn_id")
+
+    def __init__(self, turn_id: str | None, lane: str | None) -> None:
+        self.turn_id = turn_id
+        self.lane = lane
+        self.status = "pending"
+
+
+class Grammar:
+    """Makes any stream of events legal; a Translator[Event, Event] for one session."""
+
+    def __init__(self, agent: str = "the agent") -> None:
+        """Watch one session; ``agent`` is the name that reports use."""
+        self.agent = agent
+        self.phase = Phase.IDLE
+        self.turn_id: str | None = None
+        self.violations: list[Violation] = []
+        self.questions: dict[str, ev.Asked] = {}
+        """The questions that are open now."""
+        self._owners: dict[str, str | None] = {}
+        self._users: set[str] = set()
+        self._calls: dict[str, _Call] = {}
+        self._aliases: dict[str, str] = {}
+        self._lanes: dict[str, bool] = {}
+        self._parents: dict[str, str | None] = {}
+        self._steps: dict[tuple[str | None, str], None] = {}
+        self._compactions: dict[str, str] = {}
+        self._activities: set[str] = set()
+        self._exited: set[str] = set()
+        self._asked: set[str] = set()
+        self._reported: set[str] = set()
+        # The message and lane of the last text: the next piece of it needs no further check.
+        self._flow: tuple[str | None, str, str | None] | None = None
+
+    def feed(self, event: ev.Event, /) -> list[ev.Event]:
+        """Take one event and give the legal ones it stands for."""
+        if type(event) is ev.Text and event.delta:
+            if self._flow == (event.turn_id, event.message_id, event.lane):
+                return [event]
+            said = self._feed(event)
+            last = said[-1] if said else None
+            if type(last) is ev.Text and last is event:
+                self._flow = (event.turn_id, event.message_id, event.lane)
+            return said
+        self._flow = None
+        return self._feed(event)
+
+    def close(self) -> list[ev.Event]:
+        """End a turn that nobody ended."""
+        if self.phase is Phase.IDLE:
+            return []
+        return self.feed(
+            ev.TurnFailed(
+                turn_id=self.turn_id,
+                code="interrupted",
+                message="the turn was interrupted before it ended; send the prompt again to retry",
+                fault="ours",
+            )
+        )
+
+    def report(self, rule: str, subject: str = "") -> list[ev.Event]:
+        """Record a broken rule; the Notice is said once per rule and turn."""
+        self.violations.append(Violation(rule, self.turn_id, subject))
+        if rule in self._reported:
+            return []
+        self._reported.add(rule)
+        about = f" ({subject[:200]})" if subject else ""
+        return [
+            ev.Notice(
+                turn_id=self.turn_id,
+                severity="warning",
+                code="agent_protocol",
+                title=f"{self.agent} broke the event rules",
+                description=f"{RULES[rule]}{about}",
+                meta={"rule": rule},
+            )
+        ]
+
+    # -- the turn ----------------------------------------------------------------------------------
+
+    def _feed(self, event: ev.Event) -> list[ev.Event]:
+        action = TURN_TABLE[type(event)][self.phase]
+        if action == "begin":
+            return self._begin(event)
+        if action == "restart":
+            if event.turn_id == self.turn_id:
+                return []
+            return [*self.close(), *self._begin(event)]
+        if action == "drop":
+            return []
+        if action == "late":
+            known = type(event) is ev.Answered and event.question_id in self._asked
+            return [] if known else self.report("after-end", _name(event))
+        if event.turn_id is not None and event.turn_id != self.turn_id and self.phase is not Phase.IDLE:
+            return self.report("foreign-turn", _name(event))
+        if action == "suspend":
+            return self._suspend(event)
+        if action == "resume":
+            self.phase = Phase.RUNNING
+            return [event]
+        if action == "end":
+            return self._end(event)
+        said = self._check(event)
+        if action == "wake" and any(TURN_TABLE[type(item)] is SAID for item in said):
+            self.phase = Phase.RUNNING
+            return [ev.TurnResumed(turn_id=self.turn_id), *said]
+        return said
+
+    def _begin(self, event: ev.Event) -> list[ev.Event]:
+        self.phase = Phase.RUNNING
+        self.turn_id = event.turn_id
+        self._aliases.clear()
+        self._lanes.clear()
+        self._parents.clear()
+        self._reported.clear()
+        return [event]
+
+    def _suspend(self, event: Any) -> list[ev.Event]:
+        ids = tuple(item for item in event.question_ids if item in self.questions)
+        if not ids:
+            return self.report("idle-suspension")
+        self.phase = Phase.SUSPENDED
+        return [event if ids == event.question_ids else msgspec.structs.replace(event, question_ids=ids)]
+
+    def _end(self, event: Any) -> list[ev.Event]:
+        cancelled = type(event) is ev.TurnFinished and event.stop_reason == "cancelled"
+        failed = type(event) is ev.TurnFailed
+        if cancelled:
+            reason = "the turn was cancelled"
+        elif failed:
+            reason = f"the turn failed: {event.message}"
+        else:
+            reason = "the agent ended its turn without finishing this"
+        said: list[ev.Event] = [
+            ev.Answered(
+                turn_id=self.turn_id,
+                lane=asked.lane,
+                question_id=asked.question_id,
+                outcome="cancelled",
+                reason=reason,
+                by="trunkline",
+            )
+            for asked in self.questions.values()
+        ]
+        self.questions.clear()
+        sloppy = not (cancelled or failed)
+        for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
+            said += self._close_lane(lane, "cancelled" if cancelled else "failed", reason, sloppy)
+        said += self._settle_lane(None, "cancelled" if cancelled else "failed", reason, sloppy)
+        self.phase = Phase.IDLE
+        return [*said, event]
+
+    def _settle_lane(self, lane: str | None, status: Any, reason: str, sloppy: bool) -> list[ev.Event]:
+        """Close the calls, steps and compactions that a lane left open."""
+        said: list[ev.Event] = []
+        for call_id, call in self._calls.items():
+            if call.lane != lane or call.turn_id != self.turn_id or call.status in ev.FINAL_STATUSES:
+                continue
+            if sloppy:
+                said += self.report("unfinished-call", call_id)
+            call.status = status
+            said.append(
+                ev.ToolUpdate(turn_id=self.turn_id, lane=lane, call_id=call_id, status=status, reason=reason)
+            )
+        for step in [step for step in self._steps if step[0] == lane]:
+            del self._steps[step]
+            said.append(ev.StepFinished(turn_id=self.turn_id, lane=lane, step_id=step[1]))
+        if lane is None:
+            for compaction_id, state in self._compactions.items():
+                if state == "in_progress":
+                    self._compactions[compaction_id] = status
+                    said.append(
+                        ev.Compaction(
+                            turn_id=self.turn_id, compaction_id=compaction_id, status=status, error=reason
+                        )
+                    )
+        return said
+
+    def _close_lane(self, lane: str, outcome: Any, reason: str, sloppy: bool) -> list[ev.Event]:
+        said = self.report("unfinished-lane", lane) if sloppy else []
+        said += self._settle_lane(lane, outcome, reason, sloppy)
+        self._lanes[lane] = False
+        said.append(ev.SubagentFinished(turn_id=self.turn_id, lane=lane, outcome=outcome, message=reason))
+        return said
+
+    # -- what is said in a turn --------------------------------------------------------------------
+
+    def _check(self, event: Any) -> list[ev.Event]:
+        said: list[ev.Event] = []
+        kind: Any = type(event)
+        if event.lane is not None and kind is not ev.SubagentStarted:
+            is_open = self._lanes.get(event.lane)
+            if is_open is None and TURN_TABLE[kind] is not ALWAYS:
+                said += self.report("unknown-lane", event.lane)
+                said += self._lane_started(
+                    ev.SubagentStarted(turn_id=self.turn_id, lane=event.lane, name=event.lane)
+                )
+            elif is_open is False and TURN_TABLE[kind] is SAID:
+                return self.report("closed-lane", event.lane)
+        check = self._checks.get(kind)
+        if check is None:
+            said.append(event)
+        else:
+            said += check(self, event)
+        return said
+
+    def _user(self, event: ev.UserMessage) -> list[ev.Event]:
+        if event.message_id in self._users:
+            return []
+        self._users.add(event.message_id)
+        self._owners[event.message_id] = None
+        return [event]
+
+    def _piece(self, event: Any) -> list[ev.Event]:
+        if not event.delta and getattr(event, "signature", None) is None:
+            return []
+        return self._in_message(event)
+
+    def _in_message(self, event: Any) -> list[ev.Event]:
+        message_id = self._own(event.message_id)
+        if message_id != event.message_id:
+            event = msgspec.structs.replace(event, message_id=message_id)
+        return [event]
+
+    def _own(self, message_id: str) -> str:
+        """Give the id under which this turn may say this message.
+
+        An id of the person's, or of an earlier turn, would append to a message that is over.
+        """
+        owner = self._owners.get(message_id, self)
+        if owner is self:
+            self._owners[message_id] = self.turn_id
+        elif owner != self.turn_id or message_id in self._users:
+            message_id = f"{message_id}~{self.turn_id}"
+            self._owners[message_id] = self.turn_id
+        return message_id
+
+    def _call(self, event: ev.ToolCall) -> list[ev.Event]:
+        known = self._calls.get(self._aliases.get(event.call_id, event.call_id))
+        if known is not None and known.turn_id == self.turn_id:
+            return []
+        call_id = event.call_id
+        if known is not None:
+            # Frameworks count their calls anew in every turn: the id stays unique in the session.
+            call_id = f"{event.call_id}~{self.turn_id}"
+            self._aliases[event.call_id] = call_id
+            event = msgspec.structs.replace(
+                event, call_id=call_id, native_id=event.native_id or event.call_id
+            )
+        if event.message_id is not None:
+            message_id = self._own(event.message_id)
+            if message_id != event.message_id:
+                event = msgspec.structs.replace(event, message_id=message_id)
+        self._calls[call_id] = _Call(self.turn_id, event.lane)
+        return [event]
+
+    def _named(self, event: Any) -> tuple[list[ev.Event], Any, _Call]:
+        """Find the call an event speaks of; announce one the agent forgot to announce."""
+        call_id = self._aliases.get(event.call_id)
+        if call_id is not None:
+            event = msgspec.structs.replace(event, call_id=call_id)
+        call = self._calls.get(event.call_id)
+        if call is not None:
+            return [], event, call
+        title = getattr(event, "title", None)
+        said = self.report("unknown-call", event.call_id)
+        said += self._call(
+            ev.ToolCall(
+                turn_id=self.turn_id,
+                lane=event.lane,
+                call_id=event.call_id,
+                name=title or "unknown",
+                title=title,
+            )
+        )
+        return said, event, self._calls[event.call_id]
+
+    def _input(self, event: ev.ToolInput) -> list[ev.Event]:
+        said, event, call = self._named(event)
+        if call.status != "pending":
+            return said + self.report("late-input", event.call_id)
+        return [*said, event] if event.delta else said
+
+    def _update(self, event: ev.ToolUpdate) -> list[ev.Event]:
+        said, event, call = self._named(event)
+        if event.status is not None:
+            if event.status not in STATUS_TABLE[call.status]:
+                said += self.report("final-status", event.call_id)
+                event = msgspec.structs.replace(event, status=None, reason=None)
+            elif event.status == call.status and call.status in ev.FINAL_STATUSES:
+                event = msgspec.structs.replace(event, status=None)
+            else:
+                call.status = event.status
+        empty = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, meta=event.meta, call_id=event.call_id)
+        return said if event == empty else [*said, event]
+
+    def _terminal(self, event: ev.TerminalOutput) -> list[ev.Event]:
+        if event.terminal_id in self._exited:
+            return self.report("closed-terminal", event.terminal_id)
+        if event.exited:
+            self._exited.add(event.terminal_id)
+        return [event] if event.data or event.exited else []
+
+    def _ask(self, event: ev.Asked) -> list[ev.Event]:
+        if event.question_id in self._asked:
+            return []
+        said: list[ev.Event] = []
+        call_id = getattr(event.question, "call_id", None)
+        if call_id is not None:
+            said, named, _ = self._named(
+                ev.ToolInput(turn_id=event.turn_id, lane=event.lane, call_id=call_id, delta="")
+            )
+            if named.call_id != call_id:
+                question = msgspec.structs.replace(event.question, call_id=named.call_id)
+                event = msgspec.structs.replace(event, question=question)
+        self._asked.add(event.question_id)
+        self.questions[event.question_id] = event
+        return [*said, event]
+
+    def _answer(self, event: ev.Answered) -> list[ev.Event]:
+        if self.questions.pop(event.question_id, None) is not None:
+            return [event]
+        return [] if event.question_id in self._asked else self.report("unknown-question", event.question_id)
+
+    def _step_started(self, event: ev.StepStarted) -> list[ev.Event]:
+        if (event.lane, event.step_id) in self._steps:
+            return []
+        self._steps[event.lane, event.step_id] = None
+        return [event]
+
+    def _step_finished(self, event: ev.StepFinished) -> list[ev.Event]:
+        if (event.lane, event.step_id) not in self._steps:
+            return self.report("unknown-step", event.step_id)
+        del self._steps[event.lane, event.step_id]
+        return [event]
+
+    def _lane_started(self, event: ev.SubagentStarted) -> list[ev.Event]:
+        if event.lane is None or event.lane in self._lanes:
+            return []
+        said: list[ev.Event] = []
+        if event.parent_lane is not None and event.parent_lane not in self._lanes:
+            said += self.report("unknown-lane", event.parent_lane)
+            said += self._lane_started(
+                ev.SubagentStarted(turn_id=self.turn_id, lane=event.parent_lane, name=event.parent_lane)
+            )
+        self._lanes[event.lane] = True
+        self._parents[event.lane] = event.parent_lane
+        return [*said, event]
+
+    def _lane_finished(self, event: ev.SubagentFinished) -> list[ev.Event]:
+        if event.lane is None:
+            return self.report("unknown-lane", "none")
+        said: list[ev.Event] = []
+        reason = "the subagent above it ended"
+        for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
+            if lane != event.lane and self._is_below(lane, event.lane):
+                said += self._close_lane(lane, "failed", reason, sloppy=True)
+        status = "cancelled" if event.outcome == "cancelled" else "failed"
+        said += self._settle_lane(
+            event.lane,
+            status,
+            "the subagent ended without finishing this",
+            sloppy=event.outcome == "completed",
+        )
+        self._lanes[event.lane] = False
+        return [*said, event]
+
+    def _is_below(self, lane: str | None, above: str) -> bool:
+        while lane is not None:
+            lane = self._parents.get(lane)
+            if lane == above:
+                return True
+        return False
+
+    def _activity(self, event: ev.Activity) -> list[ev.Event]:
+        if event.content is None and event.activity_id not in self._activities:
+            return self.report("unknown-activity", event.activity_id)
+        self._activities.add(event.activity_id)
+        return [event]
+
+    def _compaction(self, event: ev.Compaction) -> list[ev.Event]:
+        before = self._compactions.get(event.compaction_id)
+        if before is not None and before != "in_progress":
+            return []
+        self._compactions[event.compaction_id] = event.status
+        return [event]
+
+    def _rewound(self, event: ev.Rewound) -> list[ev.Event]:
+        # The ids behind the place are free again: a client may send an edited message under its old id.
+        ids = list(self._owners)
+        if event.to_message_id is not None and event.to_message_id not in self._owners:
+            return [event]
+        keep = 0 if event.to_message_id is None else ids.index(event.to_message_id) + 1
+        for message_id in ids[keep:]:
+            del self._owners[message_id]
+            self._users.discard(message_id)
+        return [event]
+
+    _checks: ClassVar[dict[type[ev.Event], Callable[[Grammar, Any], list[ev.Event]]]] = {
+        ev.UserMessage: _user,
+        ev.Text: _piece,
+        ev.Thought: _piece,
+        ev.Media: _in_message,
+        ev.Source: _in_message,
+        ev.ToolCall: _call,
+        ev.ToolInput: _input,
+        ev.ToolUpdate: _update,
+        ev.TerminalOutput: _terminal,
+        ev.Asked: _ask,
+        ev.Answered: _answer,
+        ev.StepStarted: _step_started,
+        ev.StepFinished: _step_finished,
+        ev.SubagentStarted: _lane_started,
+        ev.SubagentFinished: _lane_finished,
+        ev.Activity: _activity,
+        ev.Compaction: _compaction,
+        ev.Rewound: _rewound,
+    }
+
+
+def _name(event: ev.Event) -> str:
+    return type(event).__name__

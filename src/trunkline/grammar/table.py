@@ -1,0 +1,120 @@
+"""The legal order of events as tables, and the theory behind them.
+
+The theory. A session is a row of turns. A turn is *idle*, *running* or *suspended*, and
+``TURN_TABLE`` says for every event and phase what happens. Most events belong to a turn (they are
+*said* in it); some belong to the session and are legal at any time. Because starts and ends of texts
+are derived, only few things can be left open: calls, questions, lanes (subagents), steps and
+compactions. Each is opened by one event and closed by one, by id, and ``STATUS_TABLE`` says which
+status of a call may follow which.
+
+Three promises hold whatever an agent says:
+
+* what comes out is legal: exactly one terminal per turn, nothing said outside of one, everything
+  that was opened is closed before the terminal, innermost lane first;
+* it is idempotent: feeding the output to a fresh grammar gives the same output, and saying a thing
+  twice by the same id is saying it once;
+* nothing is silent: an agent that breaks a rule is named in a ``Notice`` (once per rule and turn),
+  and its turn goes on.
+
+Rule 1: everything that decides about order lives in this package, and as much as possible in these
+tables; machine.py only carries them out. Rule 2: it does not know any framework or protocol.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from trunkline import events as ev
+
+__all__ = ["ALWAYS", "RULES", "SAID", "STATUS_TABLE", "TURN_TABLE", "Phase"]
+
+
+class Phase(IntEnum):
+    """Where a session stands between and inside its turns; also the column of TURN_TABLE."""
+
+    IDLE = 0
+    RUNNING = 1
+    SUSPENDED = 2
+
+
+# What to do, per phase: (idle, running, suspended).
+#   begin    open the turn                      say      check it and pass it on
+#   restart  settle the old turn, then begin    wake     resume the turn, then say it
+#   end      settle what is open, then pass     drop     it is already so
+#   late     nobody's turn: drop and report
+SAID = ("late", "say", "wake")
+_QUIET = ("late", "say", "say")
+ALWAYS = ("say", "say", "say")
+TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
+    ev.TurnStarted: ("begin", "restart", "restart"),
+    ev.TurnSuspended: ("late", "suspend", "drop"),
+    ev.TurnResumed: ("drop", "drop", "resume"),
+    ev.TurnFinished: ("late", "end", "end"),
+    ev.TurnFailed: ("late", "end", "end"),
+    ev.UserMessage: _QUIET,
+    ev.Answered: _QUIET,
+    **dict.fromkeys(
+        (
+            ev.Text,
+            ev.Thought,
+            ev.Media,
+            ev.Source,
+            ev.ToolCall,
+            ev.ToolInput,
+            ev.ToolUpdate,
+            ev.TerminalOutput,
+            ev.Asked,
+            ev.Plan,
+            ev.StepStarted,
+            ev.StepFinished,
+            ev.SubagentStarted,
+            ev.SubagentFinished,
+            ev.Activity,
+            ev.Compaction,
+            ev.StateReplaced,
+            ev.StatePatched,
+        ),
+        SAID,
+    ),
+    **dict.fromkeys(
+        (
+            ev.PromptQueued,
+            ev.PromptDropped,
+            ev.Rewound,
+            ev.RunOpened,
+            ev.RunClosed,
+            ev.Notice,
+            ev.ConfigChanged,
+            ev.CommandsChanged,
+            ev.InfoChanged,
+            ev.Usage,
+            ev.Custom,
+            ev.Raw,
+        ),
+        ALWAYS,
+    ),
+}
+
+# Which status of a call may follow which. A final status stays; late content is still welcome.
+STATUS_TABLE: dict[str, frozenset[str]] = {
+    "pending": frozenset({"pending", "in_progress"}) | ev.FINAL_STATUSES,
+    "in_progress": frozenset({"in_progress"}) | ev.FINAL_STATUSES,
+    **{status: frozenset({status}) for status in ev.FINAL_STATUSES},
+}
+
+RULES: dict[str, str] = {
+    "after-end": "it spoke after its turn had ended; that was dropped",
+    "foreign-turn": "it spoke for a turn that is not running; that was dropped",
+    "unknown-call": "it updated a tool call it never announced; the call was announced for it",
+    "unfinished-call": "it ended its turn with a tool call still open; the call was closed as failed",
+    "final-status": "it changed the status of a finished tool call; the first result stays",
+    "late-input": "it sent arguments for a call that already ran; they were dropped",
+    "unknown-lane": "it spoke for a subagent it never announced; the subagent was announced for it",
+    "closed-lane": "it spoke for a subagent that had finished; that was dropped",
+    "unfinished-lane": "it ended its turn with a subagent still open; the subagent was closed as failed",
+    "unknown-question": "it answered a question that is not open; that was dropped",
+    "unknown-step": "it finished a step that is not open; that was dropped",
+    "unknown-activity": "it patched an activity it never showed; that was dropped",
+    "closed-terminal": "it wrote to a terminal that had exited; that was dropped",
+    "idle-suspension": "it suspended its turn without an open question; that was dropped",
+}

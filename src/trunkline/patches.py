@@ -1,0 +1,167 @@
+"""JSON Patch (RFC 6902) on plain values: apply one, or find one that leads from here to there.
+
+Documents are never changed in place: an operation copies the containers on its path, so an older
+snapshot that somebody still holds stays what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+__all__ = ["PatchError", "apply_patch", "diff"]
+
+Operation = dict[str, Any]
+
+
+class PatchError(ValueError):
+    """A patch that does not fit its document."""
+
+
+def apply_patch(document: Any, patch: Iterable[Operation]) -> Any:
+    """Give the document after all operations, or raise PatchError and change nothing."""
+    for operation in patch:
+        document = _apply(document, operation)
+    return document
+
+
+def _apply(document: Any, operation: Operation) -> Any:
+    try:
+        name, path = operation["op"], _parse(operation["path"])
+        if name in ("add", "replace", "test"):
+            value = operation["value"]
+        elif name in ("move", "copy"):
+            origin = _parse(operation["from"])
+            value = _get(document, origin)
+            if name == "move":
+                if path[: len(origin)] == origin and path != origin:
+                    raise PatchError(f"cannot move {operation['from']!r} into itself")
+                document = _edit(document, origin, "remove", None)
+            name = "add"
+        elif name == "remove":
+            value = None
+        else:
+            raise PatchError(f"unknown operation {name!r}")
+    except (KeyError, TypeError) as error:
+        raise PatchError(f"malformed operation: {error}") from None
+    if name == "test":
+        found = _get(document, path)
+        if not _same(found, value):
+            raise PatchError(f"test failed at {operation['path']!r}")
+        return document
+    return _edit(document, path, name, value)
+
+
+def _parse(pointer: str) -> list[str]:
+    if pointer == "":
+        return []
+    if not pointer.startswith("/"):
+        raise PatchError(f"{pointer!r} is not a JSON pointer")
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+
+
+def _get(document: Any, path: list[str]) -> Any:
+    for token in path:
+        if isinstance(document, dict):
+            table = cast("dict[str, Any]", document)
+            if token not in table:
+                raise PatchError(f"there is no {token!r}")
+            document = table[token]
+        elif isinstance(document, list):
+            items = cast("list[Any]", document)
+            document = items[_index(token, len(items) - 1)]
+        else:
+            raise PatchError(f"{token!r} is below a value that has no parts")
+    return document
+
+
+def _edit(document: Any, path: list[str], name: str, value: Any) -> Any:
+    if not path:
+        if name == "remove":
+            raise PatchError("the whole document cannot be removed")
+        return value
+    token, rest = path[0], path[1:]
+    if isinstance(document, dict):
+        table = dict(cast("dict[str, Any]", document))
+        if (rest or name != "add") and token not in table:
+            raise PatchError(f"there is no {token!r}")
+        if rest:
+            table[token] = _edit(table[token], rest, name, value)
+        elif name == "remove":
+            del table[token]
+        else:
+            table[token] = value
+        return table
+    if isinstance(document, list):
+        items = list(cast("list[Any]", document))
+        if rest:
+            index = _index(token, len(items) - 1)
+            items[index] = _edit(items[index], rest, name, value)
+        elif name == "add":
+            items.insert(len(items) if token == "-" else _index(token, len(items)), value)
+        elif name == "remove":
+            del items[_index(token, len(items) - 1)]
+        else:
+            items[_index(token, len(items) - 1)] = value
+        return items
+    raise PatchError(f"{token!r} is below a value that has no parts")
+
+
+def _index(token: str, highest: int) -> int:
+    # RFC 6901 section 4: digits without a leading zero; isdigit() alone would take other scripts.
+    if not (token.isascii() and token.isdigit()) or (len(token) > 1 and token[0] == "0"):
+        raise PatchError(f"{token!r} is not an index")
+    index = int(token)
+    if index > highest:
+        raise PatchError(f"index {index} is out of range")
+    return index
+
+
+def _same(left: Any, right: Any) -> bool:
+    # JSON equality: 1 and True differ although Python says otherwise, at any depth.
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        one, two = cast("dict[str, Any]", left), cast("dict[str, Any]", right)
+        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
+    if isinstance(left, list) and isinstance(right, list):
+        here, there = cast("list[Any]", left), cast("list[Any]", right)
+        return len(here) == len(there) and all(map(_same, here, there))
+    return left == right
+
+
+def diff(before: Any, after: Any) -> list[Operation]:
+    """Find operations that turn one value into the other; [] when they are equal."""
+    found: list[Operation] = []
+    _diff(before, after, "", found)
+    return found
+
+
+def _diff(before: Any, after: Any, path: str, found: list[Operation]) -> None:
+    if isinstance(before, dict) and isinstance(after, dict):
+        old, new = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
+        for key in old:
+            if key not in new:
+                found.append({"op": "remove", "path": f"{path}/{_escape(key)}"})
+        for key, value in new.items():
+            place = f"{path}/{_escape(key)}"
+            if key in old:
+                _diff(old[key], value, place, found)
+            else:
+                found.append({"op": "add", "path": place, "value": value})
+    elif isinstance(before, list) and isinstance(after, list):
+        one, two = cast("list[Any]", before), cast("list[Any]", after)
+        shared = min(len(one), len(two))
+        for index in range(shared):
+            _diff(one[index], two[index], f"{path}/{index}", found)
+        # From the end, so that earlier indexes stay what they were.
+        found.extend(
+            {"op": "remove", "path": f"{path}/{index}"} for index in range(len(one) - 1, shared - 1, -1)
+        )
+        found.extend({"op": "add", "path": f"{path}/-", "value": value} for value in two[shared:])
+    elif not _same(before, after):
+        found.append({"op": "replace", "path": path, "value": after})
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
