@@ -1,0 +1,81 @@
+# Everything a person or a CI job runs. `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := tests/peers/node
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit other-python bench soak docs lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
+	@scripts/system-packages
+
+demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
+	@$(BIN)/trunkline chat demo
+
+test: setup check unit other-python ## all checks and tests, with the coverage gate
+
+check: setup ## lint, format, types and import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+# Workers and the programs that tests start each write their own data file; combine joins them.
+unit: setup ## the tests alone, measured
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+other-python: setup ## the quick tests on the newest other CPython of this machine
+	@scripts/other-python
+
+bench: setup ## figures for the budgets in docs/architecture.md
+	$(BIN)/python -m bench
+
+soak: setup ## a long run under load; prints what grew
+	$(BIN)/python -m bench.soak
+
+docs: setup ## build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+# Pins stay as they are unless a requirement needs more; `make lock UPGRADE=1` takes the newest.
+LOCK = $(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate --universal \
+	--python-version 3.11 $(if $(UPGRADE),--upgrade) pyproject.toml
+
+lock: setup ## write requirements/*.txt anew from pyproject.toml
+	$(LOCK) --group dev --output-file requirements/dev.txt
+	$(LOCK) --group test --constraints requirements/dev.txt --output-file requirements/test.txt
+	$(LOCK) --group build --constraints requirements/dev.txt --output-file requirements/demo.txt
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) $(PEERS)/node_modules site dist .coverage .coverage.*
+
+# -- stamps: a second run does nothing -------------------------------------------------------------
+
+$(BIN)/python:
+	@scripts/make-venv $(PYTHON) $(VENV)
+
+define install
+	$(PIP) install --require-hashes --requirement $(1)
+	$(PIP) install --no-deps --no-build-isolation --editable .
+endef
+
+$(VENV)/.runtime: requirements/demo.txt pyproject.toml | $(BIN)/python
+	$(call install,requirements/demo.txt)
+	@touch $@
+
+# The development lock holds every pin of the demo's, so one installation serves both.
+$(VENV)/.dev: requirements/dev.txt requirements/demo.txt pyproject.toml | $(BIN)/python
+	$(call install,requirements/dev.txt)
+	@touch $(VENV)/.runtime $@
+
+$(PEERS)/node_modules/.stamp: $(wildcard $(PEERS)/package.json $(PEERS)/package-lock.json)
+	npm ci --prefix $(PEERS) --no-audit --no-fund --loglevel=error
+	@touch $@

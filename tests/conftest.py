@@ -1,0 +1,27 @@
+"""What every test gets: a data folder of its own, and properties that say how to repeat a failure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Wall-clock deadlines fail on a busy machine and say nothing about the code.
+settings.register_profile("trunkline", deadline=None, print_blob=True)
+settings.load_profile("trunkline")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep journals and caches of a test out of the person's own folders."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in ("DATA", "CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+    monkeypatch.delenv("TRUNKLINE_JOURNAL", raising=False)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the repository."""
+    return Path(__file__).parent.parent

@@ -1,0 +1,136 @@
+"""The documentation is true: its code runs, its commands print what it says, its links lead somewhere.
+
+A page is run from top to bottom in one empty folder. A ``python`` block is a program of its own; when it
+begins with ``# name.py`` it is also kept under that name for the commands below it. In a ``console`` block
+each ``$ command`` must succeed, and the lines under it are its output, where ``...`` stands for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (\w+\.py)\n")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+SECONDS = 30
+
+
+def blocks(page: Path, language: str | None = None) -> list[tuple[str, str]]:
+    """Give a page's fenced blocks as (language, text)."""
+    found = FENCE.findall(page.read_text(encoding="utf-8"))
+    return [(name, text) for name, text in found if language in (None, name)]
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Give a console block's commands, each with the output that the page shows."""
+    for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = entry.partition("\n")
+        yield command, output
+
+
+def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a page's folder, away from the person's own journal."""
+    shown = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONWARNINGS": "error"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {
+        **os.environ,
+        **shown,
+        "PATH": path,
+        "TRUNKLINE_JOURNAL": f"sqlite:{folder / 'journal.db'}",
+    }
+    return subprocess.run(
+        arguments,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+
+def run_program(text: str, folder: Path) -> None:
+    """Run a python block; it must end well and say nothing on stderr."""
+    name = FILE_NAME.match(text)
+    program = folder / (name[1] if name else "snippet.py")
+    program.write_text(text, encoding="utf-8")
+    done = run([sys.executable, str(program)], folder)
+    assert (done.returncode, done.stderr) == (0, ""), text
+
+
+def run_console(text: str, folder: Path) -> None:
+    """Run a console block in one shell and compare each command's output with the page."""
+    steps = list(commands(text))
+    assert steps, f"a console block without a command:\n{text}"
+    script = "".join(f"{command}\nprintf '\\036%s\\036' $?\n" for command, _ in steps)
+    done = run(["sh", "-c", script], folder)
+    *said, _ = done.stdout.split("\036")
+    for (command, shown), output, code in zip(steps, said[::2], said[1::2], strict=True):
+        assert code == "0", f"$ {command}\n{output}{done.stderr}"
+        if shown:
+            assert matches(shown, output), f"$ {command}\n{output}\n-- but the page shows --\n{shown}"
+
+
+def matches(shown: str, output: str) -> bool:
+    """Compare output with what a page shows, line ends trimmed; ``...`` is anything."""
+    trimmed = ["\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (shown, output)]
+    pattern = ".*".join(re.escape(piece) for piece in trimmed[0].split("..."))
+    return re.fullmatch(pattern, trimmed[1], re.DOTALL) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    for language, text in blocks(page):
+        if language == "python":
+            run_program(text, tmp_path)
+        elif language == "console":
+            run_console(text, tmp_path)
+
+
+def test_the_first_program_of_the_readme_is_short() -> None:
+    (_, first), *_ = blocks(ROOT / "README.md", "python")
+    assert len(first.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("[A-QS-Z]*.md"))], ids=lambda page: page.stem)
+def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_architecture_page_names_every_module_and_no_other() -> None:
+    package = ROOT / "src/trunkline"
+    modules = {str(path.relative_to(package)) for path in package.rglob("*.py")}
+    told = {name for name in modules if not name.endswith(("__init__.py", "__main__.py", "_version.py"))}
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE)
+    assert set(table) >= told, "say where a change to these goes"
+    assert set(table) <= modules, "these are gone"
+    assert len(table) == len(set(table))
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    arguments = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/architecture/index.html").exists()
