@@ -23,7 +23,20 @@ import msgspec
 from trunkline.commands import Command
 from trunkline.events import AnyEvent
 
-__all__ = ["Disposition", "Held", "Journal", "Lease", "Posted", "Record", "SessionInfo", "SessionKey"]
+__all__ = [
+    "WAITING_COMMANDS",
+    "Disposition",
+    "Held",
+    "Journal",
+    "Lease",
+    "Posted",
+    "Record",
+    "SessionInfo",
+    "SessionKey",
+]
+
+WAITING_COMMANDS = 1000
+"""How many commands may wait for a session's owner; more are refused with SessionBusy."""
 
 
 class SessionKey(NamedTuple):
@@ -175,8 +188,10 @@ class Journal(Protocol):
 
         Never blocks. Appends of all sessions that wait at one moment share one commit. ``durable``
         survives a power cut too; without it a commit survives the death of the process. The future
-        raises Fenced when the lease was lost and JournalError when the engine failed; a failed
-        append leaves no trace, and those queued behind it on the same lease fail too.
+        raises Fenced when the lease was lost (the session was taken over, or deleted) and
+        JournalError when the engine failed; a failed append leaves no trace, and those queued
+        behind it on the same lease fail too. An empty durable append makes durable what was
+        appended before it.
         """
         ...
 
@@ -224,5 +239,9 @@ class Journal(Protocol):
 
     async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
         """Forget whole sessions idle for max_age seconds, and the oldest turns of any session
-        above max_bytes (never its newest turn); give the number of records removed."""
+        above max_bytes (never its newest turn); give the number of records removed.
+
+        A session that somebody holds is not idle. Blobs that nothing mentions go when they are an
+        hour old.
+        """
         ...

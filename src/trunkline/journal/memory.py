@@ -1,0 +1,324 @@
+"""The journal in memory: for tests, and for sessions that nobody wants to keep.
+
+It stores the same rows as the other engines, so what comes back is what they would give. Every
+operation happens at once, on the event loop; a future of an append is done when it is returned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from trunkline.commands import Command
+from trunkline.errors import JournalError
+from trunkline.journal import rules
+from trunkline.journal.codec import Row, copy, decode_command, encode, pack, unpack
+from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.watch import Watch
+
+__all__ = ["MemoryJournal"]
+
+
+@dataclass
+class _Command:
+    number: int
+    payload: bytes
+    disposition: Disposition | None = None
+
+
+@dataclass
+class _Session:
+    info: SessionInfo
+    expires_at: float = 0.0
+    rows: list[Row] = field(default_factory=list[Row])
+    commands: dict[str, _Command] = field(default_factory=dict[str, _Command])
+
+    def change(self, **fields: object) -> SessionInfo:
+        self.info = msgspec.structs.replace(self.info, **fields)
+        return self.info
+
+    def seen_at(self, now: float) -> SessionInfo:
+        """The info as it is shown: an owner that ran out is none."""
+        return self.info if self.expires_at > now else msgspec.structs.replace(self.info, owner=None)
+
+    def waiting(self) -> Iterator[tuple[str, _Command]]:
+        return ((key, command) for key, command in self.commands.items() if command.disposition is None)
+
+
+class MemoryJournal:
+    """Keeps sessions for as long as it is open."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        """Begin empty."""
+        self._clock = clock
+        self._open = False
+        self._sessions: dict[SessionKey, _Session] = {}
+        self._blobs: dict[str, tuple[float, bytes]] = {}
+        self._numbers = itertools.count(1)
+        self._floor = 0
+        self._changes = 0
+        self._watch = Watch(lambda: self._changes)
+
+    @property
+    def url(self) -> str:
+        """The address this journal was opened with."""
+        return "memory:"
+
+    async def open(self) -> None:
+        """Make the engine ready."""
+        self._open = True
+
+    async def close(self) -> None:
+        """Forget everything; idempotent."""
+        self._open = False
+        self._sessions.clear()
+        self._blobs.clear()
+        self._watch.close(self._closed)
+
+    def _closed(self) -> JournalError:
+        return rules.closed(self.url)
+
+    def _check(self) -> None:
+        if not self._open:
+            raise self._closed()
+
+    def _changed(self) -> None:
+        self._changes += 1
+        self._watch.refresh()
+
+    def _find(self, key: SessionKey) -> _Session | None:
+        self._check()
+        return self._sessions.get(key)
+
+    def _have(self, key: SessionKey) -> _Session:
+        session = self._find(key)
+        if session is None:
+            raise rules.missing(key)
+        return session
+
+    def _leased(self, lease: Lease) -> _Session:
+        session = self._find(lease.key)
+        rules.check_fence(lease, session and session.info.fence)
+        assert session is not None
+        return session
+
+    # -- sessions --
+
+    async def create(self, info: SessionInfo) -> SessionInfo:
+        """Add a session; SessionBusy if it exists."""
+        if self._find(info.key) is not None:
+            raise rules.exists(info.key)
+        session = self._sessions[info.key] = _Session(copy(info, "the session"))
+        now = self._clock()
+        stored = session.change(
+            created_at=now, updated_at=now, first_seq=1, last_seq=0, bytes=0, fence=self._floor, owner=None
+        )
+        self._changed()
+        return stored
+
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """Look a session up."""
+        session = self._find(key)
+        return session and session.seen_at(self._clock())
+
+    async def list(
+        self,
+        principal: str | None,
+        *,
+        cwd: str | None = None,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+    ) -> list[SessionInfo]:
+        """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
+        self._check()
+        now = self._clock()
+        found = [
+            session.seen_at(now)
+            for session in self._sessions.values()
+            if principal in (None, session.info.principal) and cwd in (None, session.info.cwd)
+        ]
+        found.sort(key=_place, reverse=True)
+        return [info for info in found if before is None or _place(info) < before][: max(limit, 0)]
+
+    async def describe(self, key: SessionKey, *, title: str | None) -> None:
+        """Set a session's title."""
+        self._have(key).change(title=title)
+        self._changed()
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Remove a session with its records and commands; False if there was none."""
+        session = self._find(key)
+        if session is not None:
+            self._remove(session)
+        return session is not None
+
+    def _remove(self, session: _Session) -> int:
+        self._floor = max(self._floor, session.info.fence)
+        del self._sessions[session.info.key]
+        self._changed()
+        return len(session.rows)
+
+    # -- ownership --
+
+    async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
+        """Take the lease with a new fence if nobody holds it (or it ran out)."""
+        session = self._have(key)
+        now = self._clock()
+        holder = session.seen_at(now).owner
+        if holder is not None and holder != owner:
+            return Held(holder, session.info.fence, session.expires_at - now)
+        session.expires_at = now + ttl
+        info = session.change(owner=owner, fence=session.info.fence + 1)
+        self._changed()
+        return Lease(key, owner, info.fence, info.last_seq)
+
+    async def renew(self, owner: str, ttl: float) -> None:
+        """Extend every lease this owner still holds, in one step."""
+        self._check()
+        for session in self._sessions.values():
+            if session.info.owner == owner:
+                session.expires_at = self._clock() + ttl
+                self._changed()
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; nothing happens if it was lost already."""
+        session = self._find(lease.key)
+        if session is not None and session.info.fence == lease.fence:
+            session.expires_at = 0.0
+            session.change(owner=None)
+            self._changed()
+
+    # -- records --
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        """Add records, in order, all or nothing; the future is done already."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            batch = pack(lease, records)
+            session = self._leased(lease)
+            info = session.info
+            rules.check_next(lease, batch, info.last_seq)
+        except JournalError as error:
+            future.set_exception(error)
+            return future
+        session.rows += batch.rows
+        session.change(
+            last_seq=info.last_seq + len(batch.rows), bytes=info.bytes + batch.size, updated_at=self._clock()
+        )
+        future.set_result(None)
+        self._changed()
+        return future
+
+    async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
+        """Give up to ``limit`` committed records with seq > after, in order."""
+        session = self._have(key)
+        start = max(after + 1 - session.info.first_seq, 0)
+        return [unpack(*row) for row in session.rows[start : start + max(limit, 0)]]
+
+    # -- commands --
+
+    async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
+        """Leave a command for the owner; the same command_key again gives the same number."""
+        session = self._have(key)
+        known = session.commands.get(command_key)
+        if known is None:
+            rules.check_waiting(key, sum(1 for _ in session.waiting()))
+            known = _Command(next(self._numbers), encode(command, f"command {command_key!r}"))
+            session.commands[command_key] = known
+            self._changed()
+        return known.number
+
+    async def commands(self, key: SessionKey) -> builtins.list[Posted]:
+        """The commands that are not settled yet, in order of posting."""
+        waiting = self._have(key).waiting()
+        decoded = ((waits.number, name, decode_command(waits.payload)) for name, waits in waiting)
+        return [Posted(number, name, command) for number, name, command in decoded if command is not None]
+
+    async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
+        """Say what became of a command (fenced like an append); the first disposition stays."""
+        command = self._leased(lease).commands.get(command_key)
+        if command is None:
+            raise rules.unposted(command_key)
+        if command.disposition is None:
+            command.disposition = copy(disposition, f"the disposition of {command_key!r}")
+            command.payload = b""
+            self._changed()
+
+    async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
+        """What became of a command, once the owner said so."""
+        command = self._have(key).commands.get(command_key)
+        return command and command.disposition
+
+    # -- watching --
+
+    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+        """Wait until anything changed after version ``since`` and give the new version."""
+        self._check()
+        return await self._watch.wait(since, None)
+
+    # -- blobs and retention --
+
+    async def put_blob(self, data: bytes) -> str:
+        """Keep data under its digest (``sha256:<hex>``)."""
+        self._check()
+        digest = rules.digest_of(data)
+        self._blobs[digest] = (self._clock(), bytes(data))
+        self._changed()
+        return digest
+
+    async def get_blob(self, digest: str) -> bytes | None:
+        """Give the data back, if it is still there."""
+        self._check()
+        kept = self._blobs.get(digest)
+        return kept and kept[1]
+
+    async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
+        """Forget idle sessions and the oldest turns of large ones; give the number of records removed."""
+        self._check()
+        now = self._clock()
+        removed = 0
+        for session in builtins.list(self._sessions.values()):
+            info = session.seen_at(now)
+            if max_age is not None and info.owner is None and info.updated_at < now - max_age:
+                removed += self._remove(session)
+            elif max_bytes is not None and info.bytes > max_bytes:
+                removed += self._trim(session, max_bytes)
+        self._sweep(now - rules.BLOB_GRACE)
+        return removed
+
+    def _trim(self, session: _Session, max_bytes: int) -> int:
+        info = session.info
+        sizes = ((row.seq, row.kind, len(row.payload)) for row in session.rows)
+        found = rules.cut(sizes, info.bytes - max_bytes)
+        if found is None:
+            return 0
+        first, freed = found
+        removed = first - info.first_seq
+        del session.rows[:removed]
+        session.change(first_seq=first, bytes=info.bytes - freed)
+        self._changed()
+        return removed
+
+    def _sweep(self, cutoff: float) -> None:
+        needed: set[str] = set()
+        for session in self._sessions.values():
+            for payload in (
+                *(row.payload for row in session.rows),
+                *(c.payload for c in session.commands.values()),
+            ):
+                needed |= rules.digests_in(payload)
+        self._blobs = {
+            digest: kept for digest, kept in self._blobs.items() if digest in needed or kept[0] >= cutoff
+        }
+
+
+def _place(info: SessionInfo) -> tuple[float, str]:
+    return info.updated_at, info.session_id

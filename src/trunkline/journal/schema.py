@@ -1,0 +1,163 @@
+"""The tables of a SQLite journal, how they came to be, and how a file is opened.
+
+The schema is the list of its migrations: a new file is one at version 0. All steps that a file
+lacks run in one transaction, so a crash leaves the old version or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from trunkline.errors import JournalError
+from trunkline.journal.failures import damaged
+
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "connect", "make_file", "migrate", "use_wal"]
+
+APPLICATION_ID = 0x74726B6C
+"""``trkl``, in the header of every file of ours."""
+
+# A session's number never leaves the engine; it keeps keys out of a million rows. Records live in
+# the primary key's own tree: a page of them is one walk, and an append goes to the end of a leaf.
+_VERSION_1 = (
+    """CREATE TABLE sessions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        principal TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        target TEXT NOT NULL,
+        cwd TEXT,
+        roots TEXT NOT NULL,
+        title TEXT,
+        meta TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        updated_at REAL NOT NULL,
+        first_seq INTEGER NOT NULL DEFAULT 1,
+        last_seq INTEGER NOT NULL DEFAULT 0,
+        bytes INTEGER NOT NULL DEFAULT 0,
+        fence INTEGER NOT NULL DEFAULT 0,
+        owner TEXT,
+        expires_at REAL NOT NULL DEFAULT 0,
+        UNIQUE (principal, session_id)
+    )""",
+    "CREATE INDEX sessions_by_update ON sessions (updated_at, session_id)",
+    "CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner IS NOT NULL",
+    """CREATE TABLE records (
+        session INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        at REAL NOT NULL,
+        fence INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        payload BLOB NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE commands (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        session INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        payload BLOB NOT NULL,
+        disposition BLOB,
+        UNIQUE (session, key)
+    )""",
+    "CREATE INDEX commands_waiting ON commands (session, number) WHERE disposition IS NULL",
+)
+
+# The floor is the highest fence of any session that was deleted: a new session starts there, so a
+# lease or a cursor of a deleted session never fits one made later under the same name.
+_VERSION_2 = (
+    "CREATE TABLE blobs (digest TEXT PRIMARY KEY, created_at REAL NOT NULL, data BLOB NOT NULL)",
+    "CREATE INDEX blobs_by_age ON blobs (created_at)",
+    "CREATE TABLE floor (fence INTEGER NOT NULL)",
+    "INSERT INTO floor VALUES (0)",
+)
+
+MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2)
+VERSION = len(MIGRATIONS)
+
+
+def make_file(path: Path) -> None:
+    """Make the file (0600) and the folders it lacks (0700), whatever the umask; leave others alone."""
+    try:
+        for folder in reversed(path.parents):
+            if not folder.exists():
+                folder.mkdir(exist_ok=True)
+                folder.chmod(0o700)
+        # Never open and close a file that exists: closing it would drop the locks that another
+        # connection of this process holds on it (POSIX).
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise JournalError(
+            f"the journal {path} cannot be made ({error.strerror}): check its folder, "
+            "or choose another with TRUNKLINE_JOURNAL=sqlite:PATH"
+        ) from error
+    try:
+        os.fchmod(file, 0o600)
+    finally:
+        os.close(file)
+
+
+def connect(path: Path, *, timeout: float, read_only: bool = False) -> sqlite3.Connection:
+    """Open a connection that begins no transaction by itself and may move between threads."""
+    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    db.execute(f"PRAGMA query_only={int(read_only)}")
+    if not read_only:
+        # Without this a Mac's fsync leaves data in the drive's cache; elsewhere it does nothing.
+        db.execute("PRAGMA fullfsync=1")
+        db.execute("PRAGMA journal_size_limit=67108864")
+    return db
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Bring a file to the present version; refuse one that is newer, or is not ours."""
+    if _version(db, path) == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Again, now that no one else can migrate.
+        for statements in MIGRATIONS[_version(db, path) :]:
+            for statement in statements:
+                db.execute(statement)
+        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version={VERSION}")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    application, version = (_pragma(db, "application_id"), _pragma(db, "user_version"))
+    if application == APPLICATION_ID:
+        if version > VERSION:
+            raise JournalError(
+                f"the journal {path} has schema {version}, this Trunkline knows up to {VERSION}: "
+                "upgrade Trunkline, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH"
+            )
+        return version
+    if application or version or db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise damaged(str(path), "it is a SQLite database of another program")
+    return 0
+
+
+def use_wal(db: sqlite3.Connection, path: Path, *, timeout: float) -> None:
+    """Let readers and the writer work at the same time; needs a local disk."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            mode = db.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for its turn here when two processes make one file.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    if mode != "wal":
+        raise JournalError(f"the journal {path} cannot use write-ahead logging: keep it on a local disk")
+
+
+def _pragma(db: sqlite3.Connection, name: str) -> int:
+    return db.execute(f"PRAGMA {name}").fetchone()[0]

@@ -1,0 +1,298 @@
+"""The SQLite journal: one file, shared by the processes of one machine.
+
+Above are sessions; below are one thread that writes (``writer``), a few that read (``readers``) and
+what they do to the tables (``statements``, ``retention``). Nothing here blocks the event loop; it
+only asks for ``PRAGMA data_version``, which takes microseconds.
+
+Never put the file on a network disk: its locks and its shared memory need one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from trunkline.commands import Command
+from trunkline.errors import ConfigurationError, JournalError
+from trunkline.journal import retention, rules, schema, statements
+from trunkline.journal.codec import pack
+from trunkline.journal.failures import explain
+from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.readers import Readers
+from trunkline.journal.watch import Watch
+from trunkline.journal.writer import Work, Writer
+
+__all__ = ["SqliteJournal"]
+
+T = TypeVar("T")
+
+
+class _Engine(NamedTuple):
+    """What is there while the journal is open."""
+
+    writer: Writer
+    readers: Readers
+    watch: Watch
+    probe: sqlite3.Connection
+
+    def stop(self) -> None:
+        # The writer's connection is the last one, so it is the one that tidies the log up.
+        self.readers.stop()
+        self.writer.stop()
+
+
+class SqliteJournal:
+    """Keeps sessions in a SQLite file (WAL); belongs to the event loop that opened it."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        clock: Callable[[], float] = time.time,
+        timeout: float = 5.0,
+        max_waiting: int = 64 * 2**20,
+    ) -> None:
+        """Name the file (``~`` is the home folder); it is made when the journal is opened.
+
+        ``timeout`` is how long to wait, in seconds, for another process that writes; ``max_waiting``
+        how many bytes may wait for the disk before appends are refused.
+        """
+        if os.fspath(path) == ":memory:":
+            raise ConfigurationError("a SQLite journal needs a file; for one in memory use memory:")
+        self._url = f"sqlite:{os.fspath(path)}"
+        self._path = Path(path).expanduser().absolute()
+        self._clock = clock
+        self._timeout = timeout
+        self._max_waiting = max_waiting
+        self._engine: _Engine | None = None
+        self._closing: asyncio.Future[None] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address this journal was opened with."""
+        return self._url
+
+    @property
+    def commits(self) -> int:
+        """How many times this process committed since the journal was opened."""
+        return self._open_engine().writer.commits
+
+    # -- life --
+
+    async def open(self) -> None:
+        """Make or migrate the file and start the threads; does nothing if that was done."""
+        if self._engine is not None:
+            return
+        preparing = asyncio.ensure_future(asyncio.to_thread(self._prepare))
+        db, probe = await _or_undo(preparing, _close_all)
+        path = str(self._path)
+        watch = Watch(partial(_data_version, probe))
+        writer = Writer(db, path, watch.refresh, max_waiting=self._max_waiting)
+        readers = Readers(partial(self._connect, read_only=True), path, size=4)
+        self._engine = _Engine(writer, readers, watch, probe)
+
+    def _prepare(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+        schema.make_file(self._path)
+        try:
+            db = self._connect()
+            try:
+                schema.migrate(db, self._path)
+                schema.use_wal(db, self._path, timeout=self._timeout)
+                return db, schema.connect(self._path, timeout=0, read_only=True)
+            except BaseException:
+                db.close()
+                raise
+        except sqlite3.Error as error:
+            raise explain(error, str(self._path)) from error
+
+    def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
+        return schema.connect(self._path, timeout=self._timeout, read_only=read_only)
+
+    async def close(self) -> None:
+        """Commit everything that is queued and let go of the file; idempotent."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.watch.close(self._closed)
+            engine.probe.close()
+            self._closing = asyncio.ensure_future(asyncio.to_thread(engine.stop))
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
+
+    def _open_engine(self) -> _Engine:
+        if self._engine is None:
+            raise self._closed()
+        return self._engine
+
+    def _closed(self) -> JournalError:
+        return rules.closed(self._url)
+
+    def _write(self, work: Work[T]) -> asyncio.Future[T]:
+        return self._open_engine().writer.submit(work)
+
+    async def _read(self, work: Work[T]) -> T:
+        return await self._open_engine().readers.run(work)
+
+    # -- sessions --
+
+    async def create(self, info: SessionInfo) -> SessionInfo:
+        """Add a session; SessionBusy if it exists."""
+        return await self._write(lambda db: statements.create(db, info, self._clock()))
+
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """Look a session up."""
+        return await self._read(lambda db: statements.get(db, key, self._clock()))
+
+    async def list(
+        self,
+        principal: str | None,
+        *,
+        cwd: str | None = None,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+    ) -> list[SessionInfo]:
+        """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
+        return await self._read(
+            lambda db: statements.list_sessions(db, principal, cwd, limit, before, self._clock())
+        )
+
+    async def describe(self, key: SessionKey, *, title: str | None) -> None:
+        """Set a session's title."""
+        await self._write(lambda db: statements.describe(db, key, title))
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Remove a session with its records and commands; False if there was none."""
+        return await self._write(lambda db: statements.delete(db, key))
+
+    # -- ownership --
+
+    async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
+        """Take the lease with a new fence if nobody holds it; a cancelled claim is given back."""
+        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._clock()))
+        return await _or_undo(claiming, self._give_back)
+
+    def _give_back(self, lease: Lease | Held) -> None:
+        if isinstance(lease, Lease) and self._engine is not None:
+            self._write(lambda db: statements.release(db, lease))
+
+    async def renew(self, owner: str, ttl: float) -> None:
+        """Extend every lease this owner still holds, in one step."""
+        await self._write(lambda db: statements.renew(db, owner, self._clock() + ttl))
+
+    async def release(self, lease: Lease) -> None:
+        """Give the lease back; nothing happens if it was lost already."""
+        await self._write(lambda db: statements.release(db, lease))
+
+    # -- records --
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        """Queue records, in order, all or nothing; the future tells when they are committed."""
+        try:
+            writer = self._open_engine().writer
+            batch = pack(lease, records)
+        except JournalError as error:
+            refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            refused.set_exception(error)
+            return refused
+        return writer.submit(
+            lambda db: statements.append(db, lease, batch, self._clock()), durable=durable, size=batch.size
+        )
+
+    async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
+        """Give up to ``limit`` committed records with seq > after, in order."""
+        return await self._read(lambda db: statements.read(db, key, after, limit))
+
+    # -- commands --
+
+    async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
+        """Leave a command for the owner; the same command_key again gives the same number."""
+        return await self._write(lambda db: statements.post(db, key, command_key, command))
+
+    async def commands(self, key: SessionKey) -> builtins.list[Posted]:
+        """The commands that are not settled yet, in order of posting."""
+        return await self._read(lambda db: statements.commands(db, key))
+
+    async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
+        """Say what became of a command (fenced like an append); the first disposition stays."""
+        await self._write(lambda db: statements.settle(db, lease, command_key, disposition))
+
+    async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
+        """What became of a command, once the owner said so."""
+        return await self._read(lambda db: statements.disposition(db, key, command_key))
+
+    # -- watching --
+
+    async def changes(self, since: int, *, poll: float = 0.05) -> int:
+        """Wait until anything changed after version ``since`` and give the new version."""
+        return await self._open_engine().watch.wait(since, poll)
+
+    # -- blobs and retention --
+
+    async def put_blob(self, data: bytes) -> str:
+        """Keep data under its digest (``sha256:<hex>``)."""
+        digest = await asyncio.to_thread(rules.digest_of, data)
+        engine = self._open_engine()
+        await engine.writer.submit(
+            lambda db: retention.put_blob(db, digest, data, self._clock()), size=len(data)
+        )
+        return digest
+
+    async def get_blob(self, digest: str) -> bytes | None:
+        """Give the data back, if it is still there; Corrupt if it is not what was kept."""
+        return await self._read(lambda db: retention.get_blob(db, digest))
+
+    async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
+        """Forget idle sessions and the oldest turns of large ones; give the number of records removed.
+
+        A session that somebody holds is not idle. Each session is a commit of its own, so appends
+        never wait for the whole. Blobs that no record mentions go when they are an hour old.
+        """
+        removed = 0
+        if max_age is not None:
+            cutoff = self._clock() - max_age
+            for session in await self._read(lambda db: retention.find_idle(db, cutoff, self._clock())):
+                forget = partial(retention.forget, session=session, cutoff=cutoff, now=self._clock())
+                removed += await self._write(forget)
+        if max_bytes is not None:
+            for session in await self._read(lambda db: retention.find_large(db, max_bytes)):
+                removed += await self._write(partial(retention.trim, session=session, max_bytes=max_bytes))
+        oldest = self._clock() - rules.BLOB_GRACE
+        if await self._read(lambda db: retention.has_old_blobs(db, oldest)):
+            known = await self._read(retention.find_mentions)
+            await self._write(lambda db: retention.sweep(db, oldest, known))
+        return removed
+
+
+async def _or_undo(work: asyncio.Future[T], undo: Callable[[T], None]) -> T:
+    """Wait for work; when the wait is cancelled, undo what the work brings in the end."""
+
+    def undo_it(done: asyncio.Future[T]) -> None:
+        if done.exception() is None:
+            undo(done.result())
+
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        work.add_done_callback(undo_it)
+        raise
+
+
+def _close_all(connections: tuple[sqlite3.Connection, ...]) -> None:
+    for db in connections:
+        db.close()
+
+
+def _data_version(probe: sqlite3.Connection) -> int | None:
+    """A number that is another one after every commit of any other connection."""
+    try:
+        return probe.execute("PRAGMA data_version").fetchone()[0]
+    except sqlite3.Error:
+        return None  # Busy for this moment, or closed.

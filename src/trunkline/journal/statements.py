@@ -1,0 +1,257 @@
+"""What each operation does to the tables: plain functions of a connection, without time or threads.
+
+Those that write run inside the writer's transaction; those that only read run anywhere.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, NamedTuple
+
+import msgspec
+
+from trunkline.commands import Command
+from trunkline.journal import rules
+from trunkline.journal.codec import Batch, decode_command, encode, unpack
+from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+
+_INFO = (
+    "principal, session_id, target, cwd, roots, title, meta, created_at, updated_at, "
+    "first_seq, last_seq, bytes, fence, owner, expires_at"
+)
+_HERE = "WHERE principal = ? AND session_id = ?"
+
+_roots = msgspec.json.Decoder(tuple[str, ...])
+_meta = msgspec.json.Decoder(dict[str, Any] | None)
+_disposition = msgspec.json.Decoder(Disposition)
+
+
+class _Session(NamedTuple):
+    """What the writing operations need of a session's row."""
+
+    id: int
+    fence: int
+    owner: str | None
+    expires_at: float
+    last_seq: int
+
+
+def _find(db: sqlite3.Connection, key: SessionKey) -> _Session | None:
+    row = db.execute(f"SELECT id, fence, owner, expires_at, last_seq FROM sessions {_HERE}", key).fetchone()
+    return row and _Session(*row)
+
+
+def _have(db: sqlite3.Connection, key: SessionKey) -> _Session:
+    session = _find(db, key)
+    if session is None:
+        raise rules.missing(key)
+    return session
+
+
+def _leased(db: sqlite3.Connection, lease: Lease) -> _Session:
+    session = _find(db, lease.key)
+    rules.check_fence(lease, session and session.fence)
+    assert session is not None
+    return session
+
+
+# -- sessions -------------------------------------------------------------------------------------
+
+
+def create(db: sqlite3.Connection, info: SessionInfo, now: float) -> SessionInfo:
+    """Add a session."""
+    if _find(db, info.key) is not None:
+        raise rules.exists(info.key)
+    (fence,) = db.execute("SELECT fence FROM floor").fetchone()
+    roots, meta = encode(info.roots, "roots").decode(), encode(info.meta, "meta").decode()
+    db.execute(
+        "INSERT INTO sessions"
+        " (principal, session_id, target, cwd, roots, title, meta, created_at, updated_at, fence)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*info.key, info.target, info.cwd, roots, info.title, meta, now, now, fence),
+    )
+    return msgspec.structs.replace(
+        info, created_at=now, updated_at=now, first_seq=1, last_seq=0, bytes=0, fence=fence, owner=None
+    )
+
+
+def get(db: sqlite3.Connection, key: SessionKey, now: float) -> SessionInfo | None:
+    """Look a session up."""
+    row = db.execute(f"SELECT {_INFO} FROM sessions {_HERE}", key).fetchone()
+    return row and _info(row, now)
+
+
+def list_sessions(
+    db: sqlite3.Connection,
+    principal: str | None,
+    cwd: str | None,
+    limit: int,
+    before: tuple[float, str] | None,
+    now: float,
+) -> list[SessionInfo]:
+    """Give a page of sessions, newest first."""
+    conditions = {
+        "principal = ?": () if principal is None else (principal,),
+        "cwd = ?": () if cwd is None else (cwd,),
+        "(updated_at, session_id) < (?, ?)": before or (),
+    }
+    chosen = [condition for condition, values in conditions.items() if values]
+    where = f"WHERE {' AND '.join(chosen)}" if chosen else ""
+    values = [value for group in conditions.values() for value in group]
+    rows = db.execute(
+        f"SELECT {_INFO} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?",
+        (*values, max(limit, 0)),
+    )
+    return [_info(row, now) for row in rows]
+
+
+def _info(row: tuple[Any, ...], now: float) -> SessionInfo:
+    principal, session_id, target, cwd, roots, title, meta, *numbers, owner, expires_at = row
+    created_at, updated_at, first_seq, last_seq, size, fence = numbers
+    return SessionInfo(
+        principal=principal,
+        session_id=session_id,
+        target=target,
+        cwd=cwd,
+        roots=_roots.decode(roots),
+        title=title,
+        meta=_meta.decode(meta),
+        created_at=created_at,
+        updated_at=updated_at,
+        first_seq=first_seq,
+        last_seq=last_seq,
+        bytes=size,
+        fence=fence,
+        owner=owner if expires_at > now else None,
+    )
+
+
+def describe(db: sqlite3.Connection, key: SessionKey, title: str | None) -> None:
+    """Set a session's title."""
+    db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, _have(db, key).id))
+
+
+def delete(db: sqlite3.Connection, key: SessionKey) -> bool:
+    """Remove a session with everything of it."""
+    session = _find(db, key)
+    if session is not None:
+        remove(db, session.id)
+    return session is not None
+
+
+def remove(db: sqlite3.Connection, session: int) -> int:
+    """Remove a session by its number; give the number of records that went with it."""
+    db.execute("UPDATE floor SET fence = max(fence, (SELECT fence FROM sessions WHERE id = ?))", (session,))
+    removed = db.execute("DELETE FROM records WHERE session = ?", (session,)).rowcount
+    db.execute("DELETE FROM commands WHERE session = ?", (session,))
+    db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+    return removed
+
+
+# -- ownership ------------------------------------------------------------------------------------
+
+
+def claim(db: sqlite3.Connection, key: SessionKey, owner: str, ttl: float, now: float) -> Lease | Held:
+    """Take the lease with a new fence, unless somebody else holds it."""
+    session = _have(db, key)
+    if session.owner is not None and session.owner != owner and session.expires_at > now:
+        return Held(session.owner, session.fence, session.expires_at - now)
+    db.execute(
+        "UPDATE sessions SET fence = ?, owner = ?, expires_at = ? WHERE id = ?",
+        (session.fence + 1, owner, now + ttl, session.id),
+    )
+    return Lease(key, owner, session.fence + 1, session.last_seq)
+
+
+def renew(db: sqlite3.Connection, owner: str, expires_at: float) -> None:
+    """Extend whatever this owner still holds; a session that was taken over has another owner."""
+    db.execute("UPDATE sessions SET expires_at = ? WHERE owner = ?", (expires_at, owner))
+
+
+def release(db: sqlite3.Connection, lease: Lease) -> None:
+    """Give a lease back, if it is still ours."""
+    db.execute(
+        f"UPDATE sessions SET owner = NULL, expires_at = 0 {_HERE} AND fence = ?", (*lease.key, lease.fence)
+    )
+
+
+# -- records --------------------------------------------------------------------------------------
+
+
+def append(db: sqlite3.Connection, lease: Lease, batch: Batch, now: float) -> None:
+    """Add records; the fence is checked in this same transaction.
+
+    The session's row is written even when there are no records: so an empty durable append makes
+    durable what was said before it.
+    """
+    session = _leased(db, lease)
+    rules.check_next(lease, batch, session.last_seq)
+    number = session.id
+    db.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", [(number, *row) for row in batch.rows])
+    db.execute(
+        "UPDATE sessions SET last_seq = last_seq + ?, bytes = bytes + ?, updated_at = ? WHERE id = ?",
+        (len(batch.rows), batch.size, now, number),
+    )
+
+
+def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> list[Record]:
+    """Give a page of records, in order."""
+    rows = db.execute(
+        "SELECT seq, at, fence, kind, payload FROM records WHERE session = ? AND seq > ?"
+        " ORDER BY seq LIMIT ?",
+        (_have(db, key).id, after, max(limit, 0)),
+    )
+    return [unpack(*row) for row in rows]
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def post(db: sqlite3.Connection, key: SessionKey, command_key: str, command: Command) -> int:
+    """Leave a command for the owner."""
+    session = _have(db, key).id
+    known = db.execute(
+        "SELECT number FROM commands WHERE session = ? AND key = ?", (session, command_key)
+    ).fetchone()
+    if known is not None:
+        return known[0]
+    (waiting,) = db.execute(
+        "SELECT count(*) FROM commands WHERE session = ? AND disposition IS NULL", (session,)
+    ).fetchone()
+    rules.check_waiting(key, waiting)
+    added = db.execute(
+        "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)",
+        (session, command_key, encode(command, f"command {command_key!r}")),
+    )
+    assert added.lastrowid is not None
+    return added.lastrowid
+
+
+def commands(db: sqlite3.Connection, key: SessionKey) -> list[Posted]:
+    """Give the commands that wait; those of a newer version wait for an owner that knows them."""
+    rows = db.execute(
+        "SELECT number, key, payload FROM commands WHERE session = ? AND disposition IS NULL ORDER BY number",
+        (_have(db, key).id,),
+    )
+    decoded = ((number, name, decode_command(payload)) for number, name, payload in rows)
+    return [Posted(number, name, command) for number, name, command in decoded if command is not None]
+
+
+def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: Disposition) -> None:
+    """Say what became of a command, and forget its payload."""
+    session = _leased(db, lease).id
+    settled = db.execute(
+        "UPDATE commands SET disposition = coalesce(disposition, ?), payload = x''"
+        " WHERE session = ? AND key = ?",
+        (encode(disposition, f"the disposition of {command_key!r}"), session, command_key),
+    )
+    if not settled.rowcount:
+        raise rules.unposted(command_key)
+
+
+def disposition(db: sqlite3.Connection, key: SessionKey, command_key: str) -> Disposition | None:
+    """What became of a command."""
+    row = db.execute(
+        "SELECT disposition FROM commands WHERE session = ? AND key = ?", (_have(db, key).id, command_key)
+    ).fetchone()
+    return _disposition.decode(row[0]) if row is not None and row[0] is not None else None
