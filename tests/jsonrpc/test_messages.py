@@ -11,6 +11,7 @@ from trunkline.errors import PeerError
 from trunkline.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    MAX_DEPTH,
     PARSE_ERROR,
     Malformed,
     Notification,
@@ -121,6 +122,30 @@ def test_an_error_of_an_illegal_shape_is_still_an_error(error: Any) -> None:
     assert isinstance(response, Response)
     assert response.error is not None
     assert (response.error.rpc_code, response.error.data) == (INTERNAL_ERROR, error)
+
+
+def nested(depth: int, **fields: Any) -> bytes:
+    """A message of that many levels, its own object included."""
+    params = b"[" * (depth - 1) + b"]" * (depth - 1)
+    return message(**fields, params="HERE").replace(b'"HERE"', params)
+
+
+@pytest.mark.parametrize("id", [1, None, "x"])
+def test_a_message_that_is_nested_too_deep_is_refused_with_its_id(id: Any) -> None:
+    assert isinstance(parse(nested(MAX_DEPTH, method="a", id=id)), Request)
+    malformed = parse(nested(MAX_DEPTH + 1, method="a", id=id))
+    assert malformed == Malformed(id, INVALID_REQUEST, "invalid request: it is nested deeper than 200 levels")
+
+
+def test_a_message_at_the_depth_limit_can_be_written_again() -> None:
+    notification = parse(nested(MAX_DEPTH, method="a"))
+    assert isinstance(notification, Notification)
+    assert orjson.dumps({"jsonrpc": "2.0", "method": "b", "params": {"wrapped": {"in": notification.params}}})
+
+
+def test_a_long_flat_message_is_not_deep() -> None:
+    params = {"rows": [[n, {"n": "{[" * 10}] for n in range(500)]}
+    assert parse(message(method="a", params=params)) == Notification("a", params)
 
 
 @pytest.mark.parametrize(

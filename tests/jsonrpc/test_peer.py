@@ -181,6 +181,11 @@ def test_ids_that_look_alike_are_different_requests() -> None:
         (b"noise\n", None, PARSE_ERROR),
         (b"\xff\n", None, PARSE_ERROR),
         (b"[" * 5000 + b"\n", None, PARSE_ERROR),
+        (
+            b'{"jsonrpc":"2.0","method":"a","params":' + b"[" * 300 + b"]" * 300 + b"}\n",
+            None,
+            INVALID_REQUEST,
+        ),
         (b"[]\n", None, INVALID_REQUEST),
         (b"42\n", None, INVALID_REQUEST),
         (line(id="x", method=1), "x", INVALID_REQUEST),

@@ -18,6 +18,7 @@ __all__ = [
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
     "INVALID_REQUEST",
+    "MAX_DEPTH",
     "METHOD_NOT_FOUND",
     "PARSE_ERROR",
     "REQUEST_CANCELLED",
@@ -43,6 +44,11 @@ REQUEST_CANCELLED: Final = -32800
 # ACP's own:
 AUTH_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
+
+MAX_DEPTH: Final = 200
+"""How deep a message may be nested: deeper than any protocol goes, and what we can still write."""
+
+_ENCODER_DEPTH: Final = 254  # orjson reads 1024 levels, but writes only these
 
 Id: TypeAlias = Union[int, str, float, None]
 Params: TypeAlias = Union[dict[str, Any], list[Any], None]
@@ -122,6 +128,9 @@ def parse(line: bytes) -> Message | Malformed:
         return Malformed(None, PARSE_ERROR, f"this line is not JSON: {error}")
     if type(fields) is not dict:
         return Malformed(None, INVALID_REQUEST, "invalid request: a message is one JSON object, no batch")
+    # Cheap things first: most messages are too short to be too deep.
+    if len(line) > 2 * MAX_DEPTH and _is_too_deep(line, fields):
+        return _refuse(fields, f"it is nested deeper than {MAX_DEPTH} levels")
     method = fields.get("method")
     if type(method) is not str or fields.get("jsonrpc") != "2.0":
         return _parse_response(fields)
@@ -150,6 +159,19 @@ def _parse_response(fields: dict[str, Any]) -> Response | Malformed:
     if "result" not in fields:
         return _refuse(fields, "neither method, result nor error is there")
     return Response(fields["id"], fields["result"])
+
+
+def _is_too_deep(line: bytes, fields: dict[str, Any]) -> bool:
+    if line.count(b"{") + line.count(b"[") <= MAX_DEPTH:
+        return False
+    probe: Any = fields
+    for _ in range(_ENCODER_DEPTH - MAX_DEPTH):
+        probe = [probe]
+    try:
+        orjson.dumps(probe)
+    except TypeError:
+        return True
+    return False
 
 
 def _read_error(error: Any) -> RpcError:
