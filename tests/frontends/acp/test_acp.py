@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from trunkline.frontends import acp
+from trunkline.frontends.acp import lossless, wire
+
+NAMES = [
+    "SessionNotification",
+    "SessionUpdate",
+    "AgentMessageChunk",
+    "AgentThoughtChunk",
+    "ToolCall",
+    "ToolCallUpdate",
+    "ToolCallStatus",
+    "ToolKind",
+    "ContentBlock",
+    "TextContent",
+    "ImageContent",
+    "AudioContent",
+    "ResourceLink",
+    "EmbeddedResource",
+    "RequestPermissionRequest",
+    "RequestPermissionResponse",
+    "PermissionOption",
+    "PermissionOptionKind",
+    "StopReason",
+    "InitializeRequest",
+    "InitializeResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "PromptRequest",
+    "PromptResponse",
+]
+
+
+def test_the_core_types_have_their_protocol_names() -> None:
+    for name in NAMES:
+        assert getattr(acp, name) is getattr(wire, name)
+    assert {*NAMES, "Unknown", "decode", "encode"} == set(acp.__all__)
+    assert acp.decode is lossless.decode
+
+
+def test_a_name_that_is_not_public_is_refused() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
+        _ = acp.Nonsense
+
+
+def test_importing_the_package_imports_no_types_yet() -> None:
+    code = "import sys, trunkline.frontends.acp; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert "trunkline.frontends.acp" in run.stdout.split()
+    assert "trunkline.frontends.acp.wire" not in run.stdout.split()
