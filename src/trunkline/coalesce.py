@@ -8,7 +8,7 @@ are joined: two records that grow at the same time would leave a cursor between 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -50,7 +50,7 @@ class Coalescer:
 
     def place(self, event: Any) -> tuple[int, int]:
         """Give the event its record number and the offset at its end."""
-        kind: Any = type(event)
+        kind = cast("type[Event]", type(event))
         if kind is Text:
             # Nearly every event of nearly every session: the shortest way.
             flow = (Text, event.turn_id, event.lane, event.message_id)

@@ -6,7 +6,7 @@ retry after a cut connection. ``by`` says who sent it and is set by the endpoint
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -32,6 +32,8 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     run_id: str | None = None
     tools: tuple[dict[str, Any], ...] = ()
     """The front end's own tools for this turn; each is a name, a description and a JSON schema."""
+    busy: Literal["reject", "queue", "interrupt"] | None = None
+    """What to do when a turn is running; None is the session's setting."""
 
     @classmethod
     def of(cls, value: str | Content | list[Content], **fields: Any) -> Prompt:

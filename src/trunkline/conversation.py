@@ -8,6 +8,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.content import Content, text_of
+from trunkline.errors import Fault
 from trunkline.options import ConfigOption
 
 __all__ = [
@@ -131,6 +132,7 @@ class TurnState(_Value):
     stop_reason: ev.StopReason | None = None
     code: str | None = None
     message: str | None = None
+    fault: Fault | None = None
     usage: tuple[ev.TokenUsage, ...] = ()
 
 
@@ -140,7 +142,10 @@ class LaneState(_Value):
     name: str = ""
     parent_lane: str | None = None
     parent_call_id: str | None = None
+    description: str | None = None
     outcome: str | None = None
+    message: str | None = None
+    result: Any = None
 
 
 class TerminalState(_Value):

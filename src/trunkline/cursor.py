@@ -16,7 +16,7 @@ import msgspec
 from trunkline.errors import PeerError
 from trunkline.events import AnyEvent, TerminalOutput, Text, Thought, ToolInput
 
-__all__ = ["Cursor", "Gap", "piece_of", "remainder"]
+__all__ = ["Cursor", "Entry", "Gap", "cut", "piece_of", "remainder"]
 
 _FORM = re.compile(r"(\d{1,18})-(\d{1,18})(?:\.(\d{1,18}))?", re.ASCII)
 
@@ -71,3 +71,29 @@ def remainder(event: AnyEvent, offset: int) -> AnyEvent | None:
         return None
     field = "data" if isinstance(event, TerminalOutput) else "delta"
     return msgspec.structs.replace(event, **{field: rest})
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """An event with its place and its time: what readers and encoders get."""
+
+    seq: int
+    offset: int
+    fence: int
+    at: float
+    event: AnyEvent
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place right after this entry."""
+        return Cursor(self.fence, self.seq, self.offset)
+
+
+def cut(event: AnyEvent, at: int) -> tuple[AnyEvent | None, AnyEvent | None]:
+    """Split a delta after ``at`` characters; a side without text is None."""
+    piece = piece_of(event) or ""
+    field = "data" if isinstance(event, TerminalOutput) else "delta"
+    head, tail = piece[:at], piece[at:]
+    return (
+        msgspec.structs.replace(event, **{field: head}) if head else None,
+        msgspec.structs.replace(event, **{field: tail}) if tail else None,
+    )

@@ -53,9 +53,8 @@ class Folder:
     def conversation(self) -> Conversation:
         """The conversation so far."""
         for holder, field, pieces in self._pieces.values():
-            if len(pieces) > 1:
-                pieces[:] = ["".join(pieces)]
-            setattr(holder, field, pieces[0])
+            setattr(holder, field, "".join(pieces))
+        self._pieces.clear()
         return self._told
 
     def feed(self, event: ev.Event) -> None:
@@ -194,7 +193,9 @@ class Folder:
         self._set_turn(status="finished", stop_reason=event.stop_reason, usage=event.usage)
 
     def _failed(self, event: ev.TurnFailed) -> None:
-        self._set_turn(status="failed", code=event.code, message=event.message, usage=event.usage)
+        self._set_turn(
+            status="failed", code=event.code, message=event.message, fault=event.fault, usage=event.usage
+        )
 
     def _set_turn(self, **fields: Any) -> None:
         if self._told.turns:
@@ -218,12 +219,14 @@ class Folder:
                 return
             keep = ids.index(event.to_message_id) + 1
         gone = {message.message_id for message in messages[keep:]}
+        # A call without a message goes with its turn, if nothing of that is left.
+        turns = {m.turn_id for m in messages[keep:]} - {m.turn_id for m in messages[:keep]}
         del messages[keep:]
         for message_id in gone:
             del self._messages[message_id]
-        calls = self._told.calls
-        for call_id in [c.call_id for c in calls.values() if c.message_id in gone]:
-            del calls[call_id]
+        for call in list(self._told.calls.values()):
+            if call.turn_id in turns if call.message_id is None else call.message_id in gone:
+                del self._told.calls[call.call_id]
 
     def _asked(self, event: ev.Asked) -> None:
         self._told.questions.setdefault(event.question_id, QuestionState(asked=event))
@@ -236,21 +239,23 @@ class Folder:
     # -- work, state and session --
 
     def _step_started(self, event: ev.StepStarted) -> None:
-        self._told.steps.setdefault(event.step_id, False)
+        self._told.steps[event.step_id] = False
 
     def _step_finished(self, event: ev.StepFinished) -> None:
         self._told.steps[event.step_id] = True
 
     def _lane_started(self, event: ev.SubagentStarted) -> None:
-        self._told.lanes.setdefault(
-            event.lane or "",
-            LaneState(name=event.name, parent_lane=event.parent_lane, parent_call_id=event.parent_call_id),
+        self._told.lanes[event.lane or ""] = LaneState(
+            name=event.name,
+            parent_lane=event.parent_lane,
+            parent_call_id=event.parent_call_id,
+            description=event.description,
         )
 
     def _lane_finished(self, event: ev.SubagentFinished) -> None:
         lane = self._told.lanes.get(event.lane or "")
         if lane is not None:
-            lane.outcome = event.outcome
+            lane.outcome, lane.message, lane.result = event.outcome, event.message, event.result
 
     def _activity(self, event: ev.Activity) -> None:
         if event.content is not None:

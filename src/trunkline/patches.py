@@ -6,12 +6,15 @@ snapshot that somebody still holds stays what it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 
 __all__ = ["PatchError", "apply_patch", "diff"]
 
 Operation = dict[str, Any]
+
+_POINTER = re.compile(r"(/([^~/]|~[01])*)*", re.DOTALL)
 
 
 class PatchError(ValueError):
@@ -20,8 +23,11 @@ class PatchError(ValueError):
 
 def apply_patch(document: Any, patch: Iterable[Operation]) -> Any:
     """Give the document after all operations, or raise PatchError and change nothing."""
-    for operation in patch:
-        document = _apply(document, operation)
+    try:
+        for operation in patch:
+            document = _apply(document, operation)
+    except RecursionError:
+        raise PatchError("the document is nested too deeply") from None
     return document
 
 
@@ -52,12 +58,10 @@ def _apply(document: Any, operation: Operation) -> Any:
     return _edit(document, path, name, value)
 
 
-def _parse(pointer: str) -> list[str]:
-    if pointer == "":
-        return []
-    if not pointer.startswith("/"):
+def _parse(pointer: Any) -> list[str]:
+    if not isinstance(pointer, str) or _POINTER.fullmatch(pointer) is None:
         raise PatchError(f"{pointer!r} is not a JSON pointer")
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
 
 
 def _get(document: Any, path: list[str]) -> Any:
@@ -111,10 +115,10 @@ def _index(token: str, highest: int) -> int:
     # RFC 6901 section 4: digits without a leading zero; isdigit() alone would take other scripts.
     if not (token.isascii() and token.isdigit()) or (len(token) > 1 and token[0] == "0"):
         raise PatchError(f"{token!r} is not an index")
-    index = int(token)
-    if index > highest:
-        raise PatchError(f"index {index} is out of range")
-    return index
+    # Compared by length first: Python refuses to read a number of thousands of digits.
+    if len(token) > len(str(highest)) or int(token) > highest:
+        raise PatchError(f"index {token[:20]} is out of range")
+    return int(token)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -133,7 +137,10 @@ def _same(left: Any, right: Any) -> bool:
 def diff(before: Any, after: Any) -> list[Operation]:
     """Find operations that turn one value into the other; [] when they are equal."""
     found: list[Operation] = []
-    _diff(before, after, "", found)
+    try:
+        _diff(before, after, "", found)
+    except RecursionError:
+        return [{"op": "replace", "path": "", "value": after}]
     return found
 
 

@@ -209,6 +209,10 @@ class Journal(Protocol):
         """The commands that are not settled yet, in order of posting."""
         ...
 
+    async def inbox(self, owner: str) -> list[SessionKey]:
+        """The sessions this owner holds that have commands waiting."""
+        ...
+
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         """Say what became of a command (fenced like an append); the first disposition stays."""
         ...

@@ -1,0 +1,165 @@
+"""The agent interface: what a source of events is, and what it may offer besides.
+
+Above are sessions, which run agents and know nothing of frameworks; below are the adapters, which
+make agents of functions, graphs and processes. Only ``card`` and ``run`` are required. Everything
+else is a hook that a session looks for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Union, runtime_checkable
+
+import msgspec
+
+from trunkline.content import Content
+from trunkline.events import Answered, AnyEvent, CommandInfo
+from trunkline.options import ConfigOption
+
+if TYPE_CHECKING:
+    from trunkline.commands import Prompt
+    from trunkline.context import SessionView, TurnContext
+    from trunkline.conversation import Conversation
+
+__all__ = [
+    "Agent",
+    "AgentCard",
+    "AuthMethod",
+    "Authenticates",
+    "ClosesSessions",
+    "Completes",
+    "HasHistory",
+    "OpensSessions",
+    "PromptCapabilities",
+    "Resumes",
+    "Rewinds",
+    "Sayable",
+    "SetsConfig",
+]
+
+Sayable = Union[str, AnyEvent, Content]
+"""What an agent may yield: text, an event, or a content block."""
+
+
+class PromptCapabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a prompt may contain besides text and links."""
+
+    image: bool = False
+    audio: bool = False
+    embedded_context: bool = True
+
+
+class AuthMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A way to log in: by the agent itself, or by running its command in a terminal."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    kind: Literal["agent", "terminal"] = "agent"
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+
+
+class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent says of itself before it runs."""
+
+    name: str
+    title: str | None = None
+    version: str = "0"
+    description: str | None = None
+    prompt: PromptCapabilities = PromptCapabilities()
+    options: tuple[ConfigOption, ...] = ()
+    commands: tuple[CommandInfo, ...] = ()
+    auth_methods: tuple[AuthMethod, ...] = ()
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A source of events."""
+
+    @property
+    def card(self) -> AgentCard:
+        """What the agent says of itself."""
+        ...
+
+    def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Answer one prompt. Cancellation is task cancellation."""
+        ...
+
+
+@runtime_checkable
+class OpensSessions(Protocol):
+    """An agent that prepares for a session; may raise AuthenticationRequired."""
+
+    async def open_session(self, session: SessionView) -> None:
+        """Called once per session and process, before its first turn."""
+        ...
+
+
+@runtime_checkable
+class ClosesSessions(Protocol):
+    """An agent that lets go of a session's resources."""
+
+    async def close_session(self, session: SessionView) -> None:
+        """Called when the session is closed in this process."""
+        ...
+
+
+@runtime_checkable
+class Resumes(Protocol):
+    """An agent that takes answers after a restart (its questions carry a durable_key)."""
+
+    def resume(self, answers: Mapping[str, Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Go on with a turn of an earlier process; answers are by durable_key."""
+        ...
+
+
+@runtime_checkable
+class Rewinds(Protocol):
+    """An agent with a memory of its own that can go back."""
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        """Forget everything after this message."""
+        ...
+
+
+@runtime_checkable
+class SetsConfig(Protocol):
+    """An agent that wants to know, or to refuse, a change of its options."""
+
+    async def set_config(
+        self, session: SessionView, options: tuple[ConfigOption, ...]
+    ) -> tuple[ConfigOption, ...] | None:
+        """Take the new complete list; the list given back, if any, is what is set."""
+        ...
+
+
+@runtime_checkable
+class Authenticates(Protocol):
+    """An agent that can log in by itself."""
+
+    async def authenticate(self, method_id: str) -> None:
+        """Log in; an unknown method raises InvalidCommand."""
+        ...
+
+    async def logout(self) -> None:
+        """Log out."""
+        ...
+
+
+@runtime_checkable
+class HasHistory(Protocol):
+    """An agent whose own memory is the truth about a session."""
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        """The conversation as the agent remembers it; None when it has none."""
+        ...
+
+
+@runtime_checkable
+class Completes(Protocol):
+    """An agent that completes its slash commands while they are typed."""
+
+    async def complete(self, session: SessionView, command: str, text: str) -> list[Any]:
+        """Suggestions for the text after the command."""
+        ...

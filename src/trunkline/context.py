@@ -1,0 +1,407 @@
+"""The turn context: everything an agent can do besides yielding text.
+
+Above is the agent; below is the turn, which says what the context emits and waits for answers on
+the context's behalf. A context is of no use after its turn: what it emits then is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import Sayable
+from trunkline.commands import Prompt
+from trunkline.content import Content, as_content
+from trunkline.conversation import Conversation
+from trunkline.errors import TurnCancelled
+from trunkline.options import ConfigOption
+from trunkline.patches import apply_patch, diff
+from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, Permission, Question
+
+if TYPE_CHECKING:
+    from trunkline.turn import Turn
+    from trunkline.workspace import Files, Terminals
+
+__all__ = ["Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext"]
+
+T = TypeVar("T")
+
+
+class SessionView:
+    """What an agent sees of its session."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        principal: str = "local",
+        cwd: str | None = None,
+        roots: Sequence[str] = (),
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        """Describe a session; ``roots`` are folders besides the working folder."""
+        self.session_id = session_id
+        self.principal = principal
+        self.cwd = cwd
+        self.roots = tuple(roots)
+        self.mcp_servers = tuple(mcp_servers)
+        self.client = client or {}
+        self.meta = meta or {}
+        self.options: tuple[ConfigOption, ...] = ()
+        self.state: Any = None
+        self.memory: dict[Any, Any] = {}
+        """A place for the agent's own things; it lives as long as the session in this process."""
+        self._files: Files | None = None
+        self._terminals: Terminals | None = None
+
+    @property
+    def config(self) -> dict[str, str | bool]:
+        """The options' present values by id."""
+        return {option.option_id: option.value for option in self.options}
+
+    @property
+    def mode(self) -> str | None:
+        """The present mode, if the agent has modes."""
+        found = (option.value for option in self.options if option.category == "mode")
+        return str(next(found, "")) or None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The working folder and the roots."""
+        return ((self.cwd,) if self.cwd else ()) + self.roots
+
+    @property
+    def files(self) -> Files:
+        """The editor's files when it offers them, else the sandboxed workspace."""
+        if self._files is None:
+            from trunkline.workspace import Files
+
+            self._files = Files(self.folders)
+        return self._files
+
+    @files.setter
+    def files(self, files: Files) -> None:
+        self._files = files
+
+    @property
+    def terminals(self) -> Terminals:
+        """The editor's terminals when it offers them, else local ones."""
+        if self._terminals is None:
+            from trunkline.workspace import Terminals
+
+            self._terminals = Terminals(self.folders)
+        return self._terminals
+
+    @terminals.setter
+    def terminals(self, terminals: Terminals) -> None:
+        self._terminals = terminals
+
+    async def close(self) -> None:
+        """Release what the session holds in this process."""
+        if self._terminals is not None:
+            await self._terminals.close()
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a permission; true when the call may run."""
+
+    allowed: bool
+    call_id: str
+    input: Any = None
+    """The arguments to use: the person may have edited them."""
+    always: bool = False
+    reason: str | None = None
+    by: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether the call may run."""
+        return self.allowed
+
+
+class TurnContext:
+    """One agent's view of one turn."""
+
+    def __init__(self, turn: Turn, prompt: Prompt, session: SessionView) -> None:
+        """Made by the turn."""
+        self._turn = turn
+        self.turn_id = turn.turn_id
+        self.prompt = prompt
+        self.session = session
+        self.state = SharedState(self)
+        self._messages = 1
+        self._calls = 0
+        self._questions = 0
+        self.message_id = f"{turn.turn_id}.1"
+        """The assistant message that yielded text belongs to."""
+
+    # -- saying ------------------------------------------------------------------------------------
+
+    def emit(self, item: Sayable) -> None:
+        """Say something now: text, an event, or a content block. Safe from any thread."""
+        self._turn.take(item)
+
+    async def ready(self) -> None:
+        """Wait while the journal is too far behind; adapters that emit in a loop call this."""
+        await self._turn.ready()
+
+    def new_message(self) -> str:
+        """Begin another assistant message and give its id."""
+        self._messages += 1
+        self.message_id = f"{self.turn_id}.{self._messages}"
+        return self.message_id
+
+    def plan(self, entries: Iterable[str | ev.PlanEntry]) -> None:
+        """Show the whole plan as it stands."""
+        shown = [ev.PlanEntry(content=entry) if isinstance(entry, str) else entry for entry in entries]
+        self.emit(ev.Plan(entries=tuple(shown)))
+
+    def title(self, title: str) -> None:
+        """Name the session."""
+        self.emit(ev.InfoChanged(title=title))
+
+    def notice(self, title: str, description: str | None = None, *, severity: Any = "info") -> None:
+        """Tell the person something that is not part of the answer."""
+        self.emit(ev.Notice(title=title, description=description, severity=severity))
+
+    def usage(self, usage: ev.TokenUsage) -> None:
+        """Count tokens; the turn's end reports the sum per provider and model."""
+        self._turn.count(usage)
+
+    def tool(
+        self,
+        name: str,
+        *,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        title: str | None = None,
+        locations: Sequence[str | ev.Location] = (),
+        call_id: str | None = None,
+    ) -> ToolHandle:
+        """Show a piece of work as a tool call: ``async with ctx.tool("search") as call: ...``."""
+        return ToolHandle(self, self.start_call(name, input, kind, title, locations, call_id))
+
+    def start_call(
+        self,
+        name: str,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        title: str | None = None,
+        locations: Sequence[str | ev.Location] = (),
+        call_id: str | None = None,
+    ) -> str:
+        """Announce a call and give its id."""
+        if call_id is None:
+            self._calls += 1
+            call_id = f"{self.turn_id}.c{self._calls}"
+        self.emit(ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self.message_id))
+        if input is not None or locations:
+            places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
+            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
+        return call_id
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        expires_in: float | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Put a question to whoever follows the session and wait for the answer.
+
+        Raises TurnCancelled when the turn is cancelled meanwhile.
+        """
+        self._questions += 1
+        asked = ev.Asked(
+            turn_id=self.turn_id,
+            lane=lane,
+            question_id=f"{self.turn_id}.q{self._questions}",
+            question=question,
+            durable_key=durable_key,
+            group=group,
+        )
+        answered = await self._turn.ask(asked, expires_in)
+        if answered.outcome == "cancelled":
+            raise TurnCancelled("the turn was cancelled while a question was open")
+        return answered
+
+    async def permission(
+        self,
+        message: str,
+        *,
+        tool: str | None = None,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        call_id: str | None = None,
+        options: Sequence[Option] | None = None,
+        allows_edit: bool = False,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+        durable_key: str | None = None,
+        group: str | None = None,
+    ) -> Decision:
+        """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
+
+        Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
+        says something else; a refused one is shown as denied.
+        """
+        own = call_id is None
+        name = tool or "permission"
+        if call_id is None:
+            call_id = self.start_call(name, input, kind, message, paths)
+        decision = self._turn.decide(name, kind, call_id, input, paths, command)
+        if decision is None:
+            question = Permission(
+                message=message,
+                call_id=call_id,
+                options=tuple(options) if options is not None else self._turn.default_options(),
+                allows_edit=allows_edit,
+            )
+            answered = await self.ask(question, durable_key=durable_key, group=group)
+            decision = Decision(
+                allowed=answered.option_kind in ALLOW_KINDS,
+                call_id=call_id,
+                input=input if answered.input is None else answered.input,
+                always=(answered.option_kind or "").endswith("_always"),
+                reason=answered.reason,
+                by=answered.by,
+            )
+            self._turn.remember(name, decision)
+        if decision:
+            edited = decision.input if decision.input != input else None
+            self.emit(ev.ToolUpdate(call_id=call_id, status="in_progress", input=edited))
+            if own:
+                self._turn.hold(call_id)
+        else:
+            why = decision.reason or f"{decision.by or 'the user'} refused it"
+            self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
+        return decision
+
+    async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask for a few fields (a flat JSON schema); None when the person declines."""
+        schema = fields if "properties" in fields else {"type": "object", "properties": fields}
+        answered = await self.ask(Form(message=message, fields=schema))
+        return answered.content if answered.outcome == "accepted" else None
+
+    async def link(self, message: str, url: str) -> bool:
+        """Ask the person to visit an address; true when they did."""
+        return (await self.ask(Link(message=message, url=url))).outcome == "accepted"
+
+    async def client_call(self, name: str, input: Any = None) -> Any:
+        """Run one of the front end's own tools and give its result."""
+        call_id = self.start_call(name, input)
+        answered = await self.ask(ClientCall(call_id=call_id, name=name, input=input))
+        if answered.outcome != "accepted":
+            why = answered.reason or "the front end did not run it"
+            self.emit(ev.ToolUpdate(call_id=call_id, status="failed", reason=why))
+            return None
+        self.emit(ev.ToolUpdate(call_id=call_id, status="completed", raw_output=answered.content))
+        return answered.content
+
+    def suspend(self) -> None:
+        """Say that the framework stopped and waits for the open questions."""
+        self._turn.suspend()
+
+    # -- looking around ----------------------------------------------------------------------------
+
+    @property
+    def files(self) -> Files:
+        """The session's files."""
+        return self.session.files
+
+    @property
+    def terminals(self) -> Terminals:
+        """The session's terminals."""
+        return self.session.terminals
+
+    async def history(self) -> Conversation:
+        """The conversation before this turn."""
+        return await self._turn.history()
+
+    def wait(self, awaitable: Awaitable[T]) -> T:
+        """Wait for something from a plain function, which runs in a thread of its own."""
+
+        async def settled() -> T:
+            return await awaitable
+
+        return asyncio.run_coroutine_threadsafe(settled(), self._turn.loop).result()
+
+
+class ToolHandle:
+    """A running tool call: completed when its block ends, failed when it raises."""
+
+    def __init__(self, ctx: TurnContext, call_id: str) -> None:
+        """Made by ``ctx.tool``."""
+        self._ctx = ctx
+        self.call_id = call_id
+
+    def output(self, text: str) -> None:
+        """Append to the call's output."""
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, output=text))
+
+    def show(self, *content: str | Content) -> None:
+        """Show these blocks as the call's content."""
+        blocks = tuple(block for item in content for block in as_content(item))
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, content=blocks))
+
+    def result(self, value: Any) -> None:
+        """Set what the tool gave back."""
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, raw_output=value))
+
+    async def __aenter__(self) -> ToolHandle:
+        """Begin."""
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End; a cancelled call is settled with its turn."""
+        if error is None:
+            self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="completed"))
+        elif isinstance(error, Exception):
+            reason = str(error) or type(error).__name__
+            self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="failed", reason=reason))
+
+
+class SharedState:
+    """The state an agent shares with its front ends; changes are sent as patches."""
+
+    def __init__(self, ctx: TurnContext) -> None:
+        """Made by the context."""
+        self._ctx = ctx
+
+    @property
+    def value(self) -> Any:
+        """The state as it stands; do not change it in place."""
+        return self._ctx.session.state
+
+    def replace(self, value: Any) -> None:
+        """Set the whole state."""
+        self._ctx.emit(ev.StateReplaced(state=value))
+
+    def patch(self, patch: Sequence[dict[str, Any]]) -> None:
+        """Apply a JSON Patch; one that does not fit raises PatchError and changes nothing."""
+        apply_patch(self.value, patch)
+        self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+
+    def update(self, **fields: Any) -> None:
+        """Set some keys; says only what really changed."""
+        now: Any = self.value
+        if not isinstance(now, dict):
+            self.replace(fields)
+        elif patch := diff(now, {**cast("dict[str, Any]", now), **fields}):
+            self._ctx.emit(ev.StatePatched(patch=tuple(patch)))

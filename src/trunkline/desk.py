@@ -1,0 +1,213 @@
+"""The desk: the open questions of a session, who answered them, and when they run out.
+
+The first answer wins. Whoever comes second learns who was first. An answer is checked against its
+question before anything happens, so a front end that sends nonsense changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.commands import Answer
+from trunkline.errors import AlreadyAnswered, InvalidCommand
+from trunkline.questions import ClientCall, Form, Link, Permission
+
+__all__ = ["Desk", "seconds_left", "settle"]
+
+_REMEMBERED = 10_000
+
+
+class Desk:
+    """Holds the questions of one session until they are answered."""
+
+    def __init__(self, say: Callable[[ev.Event], None]) -> None:
+        """Announce questions and answers with ``say``."""
+        self._say = say
+        self._open: dict[str, ev.Asked] = {}
+        self._waiting: dict[str, asyncio.Future[ev.Answered]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._settled: OrderedDict[str, str | None] = OrderedDict()
+        self.on_expired: Callable[[ev.Answered], None] | None = None
+
+    @property
+    def open(self) -> dict[str, ev.Asked]:
+        """The open questions by id, oldest first."""
+        return self._open
+
+    def ask(self, asked: ev.Asked, *, expires_in: float) -> asyncio.Future[ev.Answered]:
+        """Put a question to whoever is there; the future is its answer."""
+        future: asyncio.Future[ev.Answered] = asyncio.get_running_loop().create_future()
+        asked = msgspec.structs.replace(asked, expires_at=time.time() + expires_in)
+        self.reopen(asked, expires_in=expires_in)
+        self._waiting[asked.question_id] = future
+        self._say(asked)
+        return future
+
+    def reopen(self, asked: ev.Asked, *, expires_in: float) -> None:
+        """Hold a question of an earlier process; nobody waits for it here yet."""
+        question_id = asked.question_id
+        self._open[question_id] = asked
+        loop = asyncio.get_running_loop()
+        self._timers[question_id] = loop.call_later(expires_in, self._expire, question_id)
+
+    def check(self, answers: Iterable[Answer]) -> list[ev.Answered]:
+        """Say what these answers would mean, without settling anything; raises if one is wrong."""
+        return [settle(self._find(answer.question_id), answer) for answer in answers]
+
+    def answer(self, answers: Iterable[Answer]) -> list[ev.Answered]:
+        """Settle questions, all of them or none."""
+        settled = self.check(answers)
+        for answered in settled:
+            self._close(answered)
+        return settled
+
+    def cancel(self, reason: str) -> None:
+        """Settle every open question because its turn was cancelled."""
+        for asked in list(self._open.values()):
+            self._close(_unanswered(asked, "cancelled", reason))
+
+    def forget(self) -> None:
+        """Let go of every question without a word (another process has them now)."""
+        for timer in self._timers.values():
+            timer.cancel()
+        for future in self._waiting.values():
+            future.cancel()
+        self._open.clear()
+        self._waiting.clear()
+        self._timers.clear()
+
+    def absorb(self, event: ev.Event) -> None:
+        """Learn of an answer that another process gave."""
+        if isinstance(event, ev.Answered):
+            self._remember(event)
+
+    def _find(self, question_id: str) -> ev.Asked:
+        asked = self._open.get(question_id)
+        if asked is not None:
+            return asked
+        if question_id in self._settled:
+            raise AlreadyAnswered(question_id, self._settled[question_id])
+        raise InvalidCommand(f"there is no open question {question_id!r} in this session")
+
+    def _close(self, answered: ev.Answered) -> None:
+        question_id = answered.question_id
+        del self._open[question_id]
+        self._timers.pop(question_id).cancel()
+        self._remember(answered)
+        self._say(answered)
+        future = self._waiting.pop(question_id, None)
+        if future is not None and not future.done():
+            future.set_result(answered)
+
+    def _remember(self, answered: ev.Answered) -> None:
+        self._settled[answered.question_id] = answered.by
+        if len(self._settled) > _REMEMBERED:
+            self._settled.popitem(last=False)
+
+    def _expire(self, question_id: str) -> None:
+        asked = self._open.get(question_id)
+        if asked is not None:
+            answered = _unanswered(asked, "expired", "nobody answered in time")
+            self._close(answered)
+            if self.on_expired is not None:
+                self.on_expired(answered)
+
+
+def _unanswered(asked: ev.Asked, outcome: Any, reason: str) -> ev.Answered:
+    option_id = option_kind = None
+    if outcome == "expired" and isinstance(asked.question, Permission):
+        refusal = next((o for o in asked.question.options if o.kind == "reject_once"), None)
+        if refusal is not None:
+            outcome, option_id, option_kind = "selected", refusal.option_id, refusal.kind
+    return ev.Answered(
+        turn_id=asked.turn_id,
+        lane=asked.lane,
+        question_id=asked.question_id,
+        outcome=outcome,
+        option_id=option_id,
+        option_kind=option_kind,
+        reason=reason,
+        by="trunkline",
+    )
+
+
+def settle(asked: ev.Asked, answer: Answer) -> ev.Answered:
+    """Check an answer against its question and say it as an event."""
+    question, outcome = asked.question, answer.outcome
+    option_kind = None
+    if outcome in ("cancelled", "expired"):
+        pass
+    elif isinstance(question, Permission):
+        if outcome == "declined":
+            pass
+        elif outcome != "selected" or answer.option_id is None:
+            raise InvalidCommand("a permission is answered by selecting one of its options")
+        else:
+            option = next((o for o in question.options if o.option_id == answer.option_id), None)
+            if option is None:
+                legal = ", ".join(o.option_id for o in question.options)
+                raise InvalidCommand(f"there is no option {answer.option_id!r}; choose one of {legal}")
+            option_kind = option.kind
+        if answer.input is not None and not question.allows_edit:
+            raise InvalidCommand("this permission does not allow its arguments to be edited")
+    elif outcome == "selected":
+        raise InvalidCommand(f"a {type(question).__name__} has no options: accept or decline it")
+    elif outcome == "accepted":
+        _check_content(question, answer.content)
+    return ev.Answered(
+        turn_id=asked.turn_id,
+        lane=asked.lane,
+        question_id=asked.question_id,
+        outcome=outcome,
+        option_id=answer.option_id if option_kind else None,
+        option_kind=option_kind,
+        input=answer.input,
+        content=answer.content,
+        reason=answer.reason,
+        by=answer.by,
+    )
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list, tuple),
+    "object": (dict,),
+}
+
+
+def _check_content(question: Form | Link | ClientCall, content: Any) -> None:
+    if not isinstance(question, Form):
+        return
+    if not isinstance(content, dict):
+        raise InvalidCommand("a form is accepted with its fields as an object")
+    given = cast("dict[str, Any]", content)
+    fields = cast("dict[str, dict[str, Any]]", question.fields.get("properties", {}))
+    for name in cast("list[str]", question.fields.get("required", [])):
+        if name not in given:
+            raise InvalidCommand(f"the form's field {name!r} is missing")
+    for name, value in given.items():
+        field = fields.get(name)
+        if field is None:
+            raise InvalidCommand(f"the form has no field {name!r}; its fields are {', '.join(fields)}")
+        kind = str(field.get("type", ""))
+        wanted = _TYPES.get(kind)
+        if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
+            raise InvalidCommand(f"the form's field {name!r} must be of type {kind}, not {value!r}")
+        choices = field.get("enum")
+        if choices and value not in choices:
+            raise InvalidCommand(f"the form's field {name!r} must be one of {choices}, not {value!r}")
+
+
+def seconds_left(asked: ev.Asked, ttl: float) -> float:
+    """How long a question of an earlier process may still be answered."""
+    return max(0.0, asked.expires_at - time.time()) if asked.expires_at else ttl

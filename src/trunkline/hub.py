@@ -1,0 +1,282 @@
+"""The hub: opens sessions for one agent on one journal, and keeps them alive.
+
+It renews the leases of the sessions it owns, watches the journal for what other processes write
+and post, and closes sessions that nobody uses. A process has one hub per agent it serves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from trunkline.agents.interface import Agent
+from trunkline.context import SessionView
+from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
+from trunkline.ids import new_id, new_session_id
+from trunkline.journal import Held, Journal, Record, SessionInfo, SessionKey
+from trunkline.session import Session
+from trunkline.settings import Settings
+from trunkline.workspace import Policy
+
+__all__ = ["Hub"]
+
+log = logging.getLogger("trunkline.hub")
+
+
+class Hub:
+    """Sessions of one agent; use it as an async context manager."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        journal: Journal,
+        *,
+        target: str = "",
+        settings: Settings | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        """Serve ``agent``; ``target`` is how other processes can find the same agent."""
+        self.agent = agent
+        self.journal = journal
+        self.target = target
+        self.settings = settings or Settings()
+        self.policy = policy or Policy.ask()
+        self.owner = f"{os.getpid()}-{new_id('hub')}"
+        self._sessions: dict[SessionKey, Session] = {}
+        self._opening: dict[SessionKey, asyncio.Lock] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._pulse = asyncio.Event()
+        self._stirred = asyncio.Event()
+        self._closed = False
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        session_id: str | None = None,
+        *,
+        principal: str = "local",
+        cwd: str | None = None,
+        roots: Sequence[str] = (),
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Open a new session; an id that is taken raises SessionBusy."""
+        self._check_open()
+        for folder in (*((cwd,) if cwd else ()), *roots):
+            if not os.path.isabs(folder):
+                raise InvalidCommand(f"{folder!r} is not an absolute path")
+        info = await self.journal.create(
+            SessionInfo(
+                principal=principal,
+                session_id=session_id or new_session_id(),
+                target=self.target,
+                cwd=cwd,
+                roots=tuple(roots),
+                meta=meta,
+            )
+        )
+        return await self._open(info, mcp_servers, client)
+
+    async def session(
+        self,
+        session_id: str,
+        *,
+        principal: str = "local",
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+    ) -> Session:
+        """Give a session that exists; others' sessions do not exist for a principal."""
+        self._check_open()
+        key = SessionKey(principal, session_id)
+        lock = self._opening.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                live = self._sessions.get(key)
+                if live is not None:
+                    return live
+                info = await self.journal.get(key)
+                if info is None:
+                    raise SessionNotFound(f"there is no session {session_id!r}")
+                return await self._open(info, mcp_servers, client)
+        finally:
+            if not lock.locked():
+                self._opening.pop(key, None)
+
+    async def _open(
+        self, info: SessionInfo, mcp_servers: Sequence[dict[str, Any]], client: dict[str, Any] | None
+    ) -> Session:
+        view = SessionView(
+            session_id=info.session_id,
+            principal=info.principal,
+            cwd=info.cwd,
+            roots=info.roots,
+            mcp_servers=mcp_servers,
+            client=client,
+            meta=info.meta,
+        )
+        session = Session(self, info, view)
+        await session.open()
+        self._sessions[info.key] = session
+        return session
+
+    async def list(
+        self,
+        *,
+        principal: str | None = "local",
+        cwd: str | None = None,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+    ) -> list[SessionInfo]:
+        """Sessions, newest first."""
+        return await self.journal.list(principal, cwd=cwd, limit=limit, before=before)
+
+    async def delete(self, session_id: str, *, principal: str = "local") -> bool:
+        """Close and remove a session; False if there was none. One that runs elsewhere is busy."""
+        key = SessionKey(principal, session_id)
+        live = self._sessions.get(key)
+        if live is not None:
+            await live.close()
+        info = await self.journal.get(key)
+        if info is not None and info.owner is not None:
+            raise SessionBusy("another process owns this session: close it there first")
+        return await self.journal.delete(key)
+
+    async def fork(self, session: Session, session_id: str | None = None) -> Session:
+        """Open a new session that begins with everything another one said so far."""
+        if session.busy:
+            raise SessionBusy("a turn is running in this session: wait for it before forking")
+        fork = await self.create(
+            session_id,
+            principal=session.info.principal,
+            cwd=session.info.cwd,
+            roots=session.info.roots,
+            meta=session.info.meta,
+        )
+        lease = await self.journal.claim(fork.key, self.owner, self.settings.lease_ttl)
+        assert not isinstance(lease, Held), "nobody else knows the new session yet"
+        seq = 0
+        after = 0
+        while page := await self.journal.read(session.key, after=after):
+            copies: list[Record] = []
+            for record in page:
+                seq, after = seq + 1, record.seq
+                copies.append(
+                    Record(
+                        seq=seq,
+                        at=record.at,
+                        fence=lease.fence,
+                        event=record.event,
+                        command=record.command,
+                    )
+                )
+            await self.journal.append(lease, copies)
+        await self.journal.release(lease)
+        await fork.open()
+        fork.name(session.info.title)
+        return fork
+
+    def may_run(self, info: SessionInfo) -> bool:
+        """Whether this process serves the agent that the session belongs to."""
+        return not info.target or info.target == self.target
+
+    def forget(self, session: Session) -> None:
+        """Let go of a session that was closed."""
+        if self._sessions.get(session.key) is session:
+            del self._sessions[session.key]
+
+    # -- life --------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Hub:
+        """Begin to watch and to renew."""
+        self._tasks = [
+            asyncio.create_task(self._watch(), name="trunkline watch"),
+            asyncio.create_task(self._renew(), name="trunkline renew"),
+        ]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every session."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Settle and write everything, give the leases back; idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.gather(*(session.close() for session in list(self._sessions.values())))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def changed(self, timeout: float) -> None:
+        """Wait until the journal changed, at most ``timeout`` seconds."""
+        pulse = self._pulse
+        try:
+            async with asyncio.timeout(timeout):
+                await pulse.wait()
+        except TimeoutError:
+            return
+
+    async def _watch(self) -> None:
+        """Follow what other processes write and carry out what they post."""
+        version = 0
+        while True:
+            try:
+                version = await self._next_version(version)
+                self._pulse.set()
+                self._pulse = asyncio.Event()
+                await self._attend()
+            except TrunklineError as error:
+                log.warning("the journal could not be watched: %s", error)
+                await asyncio.sleep(self.settings.poll_idle)
+
+    async def _next_version(self, version: int) -> int:
+        """Wait for a change; look often only while something runs or is followed."""
+        self._stirred.clear()
+        lively = any(s.busy or s.line.readers for s in self._sessions.values())
+        poll = self.settings.poll_busy if lively else self.settings.poll_idle
+        looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
+        stirring = asyncio.ensure_future(self._stirred.wait())
+        try:
+            await asyncio.wait({looking, stirring}, return_when=asyncio.FIRST_COMPLETED)
+            return looking.result() if looking.done() else version
+        finally:
+            looking.cancel()
+            stirring.cancel()
+
+    def stir(self) -> None:
+        """Notice at once that something began to run or to be followed."""
+        self._stirred.set()
+
+    async def _attend(self) -> None:
+        for session in list(self._sessions.values()):
+            if session.line.lease is None:
+                await session.line.catch_up()
+        for key in await self.journal.inbox(self.owner):
+            session = self._sessions.get(key)
+            if session is not None:
+                session.spawn(session.work_inbox())
+
+    async def _renew(self) -> None:
+        """Say that this process is alive."""
+        while True:
+            await asyncio.sleep(self.settings.lease_ttl / 3)
+            try:
+                await self.journal.renew(self.owner, self.settings.lease_ttl)
+            except TrunklineError as error:
+                log.warning("the leases could not be renewed: %s", error)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosed("the hub was closed")

@@ -1,0 +1,17 @@
+"""Ids: the only module that makes random ones."""
+
+from __future__ import annotations
+
+import secrets
+
+__all__ = ["new_id", "new_session_id"]
+
+
+def new_session_id() -> str:
+    """A session id nobody can guess: ``sess_`` and 160 random bits."""
+    return f"sess_{secrets.token_hex(20)}"
+
+
+def new_id(prefix: str) -> str:
+    """An id that is unique wherever it may travel."""
+    return f"{prefix}_{secrets.token_hex(12)}"

@@ -1,0 +1,298 @@
+"""The line of a session: makes events legal, gives them their place, shows and writes them.
+
+Above is the session, which decides what is said; below are the grammar, the coalescer and the
+journal. Readers see an event in the same tick it is said; the journal gets it right after, joined
+with its neighbours. What is said but not yet written is the *tail*, which is kept in memory and is
+bounded: an agent that runs ahead of the disk waits (``ready``), and nothing else makes it wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from trunkline.coalesce import Coalescer
+from trunkline.commands import Command
+from trunkline.cursor import Cursor, Entry, Gap, piece_of
+from trunkline.errors import JournalError, TrunklineError
+from trunkline.events import AnyEvent, Event
+from trunkline.grammar import Grammar
+from trunkline.journal import Journal, Lease, Record, SessionKey
+from trunkline.reader import Reader
+from trunkline.settings import Settings
+
+__all__ = ["Line"]
+
+
+class Line:
+    """One session's stream: said by its owner, or followed from the journal."""
+
+    def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:
+        """Begin at the first record; ``take`` or ``absorb`` bring it up to date."""
+        self.journal = journal
+        self.key = key
+        self.grammar = grammar
+        self.settings = settings
+        self.committed_seq = 0
+        self.last: Entry | None = None
+        self.tail: deque[list[Entry]] = deque()
+        self.on_absorbed: Callable[[Entry], None] | None = None
+        self.on_lost: Callable[[JournalError], None] | None = None
+        self.on_readers: Callable[[int], None] | None = None
+        self.fence = 0
+        self._lease: Lease | None = None
+        self._coalescer = Coalescer(limit=settings.coalesce_limit)
+        self._commands: dict[int, Command] = {}
+        self._outbox: list[Entry] = []
+        self._readers: list[Reader] = []
+        self._pending = 0
+        self._ticking = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_write: asyncio.Future[None] | None = None
+        self._moved = asyncio.Event()
+        self._error: JournalError | None = None
+        self._now = 0.0
+
+    # -- ownership ---------------------------------------------------------------------------------
+
+    @property
+    def lease(self) -> Lease | None:
+        """The right to speak, if this process has it."""
+        return self._lease
+
+    def take(self, lease: Lease) -> None:
+        """Become the speaker, right after everything that is in the journal."""
+        self._lease = lease
+        self.fence = lease.fence
+        self._error = None
+        self._coalescer = Coalescer(lease.last_seq, limit=self.settings.coalesce_limit)
+
+    # -- speaking ----------------------------------------------------------------------------------
+
+    def say(self, event: Event) -> None:
+        """Say an event: legal form now, readers within this tick, journal right after."""
+        if not self._ticking:
+            self._schedule()
+        for legal in self.grammar.feed(event):
+            seq, offset = self._coalescer.place(legal)
+            self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
+
+    def note(self, command: Command) -> None:
+        """Write an accepted command into the journal; readers do not see it."""
+        self._commands[self._coalescer.skip()] = command
+        if not self._ticking:
+            self._schedule()
+
+    def flush(self) -> None:
+        """Show and write everything said so far, also a delta that is still open."""
+        self._coalescer.seal()
+        self._tick()
+
+    async def durable(self) -> None:
+        """Wait until everything said so far would survive a power cut."""
+        self._coalescer.seal()
+        self._show()
+        self._write(durable=True)
+        if self._last_write is not None:
+            await asyncio.shield(self._last_write)
+        if self._error is not None:
+            raise self._error
+
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is so far behind that the agent must wait."""
+        return self._pending > self.settings.lag_limit
+
+    async def ready(self) -> None:
+        """Wait until the journal has caught up enough."""
+        while self.lagging and self._error is None:
+            self._moved.clear()
+            await self._moved.wait()
+        if self._error is not None:
+            raise self._error
+
+    # -- following ---------------------------------------------------------------------------------
+
+    def absorb(self, records: Iterable[Record]) -> None:
+        """Take over what another process wrote."""
+        entries: list[Entry] = []
+        for record in records:
+            self.committed_seq = record.seq
+            event = record.event
+            if event is None:
+                continue
+            self.grammar.feed(event)
+            entry = Entry(record.seq, len(piece_of(event) or ""), record.fence, record.at, event)
+            entries.append(entry)
+            if self.on_absorbed is not None:
+                self.on_absorbed(entry)
+        if entries:
+            self.last = entries[-1]
+            for reader in self._readers:
+                reader.push(entries)
+
+    async def catch_up(self) -> None:
+        """Read everything the journal has that this line has not seen."""
+        while records := await self.journal.read(self.key, after=self.committed_seq):
+            if records[0].seq != self.committed_seq + 1:
+                break
+            self.absorb(records)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    async def subscribe(self, after: Cursor | None = None) -> Reader | Gap:
+        """Open a reader from a cursor on (None: from now on)."""
+        if after is None:
+            return self.follow()
+        gap = await self._locate(after)
+        return gap or self._attach(Reader(self, after.record, after.offset, after.fence, live=False))
+
+    def follow(self) -> Reader:
+        """Open a reader of everything said from now on."""
+        return self._attach(Reader(self, *self.place_now()))
+
+    def subscribe_from(self, seq: int) -> Reader:
+        """Open a reader that begins with record ``seq``."""
+        return self._attach(Reader(self, seq - 1, _WHOLE, self.fence, live=False))
+
+    def place_now(self) -> tuple[int, int, int]:
+        """The place after everything said so far: record, offset and fence."""
+        last = self._outbox[-1] if self._outbox else self.last
+        if last is None:
+            return self.committed_seq, _WHOLE, self.fence
+        return last.seq, last.offset, last.fence
+
+    def detach(self, reader: Reader) -> None:
+        """Forget a reader."""
+        if reader in self._readers:
+            self._readers.remove(reader)
+            if self.on_readers is not None:
+                self.on_readers(len(self._readers))
+
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return len(self._readers)
+
+    def close(self, error: TrunklineError) -> None:
+        """Show what was said, end every reader with ``error``; nothing can be said any more."""
+        self._show()
+        self._lease = None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._error = self._error or JournalError(str(error))
+        for reader in list(self._readers):
+            reader.fail(error)
+        self._moved.set()
+
+    def _attach(self, reader: Reader) -> Reader:
+        self._readers.append(reader)
+        if self.on_readers is not None:
+            self.on_readers(len(self._readers))
+        return reader
+
+    async def _locate(self, cursor: Cursor) -> Gap | None:
+        """Say whether the place a cursor names is still part of this journal."""
+        if cursor.record == 0:
+            info = await self.journal.get(self.key)
+            trimmed = info is not None and info.first_seq > 1
+            return Gap(info.first_seq, info.last_seq) if info is not None and trimmed else None
+        self.flush()
+        found = await self.journal.read(self.key, after=cursor.record - 1, limit=1)
+        if found and found[0].seq == cursor.record:
+            event = found[0].event
+            fits = cursor.offset <= len(piece_of(event) or "")
+            if found[0].fence == cursor.fence and fits:
+                return None
+        elif cursor.fence == self.fence and any(
+            entry.seq == cursor.record and entry.offset >= cursor.offset
+            for batch in self.tail
+            for entry in batch
+        ):
+            return None
+        info = await self.journal.get(self.key)
+        return Gap(info.first_seq if info else 1, self.committed_seq)
+
+    # -- showing and writing -----------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        self._ticking = True
+        self._now = time.time()
+        asyncio.get_running_loop().call_soon(self._tick)
+
+    def _tick(self) -> None:
+        self._show()
+        self._write()
+
+    def _show(self) -> None:
+        self._ticking = False
+        batch = self._outbox
+        if not batch:
+            return
+        self._outbox = []
+        self.last = batch[-1]
+        self._pending += len(batch)
+        self.tail.append(batch)
+        for reader in self._readers:
+            reader.push(batch)
+
+    def _write(self, *, durable: bool = False) -> None:
+        lease = self._lease
+        if lease is None or self._error is not None:
+            return
+        coalescer = self._coalescer
+        if coalescer.waiting and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.settings.coalesce_window, self._on_timer)
+        records = [
+            Record(seq=seq, at=self._now, fence=lease.fence, event=event) for seq, event in coalescer.take()
+        ]
+        if self._commands:
+            records += [
+                Record(seq=seq, at=self._now, fence=lease.fence, command=command)
+                for seq, command in self._commands.items()
+            ]
+            records.sort(key=_by_seq)
+            self._commands.clear()
+        if not records:
+            return
+        written = self.journal.append(lease, records, durable=durable)
+        last_seq = records[-1].seq
+        self._last_write = written
+        written.add_done_callback(lambda done: self._on_written(done, last_seq))
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._coalescer.seal()
+        self._tick()
+
+    def _on_written(self, written: asyncio.Future[None], last_seq: int) -> None:
+        error = None if written.cancelled() else written.exception()
+        if error is not None:
+            self._lose(error)
+            return
+        self.committed_seq = max(self.committed_seq, last_seq)
+        tail = self.tail
+        while tail and tail[0][-1].seq <= self.committed_seq:
+            self._pending -= len(tail.popleft())
+        self._moved.set()
+
+    def _lose(self, error: BaseException) -> None:
+        if self._error is not None:
+            return
+        known = isinstance(error, JournalError)
+        self._error = error if known else JournalError(f"the journal failed: {error}")
+        self._moved.set()
+        if self.on_lost is not None:
+            self.on_lost(self._error)
+
+
+_WHOLE = 1 << 60
+"""An offset beyond any text: the whole record was seen."""
+
+
+def _by_seq(record: Record) -> int:
+    return record.seq

@@ -1,0 +1,575 @@
+"""A session: owns the running turn, the open questions and the stream; outlives every connection.
+
+Whoever holds the lease runs the turns. Every other process follows the journal and posts its
+commands there; the owner carries them out and says what became of each. The methods below are the
+same on both sides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import ClosesSessions, OpensSessions, Resumes, Rewinds, SetsConfig
+from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
+from trunkline.context import Decision, SessionView
+from trunkline.conversation import Conversation
+from trunkline.cursor import Cursor, Entry, Gap
+from trunkline.desk import Desk, seconds_left
+from trunkline.errors import (
+    AlreadyAnswered,
+    InvalidCommand,
+    JournalError,
+    SessionBusy,
+    SessionClosed,
+    TrunklineError,
+)
+from trunkline.fold import Folder
+from trunkline.grammar import Grammar, Phase
+from trunkline.ids import new_id
+from trunkline.journal import Disposition, Held, SessionInfo
+from trunkline.line import Line
+from trunkline.options import choose
+from trunkline.patches import PatchError, apply_patch
+from trunkline.questions import Permission
+from trunkline.reader import Reader
+from trunkline.turn import Turn
+
+if TYPE_CHECKING:
+    from trunkline.hub import Hub
+
+__all__ = ["Receipt", "Session"]
+
+_REMEMBERED = 1000
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a prompt."""
+
+    prompt_id: str
+    turn_id: str | None = None
+    """The turn it started; None while it waits in the queue."""
+    message_id: str | None = None
+
+
+class Session:
+    """One conversation, whoever is connected to it."""
+
+    def __init__(self, hub: Hub, info: SessionInfo, view: SessionView) -> None:
+        """Made by the hub; ``open`` brings it up to date."""
+        self.hub = hub
+        self.info = info
+        self.key = info.key
+        self.view = view
+        self.agent = hub.agent
+        self.agent_name = hub.agent.card.name
+        self.settings = hub.settings
+        self.policy = hub.policy
+        self.line = Line(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
+        self.desk = Desk(self.line.say)
+        self.turn: Turn | None = None
+        self.always: dict[str, bool] = {}
+        """Tools a person allowed (or refused) for good."""
+        self.turn_starts: OrderedDict[str, int] = OrderedDict()
+        """The first record of each recent turn."""
+        self.closed = False
+        self._prompts: OrderedDict[str, Receipt] = OrderedDict()
+        self._queue: deque[tuple[str, Prompt]] = deque()
+        self._names: dict[str, str] = {}
+        self._opened = False
+        self._claiming = asyncio.Lock()
+        self._working = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._abandon: asyncio.TimerHandle | None = None
+        self.view.options = hub.agent.card.options
+        self.line.on_absorbed = self._absorb
+        self.line.on_lost = self.lost
+        self.line.on_readers = self._on_readers
+        self.desk.on_expired = self._on_expired
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.info.session_id
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running or suspended, here or in another process."""
+        return self.turn is not None or self.line.grammar.phase is not Phase.IDLE
+
+    async def open(self) -> None:
+        """Read what the journal knows."""
+        await self.line.catch_up()
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    async def prompt(self, prompt: Prompt | str) -> Receipt:
+        """Start a turn, or what the busy policy says."""
+        command = Prompt.of(prompt) if isinstance(prompt, str) else prompt
+        return msgspec.convert(await self.submit(command), Receipt)
+
+    async def answer(self, *answers: Answer) -> None:
+        """Settle questions; raises AlreadyAnswered when someone was first."""
+        if self.line.lease is not None:
+            await self._answer(answers)
+        else:
+            for answer in answers:
+                await self.submit(answer)
+
+    async def cancel(self, turn_id: str | None = None, *, by: str | None = None) -> bool:
+        """Stop the running turn and wait until it has settled; False if there was none."""
+        return bool((await self.submit(Cancel(turn_id=turn_id, by=by))).get("cancelled"))
+
+    async def set_config(self, option_id: str, value: str | bool, *, by: str | None = None) -> None:
+        """Choose a value; everyone is told the complete list."""
+        await self.submit(SetConfig(option_id=option_id, value=value, by=by))
+
+    async def rewind(self, to_message_id: str | None, *, by: str | None = None) -> None:
+        """Go back to a message; refused while a turn runs."""
+        await self.submit(Rewind(to_message_id=to_message_id, by=by))
+
+    async def submit(self, command: Command) -> dict[str, Any]:
+        """Carry a command out, here or in the process that owns the session."""
+        self._check_open()
+        if await self.own():
+            return await self._carry_out(command)
+        return await self._delegate(command)
+
+    async def _carry_out(self, command: Command) -> dict[str, Any]:
+        if isinstance(command, Prompt):
+            return msgspec.to_builtins(await self._prompt(command))
+        if isinstance(command, Answer):
+            await self._answer((command,))
+            return {}
+        if isinstance(command, Cancel):
+            return {"cancelled": await self._cancel(command)}
+        if isinstance(command, SetConfig):
+            await self._set_config(command)
+        elif isinstance(command, Rewind):
+            await self._rewind(command)
+        else:
+            self._drop_prompt(command)
+        await self.line.durable()
+        return {}
+
+    # -- prompts and turns -------------------------------------------------------------------------
+
+    async def _prompt(self, prompt: Prompt) -> Receipt:
+        prompt_id = prompt.key or new_id("prompt")
+        known = self._prompts.get(prompt_id)
+        if known is not None:
+            return known
+        await self._open_agent()
+        busy = prompt.busy or self.settings.busy
+        if self.turn is not None and busy == "interrupt":
+            await self._stop(self.turn, prompt.by, "a new prompt took its place")
+        if self.turn is not None:
+            if busy != "queue":
+                raise SessionBusy("a turn is running in this session: wait for it or cancel it first")
+            return self._enqueue(prompt_id, prompt)
+        return self._start(prompt_id, prompt)
+
+    def _enqueue(self, prompt_id: str, prompt: Prompt) -> Receipt:
+        if len(self._queue) >= self.settings.queue_limit:
+            raise SessionBusy(f"{len(self._queue)} prompts wait already: wait for one to finish")
+        self._queue.append((prompt_id, prompt))
+        self.line.say(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
+        return self._remember(Receipt(prompt_id=prompt_id))
+
+    def _start(self, prompt_id: str, prompt: Prompt) -> Receipt:
+        turn_id = new_id("turn")
+        message_id = prompt.message_id or f"{turn_id}.0"
+        self.line.say(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
+        self._note_start(turn_id, self.line.place_now()[0])
+        self.line.say(
+            ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
+        )
+        self.turn = Turn(self, turn_id, prompt)
+        self.turn.start()
+        if self.info.title is None and prompt.text.strip():
+            self.name(prompt.text.strip().splitlines()[0][:80])
+        self._on_readers(self.line.readers)
+        return self._remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
+
+    def turn_ended(self, turn: Turn) -> None:
+        """Called by a turn once it has settled."""
+        if self.turn is turn:
+            self.turn = None
+            self._on_readers(self.line.readers)
+        if self._queue and self.turn is None and not self.closed:
+            self._start(*self._queue.popleft())
+
+    async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:
+        turn.cancel(by, reason)
+        async with asyncio.timeout(self.settings.detach_after + self.settings.command_timeout):
+            await turn.settled.wait()
+
+    async def _cancel(self, command: Cancel) -> bool:
+        turn = self.turn
+        if turn is None or (command.turn_id is not None and command.turn_id != turn.turn_id):
+            return False
+        self.line.note(command)
+        await self._stop(turn, command.by, command.reason or "the turn was cancelled")
+        return True
+
+    def _drop_prompt(self, command: DropPrompt) -> None:
+        for item in self._queue:
+            if item[0] == command.prompt_id:
+                self._queue.remove(item)
+                self.line.say(ev.PromptDropped(prompt_id=command.prompt_id, reason="withdrawn"))
+                return
+        raise InvalidCommand(f"no prompt {command.prompt_id!r} is waiting")
+
+    async def _open_agent(self) -> None:
+        if not self._opened:
+            if isinstance(self.agent, OpensSessions):
+                await self.agent.open_session(self.view)
+            self._opened = True
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
+        """Put a turn's question to whoever follows."""
+        return self.desk.ask(asked, expires_in=ttl)
+
+    async def _answer(self, answers: Sequence[Answer]) -> None:
+        turn = self.turn
+        settled = self.desk.answer(answers)
+        if turn is None:
+            return
+        cancelled = next((item for item in settled if item.outcome == "cancelled"), None)
+        if cancelled is not None:
+            await self._stop(turn, cancelled.by, "the question was cancelled")
+        else:
+            turn.answered(settled)
+        await self.line.durable()
+
+    def decide(
+        self,
+        turn: Turn,
+        tool: str,
+        kind: ev.ToolKind,
+        call_id: str,
+        input: Any,
+        paths: Sequence[str],
+        command: Sequence[str] | str | None,
+    ) -> Decision | None:
+        """Ask the policy and earlier answers; None means a person must decide."""
+        from trunkline.workspace.policy import Request
+
+        argv = command if command is None or isinstance(command, str) else tuple(command)
+        verdict = self.policy.decide(Request(tool=tool, kind=kind, paths=tuple(paths), command=argv))
+        if verdict.decision == "deny":
+            return Decision(allowed=False, call_id=call_id, reason=verdict.why, by="policy")
+        if verdict.decision == "allow":
+            return Decision(allowed=True, call_id=call_id, input=input, reason=verdict.why, by="policy")
+        if tool in self.always:
+            why = f"an earlier answer was to always {'allow' if self.always[tool] else 'refuse'} {tool}"
+            return Decision(
+                allowed=self.always[tool], call_id=call_id, input=input, reason=why, by="earlier answer"
+            )
+        return None
+
+    # -- configuration, rewinding, history ---------------------------------------------------------
+
+    async def _set_config(self, command: SetConfig) -> None:
+        options = choose(self.view.options, command.option_id, command.value)
+        if isinstance(self.agent, SetsConfig):
+            await self._open_agent()
+            options = await self.agent.set_config(self.view, options) or options
+        self.line.note(command)
+        self.view.options = options
+        self.line.say(ev.ConfigChanged(options=options))
+
+    async def _rewind(self, command: Rewind) -> None:
+        if self.turn is not None:
+            raise SessionBusy("a turn is running in this session: cancel it before going back")
+        target = command.to_message_id
+        if target is not None and (await self.history()).message(target) is None:
+            raise InvalidCommand(f"there is no message {target!r} to go back to")
+        if isinstance(self.agent, Rewinds):
+            await self._open_agent()
+            await self.agent.rewind(self.view, target)
+        self.line.note(command)
+        self.line.say(ev.Rewound(to_message_id=target))
+
+    async def history(self, *, before_turn: str | None = None) -> Conversation:
+        """Fold everything said so far; with ``before_turn``, only what came before that turn."""
+        folder = Folder()
+        async for entry in self.replay():
+            if before_turn is not None and entry.event.turn_id == before_turn:
+                break
+            folder.feed(entry.event)
+        return folder.conversation
+
+    async def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
+        """Give every entry said so far, from the journal and then from memory."""
+        seq, offset, _ = self.line.place_now()
+        if seq < from_seq:
+            return
+        with_end = self.line.subscribe_from(from_seq)
+        async with with_end as reader:
+            async for entry in reader:
+                yield entry
+                if (entry.seq, entry.offset) >= (seq, offset):
+                    return
+
+    async def import_history(self, events: Iterable[ev.Event]) -> None:
+        """Take over a conversation that a client brought along, marked untrusted."""
+        if not await self.own() or self.line.committed_seq:
+            raise SessionBusy("only a new session can take over a conversation")
+        turn_id = new_id("import")
+        self.line.say(ev.TurnStarted(turn_id=turn_id))
+        for event in events:
+            if isinstance(event, ev.UserMessage):
+                event = msgspec.structs.replace(event, trusted=False)
+            self.line.say(msgspec.structs.replace(event, turn_id=turn_id))
+        self.line.say(ev.TurnFinished(turn_id=turn_id))
+        await self.line.durable()
+
+    def name(self, title: str | None) -> None:
+        """Give the session a title."""
+        self.info = msgspec.structs.replace(self.info, title=title)
+        self.keep(asyncio.create_task(self.hub.journal.describe(self.key, title=title)))
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    async def subscribe(self, after: Cursor | None = None) -> Reader | Gap:
+        """Follow the session from a cursor on (None: from now on)."""
+        self._check_open()
+        return await self.line.subscribe(after)
+
+    def follow(self) -> Reader:
+        """Follow the session from now on."""
+        self._check_open()
+        return self.line.follow()
+
+    async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
+        """Send a prompt and give the events of its turn, up to and with its terminal."""
+        async with self.follow() as reader:
+            receipt = await self.prompt(prompt)
+            async for entry in reader:
+                event = entry.event
+                if isinstance(event, ev.TurnStarted) and event.prompt_id == receipt.prompt_id:
+                    receipt = msgspec.structs.replace(receipt, turn_id=event.turn_id)
+                if event.turn_id is None or event.turn_id == receipt.turn_id:
+                    yield event
+                    if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+                        return
+
+    # -- ownership ---------------------------------------------------------------------------------
+
+    async def own(self) -> bool:
+        """Become the owner if nobody else is; True when this process owns the session."""
+        if self.line.lease is not None:
+            return True
+        async with self._claiming:
+            if self.line.lease is not None:
+                return True
+            if not self.hub.may_run(self.info):
+                return False
+            claimed = await self.hub.journal.claim(self.key, self.hub.owner, self.settings.lease_ttl)
+            if isinstance(claimed, Held):
+                return False
+            await self.line.catch_up()
+            self.line.take(claimed)
+            await self._recover()
+        return True
+
+    async def _recover(self) -> None:
+        """Settle a turn that an earlier owner left open, unless its questions can still be answered."""
+        grammar = self.line.grammar
+        if grammar.phase is Phase.IDLE:
+            return
+        turn_id = grammar.turn_id or ""
+        questions = list(grammar.questions.values())
+        if self._can_wait(questions):
+            for asked in questions:
+                self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
+            self.turn = Turn(self, turn_id, Prompt())
+            self.turn.sleep(questions)
+            return
+        self.line.say(
+            ev.TurnFailed(
+                turn_id=turn_id,
+                code="interrupted",
+                message="the process that ran this turn ended before it; send the prompt again to retry",
+                fault="ours",
+            )
+        )
+        await self.line.durable()
+
+    def _can_wait(self, questions: Sequence[ev.Asked]) -> bool:
+        """Whether these questions can be answered after a restart."""
+        durable = bool(questions) and all(asked.durable_key for asked in questions)
+        return durable and isinstance(self.agent, Resumes)
+
+    async def _delegate(self, command: Command) -> dict[str, Any]:
+        """Post a command for the owner and wait for its word; take over if the owner is gone."""
+        command_key = command.key or new_id("cmd")
+        journal = self.hub.journal
+        await journal.post(self.key, command_key, command)
+        try:
+            async with asyncio.timeout(self.settings.command_timeout):
+                while (found := await journal.disposition(self.key, command_key)) is None:
+                    if await self.own():
+                        await self.work_inbox()
+                    else:
+                        await self.hub.changed(self.settings.lease_ttl / 4)
+        except TimeoutError:
+            who = "" if self.hub.may_run(self.info) else f"; start it with {self.info.target!r}"
+            raise SessionBusy(f"the process that owns this session does not answer{who}") from None
+        return _result(found)
+
+    async def work_inbox(self) -> None:
+        """Carry out what other processes posted, and say what became of it."""
+        lease = self.line.lease
+        if lease is None:
+            return
+        for posted in await self.hub.journal.commands(self.key):
+            try:
+                result = await self._carry_out(posted.command)
+                disposition = Disposition(accepted=True, result=result)
+            except TrunklineError as error:
+                first = {"by": error.by} if isinstance(error, AlreadyAnswered) else None
+XX
+    def lost(self, error: JournalError) -> None:
+        """Stop at once: the journal refused us (another owner, or a full disk)."""
+        if self.closed:
+            return
+        turn, self.turn = self.turn, None
+        if turn is not None and turn.live:
+            self.line.say(
+                ev.TurnFailed(turn_id=turn.turn_id, code=error.code, message=str(error), fault="ours")
+            )
+            turn.abandon()
+        self.closed = True
+        self.desk.forget()
+        self.line.close(error)
+        self.hub.forget(self)
+
+    async def close(self) -> None:
+        """Cancel what runs, write everything, give the lease back and end every reader."""
+        if self.closed:
+            return
+        self._queue.clear()
+        if self.turn is not None:
+            if self._can_wait(list(self.desk.open.values())):
+                self.turn.abandon()
+            else:
+                await self._stop(self.turn, None, "the session was closed")
+        self.closed = True
+        lease = self.line.lease
+        if lease is not None:
+            await self.line.durable()
+        if self._abandon is not None:
+            self._abandon.cancel()
+        self.desk.forget()
+        self.line.close(SessionClosed("the session was closed in this process; open it again to go on"))
+        if self._opened and isinstance(self.agent, ClosesSessions):
+            await self.agent.close_session(self.view)
+        await self.view.close()
+        for task in list(self._tasks):
+            await asyncio.wait({task}, timeout=self.settings.finish_grace)
+        if lease is not None:
+            await self.hub.journal.release(lease)
+        self.hub.forget(self)
+
+    # -- bookkeeping -------------------------------------------------------------------------------
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Hold on to a task until it ends."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Run something beside the turn."""
+        self.keep(asyncio.create_task(work))
+
+    def _remember(self, receipt: Receipt) -> Receipt:
+        self._prompts[receipt.prompt_id] = receipt
+        if len(self._prompts) > _REMEMBERED:
+            self._prompts.popitem(last=False)
+        return receipt
+
+    def _note_start(self, turn_id: str, seq: int) -> None:
+        self.turn_starts[turn_id] = seq
+        if len(self.turn_starts) > _REMEMBERED:
+            self.turn_starts.popitem(last=False)
+
+    def _absorb(self, entry: Entry) -> None:
+        """Learn from the journal what this session would know had it said it itself."""
+        event = entry.event
+        self.desk.absorb(event)
+        if isinstance(event, ev.TurnStarted):
+            turn_id = event.turn_id or ""
+            self._note_start(turn_id, entry.seq)
+            if event.prompt_id is not None:
+                self._remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+        elif isinstance(event, ev.ConfigChanged):
+            self.view.options = event.options
+        elif isinstance(event, ev.StateReplaced):
+            self.view.state = event.state
+        elif isinstance(event, ev.StatePatched):
+            try:
+                self.view.state = apply_patch(self.view.state, event.patch)
+            except PatchError:
+                return
+        elif isinstance(event, ev.InfoChanged):
+            self.info = msgspec.structs.replace(self.info, title=event.title)
+        elif isinstance(event, ev.ToolCall):
+            self._names[event.call_id] = event.name
+        elif isinstance(event, ev.Asked) and isinstance(event.question, Permission):
+            self._names[event.question_id] = self._names.get(event.question.call_id, "")
+        elif isinstance(event, ev.Answered) and (event.option_kind or "").endswith("_always"):
+            self.always[self._names.get(event.question_id, "")] = event.option_kind == "allow_always"
+
+    def _on_readers(self, count: int) -> None:
+        if self._abandon is not None:
+            self._abandon.cancel()
+            self._abandon = None
+        self.hub.stir()
+        limit = self.settings.abandon_after
+        if not count and self.turn is not None and limit is not None:
+            loop = asyncio.get_running_loop()
+            self._abandon = loop.call_later(limit, self._on_abandoned)
+
+    def _on_abandoned(self) -> None:
+        if self.turn is not None:
+            self.turn.cancel("trunkline", "nobody followed the turn any more")
+
+    def _on_expired(self, answered: ev.Answered) -> None:
+        if self.turn is None:
+            return
+        if not self.line.readers:
+            self.turn.cancel("trunkline", "a question expired and nobody was there")
+        else:
+            self.turn.answered([answered])
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise SessionClosed("the session was closed in this process; open it again to go on")
+
+
+def _result(disposition: Disposition) -> dict[str, Any]:
+    if disposition.accepted:
+        return disposition.result or {}
+    raise error_of(disposition)
+
+
+def error_of(disposition: Disposition) -> TrunklineError:
+    """Make the error that the owner met, from what it left in the journal."""
+    kinds: list[type[TrunklineError]] = [TrunklineError]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    found = next((kind for kind in kinds if kind.code == disposition.code), TrunklineError)
+    error = found.__new__(found)
+    Exception.__init__(error, disposition.message or "the owner refused the command")
+    if isinstance(error, AlreadyAnswered):
+        error.by = (disposition.result or {}).get("by")
+    return error

@@ -1,0 +1,45 @@
+"""Limits and waits of sessions, in one place, each with a safe default."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["BusyPolicy", "Settings"]
+
+BusyPolicy = Literal["reject", "queue", "interrupt"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a hub's sessions behave; times are in seconds."""
+
+    busy: BusyPolicy = "reject"
+    """What a second prompt does when the caller does not say."""
+    queue_limit: int = 16
+    """How many prompts may wait."""
+    suspend_after: float = 0.2
+    """With a question open and nothing said for this long, the turn counts as suspended."""
+    detach_after: float = 5.0
+    """How long a cancelled agent may take before its turn is ended without it."""
+    finish_grace: float = 1.0
+    """How long an agent may take to stop after it said that its turn is finished."""
+    question_ttl: float = 3600.0
+    """How long a question stays open; then it is refused."""
+    abandon_after: float | None = 900.0
+    """A turn that nobody follows for this long is cancelled (None: never)."""
+    coalesce_window: float = 0.03
+    """How long a delta may wait for more before it is written."""
+    coalesce_limit: int = 4096
+    """How many characters one record of deltas may hold."""
+    reader_backlog: int = 256
+    """A reader this many events behind reads from the journal instead."""
+    lag_limit: int = 20_000
+    """With this many events not yet written, the agent waits for the journal."""
+    lease_ttl: float = 5.0
+    """How long a session stays ours after our last sign of life."""
+    command_timeout: float = 30.0
+    """How long to wait for the owner's word on a posted command."""
+    poll_busy: float = 0.05
+    poll_idle: float = 1.0
+    """How often a journal that cannot notify is looked at."""

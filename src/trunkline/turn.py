@@ -1,0 +1,366 @@
+"""A turn: one prompt on its way through an agent, in a task of its own.
+
+The task is cancelled once and awaited shielded: frameworks leak when they are cancelled again and
+again. Whatever happens, the turn ends with exactly one terminal. A task that ignores its
+cancellation is detached after a while; what it says later falls on deaf ears.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import Resumes, Sayable
+from trunkline.commands import Prompt
+from trunkline.content import Block, Content, TextBlock
+from trunkline.context import Decision, TurnContext
+from trunkline.conversation import Conversation
+from trunkline.errors import AgentProtocolError, JournalError, TrunklineError
+from trunkline.patches import PatchError, apply_patch
+from trunkline.questions import Option, default_options
+
+if TYPE_CHECKING:
+    from trunkline.session import Session
+
+__all__ = ["Turn"]
+
+log = logging.getLogger("trunkline.agent")
+
+# An agent that never waits must let go of the loop now and then, or nobody could read or cancel.
+_BREATH = 64
+
+
+class Turn:
+    """Drives an agent for one prompt and says what it says."""
+
+    def __init__(self, session: Session, turn_id: str, prompt: Prompt) -> None:
+        """Prepare; ``start`` begins."""
+        self.turn_id = turn_id
+        self.prompt = prompt
+        self.loop = asyncio.get_running_loop()
+        self.settled = asyncio.Event()
+        """Set once the terminal was said and written."""
+        self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
+        self.ctx = TurnContext(self, prompt, session.view)
+        self._session = session
+        self._thread = threading.get_ident()
+        self._task: asyncio.Task[None] | None = None
+        self._live = True
+        self._ending = False
+        self._cancelled_by: str | None = None
+        self._asleep: dict[str, str] | None = None
+        self._collected: dict[str, ev.Answered] = {}
+        self._held: list[str] = []
+        self._usage: dict[tuple[str | None, str | None], ev.TokenUsage] = {}
+        self._quiet: asyncio.TimerHandle | None = None
+        self._detach: asyncio.TimerHandle | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether the turn can still say something."""
+        return self._live
+
+    def start(self, answers: Mapping[str, ev.Answered] | None = None) -> None:
+        """Begin to work; with answers, go on with a turn of an earlier process."""
+        self._task = asyncio.create_task(self._run(answers), name=f"trunkline {self.turn_id}")
+
+    def sleep(self, questions: Sequence[ev.Asked]) -> None:
+        """Wait for the answers to questions of an earlier process; no task runs meanwhile."""
+        self._asleep = {asked.question_id: asked.durable_key or "" for asked in questions}
+        self.suspend()
+
+    def cancel(self, by: str | None, reason: str = "the turn was cancelled") -> None:
+        """Ask the agent to stop; the turn settles as cancelled soon, whatever the agent does."""
+        if not self._live or self._cancelled_by is not None:
+            return
+        self._cancelled_by = by or "trunkline"
+        self._session.desk.cancel(reason)
+        if self._task is None:
+            self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+            return
+        if not self._ending:
+            self._task.cancel()
+        self._detach = self.loop.call_later(self._session.settings.detach_after, self._let_go)
+
+    def abandon(self) -> None:
+        """Stop without a word: the session is not ours any more."""
+        self._live = False
+        self._clear_timers()
+        if self._task is not None:
+            self._task.cancel()
+        self.settled.set()
+
+    # -- what the agent says -----------------------------------------------------------------------
+
+    def take(self, item: Sayable) -> None:
+        """Say an item, from whatever thread it comes."""
+        if threading.get_ident() != self._thread:
+            self.loop.call_soon_threadsafe(self._take, item)
+        else:
+            self._take(item)
+
+    def _take(self, item: Any) -> None:
+        if not self._live:
+            return
+        if type(item) is str:
+            ctx = self.ctx
+            self._say(ev.Text(turn_id=self.turn_id, message_id=ctx.message_id, delta=item))
+        elif isinstance(item, ev.Event):
+            self._say(item if item.turn_id == self.turn_id else self._stamp(item))
+        elif isinstance(item, TextBlock):
+            self._take(item.text)
+        elif isinstance(item, Block):
+            content = cast("Content", item)
+            self._say(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
+        else:
+            raise AgentProtocolError(
+                f"{self._session.agent_name} yielded a {type(item).__name__}; "
+                "yield text, an event (trunkline.events) or a content block (trunkline.content)"
+            )
+
+    def _stamp(self, event: ev.Event) -> ev.Event:
+        if event.turn_id is None:
+            return msgspec.structs.replace(event, turn_id=self.turn_id)
+        return event
+
+    def _say(self, event: ev.Event) -> None:
+        if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
+            self._release_held()
+        kind = type(event)
+        if kind is ev.StateReplaced or kind is ev.StatePatched:
+            self._share(event)
+        self._session.line.say(event)
+        if self._session.desk.open:
+            self._expect_quiet()
+
+    def _share(self, event: Any) -> None:
+        view = self._session.view
+        if isinstance(event, ev.StateReplaced):
+            view.state = event.state
+            return
+        try:
+            view.state = apply_patch(view.state, event.patch)
+        except PatchError as error:
+            raise AgentProtocolError(
+                f"{self._session.agent_name} sent a state patch that does not fit: {error}"
+            ) from None
+
+    async def ready(self) -> None:
+        """Let others run, and wait for a journal that is far behind."""
+        if self._session.line.lagging:
+            await self._session.line.ready()
+
+    def count(self, usage: ev.TokenUsage) -> None:
+        """Add tokens to the turn's account."""
+        key = (usage.provider, usage.model)
+        known = self._usage.get(key)
+        if known is not None:
+            usage = ev.TokenUsage(
+                provider=usage.provider,
+                model=usage.model,
+                input_tokens=known.input_tokens + usage.input_tokens,
+                output_tokens=known.output_tokens + usage.output_tokens,
+                reasoning_tokens=known.reasoning_tokens + usage.reasoning_tokens,
+                cached_input_tokens=known.cached_input_tokens + usage.cached_input_tokens,
+                cache_write_tokens=known.cache_write_tokens + usage.cache_write_tokens,
+            )
+        self._usage[key] = usage
+
+    def hold(self, call_id: str) -> None:
+        """Remember a call that was shown for a permission; it ends when the agent goes on."""
+        self._held.append(call_id)
+
+    def _release_held(self) -> None:
+        held, self._held = self._held, []
+        for call_id in held:
+            self._session.line.say(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
+
+    # -- what the agent asks -----------------------------------------------------------------------
+
+    async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
+        """Put a question to the session's followers."""
+        session = self._session
+        ttl = session.settings.question_ttl if expires_in is None else expires_in
+        future = session.ask(asked, ttl)
+        self._expect_quiet()
+        await session.line.durable()
+        return await future
+
+    def decide(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        call_id: str,
+        input: Any,
+        paths: Sequence[str],
+        command: Sequence[str] | str | None,
+    ) -> Decision | None:
+        """What the policy or an earlier answer says of a call; None to ask."""
+        return self._session.decide(self, tool, kind, call_id, input, paths, command)
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
+        if decision.always:
+            self._session.always[tool] = decision.allowed
+
+    def default_options(self) -> tuple[Option, ...]:
+        """The buttons a permission has when the agent names none."""
+        return default_options()
+
+    def suspend(self) -> None:
+        """Say that the turn waits for its questions."""
+        self._quiet = None
+        ids = tuple(self._session.desk.open)
+        if self._live and ids:
+            self._session.line.say(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
+
+    def answered(self, answers: Sequence[ev.Answered]) -> None:
+        """Go on after answers; a sleeping turn wakes once it has all of them."""
+        if not self._live:
+            return
+        self._session.line.say(ev.TurnResumed(turn_id=self.turn_id))
+        still_open = bool(self._session.desk.open)
+        if self._asleep is not None:
+            for answered in answers:
+                self._collected[self._asleep[answered.question_id]] = answered
+            if not still_open:
+                self._asleep = None
+                self.start(self._collected)
+        if still_open:
+            self._expect_quiet()
+
+    def _expect_quiet(self) -> None:
+        if self._quiet is not None:
+            self._quiet.cancel()
+        self._quiet = self.loop.call_later(self._session.settings.suspend_after, self.suspend)
+
+    async def history(self) -> Conversation:
+        """The conversation before this turn."""
+        return await self._session.history(before_turn=self.turn_id)
+
+    # -- the task ----------------------------------------------------------------------------------
+
+    async def _run(self, answers: Mapping[str, ev.Answered] | None) -> None:
+        try:
+            terminal = await self._drive(answers)
+        except asyncio.CancelledError:
+            if self._cancelled_by is None:
+                terminal = self._failure("agent_failed", "the agent cancelled its own task")
+            else:
+                terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
+        except JournalError as error:
+            self._session.lost(error)
+            return
+        except TrunklineError as error:
+            terminal = ev.TurnFailed(
+                turn_id=self.turn_id, code=error.code, message=str(error), fault=error.fault
+            )
+        except (Exception, SystemExit) as error:
+            log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id)
+            terminal = self._failure("agent_failed", f"{type(error).__name__}: {error}")
+        if self._live and self._cancelled_by is not None:
+            terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
+        await self._settle(terminal)
+
+    async def _drive(self, answers: Mapping[str, ev.Answered] | None) -> Any:
+        agent = self._session.agent
+        if answers is None:
+            stream = agent.run(self.prompt, self.ctx)
+        else:
+            stream = cast("Resumes", agent).resume(answers, self.ctx)
+        try:
+            terminal = await self._pull(stream)
+        except BaseException:
+            await self._close_stream(stream)
+            raise
+        if terminal is not None:
+            await self._drain(stream)
+            return terminal
+        return ev.TurnFinished(turn_id=self.turn_id)
+
+    async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
+        breath = _BREATH
+        take, line = self._take, self._session.line
+        async for item in stream:
+            if isinstance(item, ev.TurnFinished | ev.TurnFailed):
+                return self._stamp(item)
+            take(item)
+            breath -= 1
+            if not breath:
+                breath = _BREATH
+                await asyncio.sleep(0)
+                if line.lagging:
+                    await line.ready()
+        return None
+
+    async def _drain(self, stream: AsyncIterator[Sayable]) -> None:
+        """Let an agent stop after its own terminal; more words are a broken rule."""
+        self._ending = True
+        try:
+            async with asyncio.timeout(self._session.settings.finish_grace):
+                async for item in stream:
+                    for notice in self._session.line.grammar.report("after-end", type(item).__name__):
+                        self._session.line.say(notice)
+        except Exception:
+            log.exception("%s failed after it had finished its turn", self._session.agent_name)
+        await self._close_stream(stream)
+
+    async def _close_stream(self, stream: AsyncIterator[Sayable]) -> None:
+        close = getattr(stream, "aclose", None)
+        if close is None:
+            return
+        try:
+            async with asyncio.timeout(self._session.settings.finish_grace):
+                await close()
+        except Exception:
+            log.exception("%s failed while its stream was closed", self._session.agent_name)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _failure(self, code: str, message: str) -> ev.TurnFailed:
+        return ev.TurnFailed(turn_id=self.turn_id, code=code, message=message)
+
+    def _let_go(self) -> None:
+        """Give up on an agent that ignores its cancellation."""
+        log.error(
+            "%s ignored its cancellation for %s s; its task was left behind",
+            self._session.agent_name,
+            self._session.settings.detach_after,
+        )
+        self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+
+    def _settle_soon(self, terminal: ev.TurnFinished) -> None:
+        self._session.keep(asyncio.create_task(self._settle(terminal)))
+
+    async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
+        if not self._live:
+            return
+        finished_well = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled"
+        if finished_well:
+            self._release_held()
+        if self._usage and not terminal.usage:
+            terminal = msgspec.structs.replace(terminal, usage=tuple(self._usage.values()))
+        self._live = False
+        self._clear_timers()
+        self.terminal = terminal
+        self._session.desk.cancel("the turn ended")
+        self._session.line.say(terminal)
+        try:
+            await asyncio.shield(self._session.line.durable())
+        except JournalError as error:
+            self._session.lost(error)
+        finally:
+            self.settled.set()
+            self._session.turn_ended(self)
+
+    def _clear_timers(self) -> None:
+        for timer in (self._quiet, self._detach):
+            if timer is not None:
+                timer.cancel()
+        self._quiet = self._detach = None
