@@ -266,7 +266,7 @@ class Hub:
         for key in await self.journal.inbox(self.owner):
             session = self._sessions.get(key)
             if session is not None:
-                session.spawn(session.work_inbox())
+                session.spawn(session.mailbox.work())
 
     async def _renew(self) -> None:
         """Say that this process is alive."""

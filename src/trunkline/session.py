@@ -17,28 +17,27 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import ClosesSessions, OpensSessions, Resumes, Rewinds, SetsConfig
 from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
-from trunkline.context import Decision, SessionView
+from trunkline.context import SessionView
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.desk import Desk, seconds_left
 from trunkline.errors import (
-    AlreadyAnswered,
     InvalidCommand,
     JournalError,
     SessionBusy,
     SessionClosed,
-    TrunklineError,
 )
-from trunkline.fold import Folder
+from trunkline.folding import Folder
 from trunkline.grammar import Grammar, Phase
 from trunkline.ids import new_id
-from trunkline.journal import Disposition, Held, SessionInfo
+from trunkline.journal import Held, SessionInfo
 from trunkline.line import Line
+from trunkline.mailbox import Mailbox
 from trunkline.options import choose
 from trunkline.patches import PatchError, apply_patch
-from trunkline.questions import Permission
 from trunkline.reader import Reader
 from trunkline.turn import Turn
+from trunkline.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub
@@ -69,21 +68,18 @@ class Session:
         self.agent = hub.agent
         self.agent_name = hub.agent.card.name
         self.settings = hub.settings
-        self.policy = hub.policy
         self.line = Line(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
         self.desk = Desk(self.line.say)
         self.turn: Turn | None = None
-        self.always: dict[str, bool] = {}
-        """Tools a person allowed (or refused) for good."""
+        self.verdicts = Verdicts(hub.policy)
+        self.mailbox = Mailbox(self)
         self.turn_starts: OrderedDict[str, int] = OrderedDict()
         """The first record of each recent turn."""
         self.closed = False
         self._prompts: OrderedDict[str, Receipt] = OrderedDict()
         self._queue: deque[tuple[str, Prompt]] = deque()
-        self._names: dict[str, str] = {}
         self._opened = False
         self._claiming = asyncio.Lock()
-        self._working = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._abandon: asyncio.TimerHandle | None = None
         self.view.options = hub.agent.card.options
@@ -137,10 +133,11 @@ class Session:
         """Carry a command out, here or in the process that owns the session."""
         self._check_open()
         if await self.own():
-            return await self._carry_out(command)
-        return await self._delegate(command)
+            return await self.carry_out(command)
+        return await self.mailbox.delegate(command)
 
-    async def _carry_out(self, command: Command) -> dict[str, Any]:
+    async def carry_out(self, command: Command) -> dict[str, Any]:
+        """Carry a command out in this process, which owns the session."""
         if isinstance(command, Prompt):
             return msgspec.to_builtins(await self._prompt(command))
         if isinstance(command, Answer):
@@ -248,32 +245,6 @@ class Session:
         else:
             turn.answered(settled)
         await self.line.durable()
-
-    def decide(
-        self,
-        turn: Turn,
-        tool: str,
-        kind: ev.ToolKind,
-        call_id: str,
-        input: Any,
-        paths: Sequence[str],
-        command: Sequence[str] | str | None,
-    ) -> Decision | None:
-        """Ask the policy and earlier answers; None means a person must decide."""
-        from trunkline.workspace.policy import Request
-
-        argv = command if command is None or isinstance(command, str) else tuple(command)
-        verdict = self.policy.decide(Request(tool=tool, kind=kind, paths=tuple(paths), command=argv))
-        if verdict.decision == "deny":
-            return Decision(allowed=False, call_id=call_id, reason=verdict.why, by="policy")
-        if verdict.decision == "allow":
-            return Decision(allowed=True, call_id=call_id, input=input, reason=verdict.why, by="policy")
-        if tool in self.always:
-            why = f"an earlier answer was to always {'allow' if self.always[tool] else 'refuse'} {tool}"
-            return Decision(
-                allowed=self.always[tool], call_id=call_id, input=input, reason=why, by="earlier answer"
-            )
-        return None
 
     # -- configuration, rewinding, history ---------------------------------------------------------
 
@@ -409,35 +380,6 @@ class Session:
         durable = bool(questions) and all(asked.durable_key for asked in questions)
         return durable and isinstance(self.agent, Resumes)
 
-    async def _delegate(self, command: Command) -> dict[str, Any]:
-        """Post a command for the owner and wait for its word; take over if the owner is gone."""
-        command_key = command.key or new_id("cmd")
-        journal = self.hub.journal
-        await journal.post(self.key, command_key, command)
-        try:
-            async with asyncio.timeout(self.settings.command_timeout):
-                while (found := await journal.disposition(self.key, command_key)) is None:
-                    if await self.own():
-                        await self.work_inbox()
-                    else:
-                        await self.hub.changed(self.settings.lease_ttl / 4)
-        except TimeoutError:
-            who = "" if self.hub.may_run(self.info) else f"; start it with {self.info.target!r}"
-            raise SessionBusy(f"the process that owns this session does not answer{who}") from None
-        return _result(found)
-
-    async def work_inbox(self) -> None:
-        """Carry out what other processes posted, and say what became of it."""
-        lease = self.line.lease
-        if lease is None:
-            return
-        for posted in await self.hub.journal.commands(self.key):
-            try:
-                result = await self._carry_out(posted.command)
-                disposition = Disposition(accepted=True, result=result)
-            except TrunklineError as error:
-                first = {"by": error.by} if isinstance(error, AlreadyAnswered) else None
-XX
     def lost(self, error: JournalError) -> None:
         """Stop at once: the journal refused us (another owner, or a full disk)."""
         if self.closed:
@@ -506,6 +448,7 @@ XX
         """Learn from the journal what this session would know had it said it itself."""
         event = entry.event
         self.desk.absorb(event)
+        self.verdicts.absorb(event)
         if isinstance(event, ev.TurnStarted):
             turn_id = event.turn_id or ""
             self._note_start(turn_id, entry.seq)
@@ -522,12 +465,6 @@ XX
                 return
         elif isinstance(event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=event.title)
-        elif isinstance(event, ev.ToolCall):
-            self._names[event.call_id] = event.name
-        elif isinstance(event, ev.Asked) and isinstance(event.question, Permission):
-            self._names[event.question_id] = self._names.get(event.question.call_id, "")
-        elif isinstance(event, ev.Answered) and (event.option_kind or "").endswith("_always"):
-            self.always[self._names.get(event.question_id, "")] = event.option_kind == "allow_always"
 
     def _on_readers(self, count: int) -> None:
         if self._abandon is not None:
@@ -554,22 +491,3 @@ XX
     def _check_open(self) -> None:
         if self.closed:
             raise SessionClosed("the session was closed in this process; open it again to go on")
-
-
-def _result(disposition: Disposition) -> dict[str, Any]:
-    if disposition.accepted:
-        return disposition.result or {}
-    raise error_of(disposition)
-
-
-def error_of(disposition: Disposition) -> TrunklineError:
-    """Make the error that the owner met, from what it left in the journal."""
-    kinds: list[type[TrunklineError]] = [TrunklineError]
-    for kind in kinds:
-        kinds.extend(kind.__subclasses__())
-    found = next((kind for kind in kinds if kind.code == disposition.code), TrunklineError)
-    error = found.__new__(found)
-    Exception.__init__(error, disposition.message or "the owner refused the command")
-    if isinstance(error, AlreadyAnswered):
-        error.by = (disposition.result or {}).get("by")
-    return error

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trunkline.adapt import adapt
+from trunkline.adapters import adapt
 from trunkline.agents.interface import Agent
 from trunkline.errors import TargetError
 

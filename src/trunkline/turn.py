@@ -202,12 +202,11 @@ class Turn:
         command: Sequence[str] | str | None,
     ) -> Decision | None:
         """What the policy or an earlier answer says of a call; None to ask."""
-        return self._session.decide(self, tool, kind, call_id, input, paths, command)
+        return self._session.verdicts.decide(tool, kind, call_id, input, paths, command)
 
     def remember(self, tool: str, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
-        if decision.always:
-            self._session.always[tool] = decision.allowed
+        self._session.verdicts.remember(tool, decision)
 
     def default_options(self) -> tuple[Option, ...]:
         """The buttons a permission has when the agent names none."""

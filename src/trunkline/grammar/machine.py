@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import msgspec
 
 from trunkline import events as ev
-from trunkline.grammar.table import ALWAYS, RULES, SAID, STATUS_TABLE, TURN_TABLE, Phase
+from trunkline.grammar.table import RULES, SAID, STATUS_TABLE, TURN_TABLE, Phase
 
 __all__ = ["Grammar", "Violation"]
 
@@ -44,7 +44,7 @@ class Grammar:
         self._owners: dict[str, str | None] = {}
         self._users: set[str] = set()
         self._calls: dict[str, _Call] = {}
-        self._aliases: dict[str, str] = {}
+        self._open_calls: dict[str, _Call] = {}
         self._lanes: dict[str, bool] = {}
         self._parents: dict[str, str | None] = {}
         self._steps: dict[tuple[str | None, str], None] = {}
@@ -83,11 +83,11 @@ class Grammar:
         )
 
     def report(self, rule: str, subject: str = "") -> list[ev.Event]:
-        """Record a broken rule; the Notice is said once per rule and turn."""
-        self.violations.append(Violation(rule, self.turn_id, subject))
+        """Tell of a broken rule, once per rule and turn."""
         if rule in self._reported:
             return []
         self._reported.add(rule)
+        self.violations.append(Violation(rule, self.turn_id, subject))
         about = f" ({subject[:200]})" if subject else ""
         return [
             ev.Notice(
@@ -125,7 +125,11 @@ class Grammar:
         if action == "end":
             return self._end(event)
         said = self._check(event)
-        if action == "wake" and any(TURN_TABLE[type(item)] is SAID for item in said):
+        return self._awake(said) if action == "wake" else said
+
+    def _awake(self, said: list[ev.Event]) -> list[ev.Event]:
+        """Resume a suspended turn before something is said in it."""
+        if self.phase is Phase.SUSPENDED and any(TURN_TABLE[type(item)] is SAID for item in said):
             self.phase = Phase.RUNNING
             return [ev.TurnResumed(turn_id=self.turn_id), *said]
         return said
@@ -133,7 +137,6 @@ class Grammar:
     def _begin(self, event: ev.Event) -> list[ev.Event]:
         self.phase = Phase.RUNNING
         self.turn_id = event.turn_id
-        self._aliases.clear()
         self._lanes.clear()
         self._parents.clear()
         self._reported.clear()
@@ -155,7 +158,7 @@ class Grammar:
             reason = f"the turn failed: {event.message}"
         else:
             reason = "the agent ended its turn without finishing this"
-        said: list[ev.Event] = [
+        answers: list[ev.Event] = [
             ev.Answered(
                 turn_id=self.turn_id,
                 lane=asked.lane,
@@ -167,22 +170,23 @@ class Grammar:
             for asked in self.questions.values()
         ]
         self.questions.clear()
-        sloppy = not (cancelled or failed)
+        status, sloppy = "cancelled" if cancelled else "failed", not (cancelled or failed)
+        said: list[ev.Event] = []
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
-            said += self._close_lane(lane, "cancelled" if cancelled else "failed", reason, sloppy)
-        said += self._settle_lane(None, "cancelled" if cancelled else "failed", reason, sloppy)
+            said += self._close_lane(lane, status, reason, sloppy)
+        said += self._settle_lane(None, status, reason, sloppy)
+        said = [*answers, *self._awake(said), event]
         self.phase = Phase.IDLE
-        return [*said, event]
+        return said
 
     def _settle_lane(self, lane: str | None, status: Any, reason: str, sloppy: bool) -> list[ev.Event]:
         """Close the calls, steps and compactions that a lane left open."""
         said: list[ev.Event] = []
-        for call_id, call in self._calls.items():
-            if call.lane != lane or call.turn_id != self.turn_id or call.status in ev.FINAL_STATUSES:
-                continue
+        for call_id, call in [item for item in self._open_calls.items() if item[1].lane == lane]:
             if sloppy:
                 said += self.report("unfinished-call", call_id)
             call.status = status
+            del self._open_calls[call_id]
             said.append(
                 ev.ToolUpdate(turn_id=self.turn_id, lane=lane, call_id=call_id, status=status, reason=reason)
             )
@@ -211,10 +215,10 @@ class Grammar:
 
     def _check(self, event: Any) -> list[ev.Event]:
         said: list[ev.Event] = []
-        kind: Any = type(event)
+        kind = cast("type[ev.Event]", type(event))
         if event.lane is not None and kind is not ev.SubagentStarted:
             is_open = self._lanes.get(event.lane)
-            if is_open is None and TURN_TABLE[kind] is not ALWAYS:
+            if is_open is None and TURN_TABLE[kind] is SAID:
                 said += self.report("unknown-lane", event.lane)
                 said += self._lane_started(
                     ev.SubagentStarted(turn_id=self.turn_id, lane=event.lane, name=event.lane)
@@ -231,6 +235,10 @@ class Grammar:
     def _user(self, event: ev.UserMessage) -> list[ev.Event]:
         if event.message_id in self._users:
             return []
+        if event.message_id in self._owners:
+            # The agent has a message of this id: what the person says must not vanish in it.
+            message_id = self._renamed(event.message_id)
+            return self._user(msgspec.structs.replace(event, message_id=message_id))
         self._users.add(event.message_id)
         self._owners[event.message_id] = None
         return [event]
@@ -246,42 +254,49 @@ class Grammar:
             event = msgspec.structs.replace(event, message_id=message_id)
         return [event]
 
+    def _renamed(self, name: str) -> str:
+        """Give an id that is taken another form, the same one throughout a turn."""
+        return f"{name}~{self.turn_id}"
+
     def _own(self, message_id: str) -> str:
         """Give the id under which this turn may say this message.
 
         An id of the person's, or of an earlier turn, would append to a message that is over.
         """
-        owner = self._owners.get(message_id, self)
-        if owner is self:
+        if message_id not in self._owners:
             self._owners[message_id] = self.turn_id
-        elif owner != self.turn_id or message_id in self._users:
-            message_id = f"{message_id}~{self.turn_id}"
-            self._owners[message_id] = self.turn_id
+        elif message_id in self._users or self._owners[message_id] != self.turn_id:
+            return self._own(self._renamed(message_id))
         return message_id
 
     def _call(self, event: ev.ToolCall) -> list[ev.Event]:
-        known = self._calls.get(self._aliases.get(event.call_id, event.call_id))
-        if known is not None and known.turn_id == self.turn_id:
-            return []
-        call_id = event.call_id
-        if known is not None:
+        known = self._calls.get(event.call_id)
+        if known is not None and known.turn_id != self.turn_id:
             # Frameworks count their calls anew in every turn: the id stays unique in the session.
-            call_id = f"{event.call_id}~{self.turn_id}"
-            self._aliases[event.call_id] = call_id
-            event = msgspec.structs.replace(
-                event, call_id=call_id, native_id=event.native_id or event.call_id
-            )
+            native_id = event.native_id or event.call_id
+            event = msgspec.structs.replace(event, call_id=self._renamed(event.call_id), native_id=native_id)
+        if event.call_id in self._calls:
+            return []
         if event.message_id is not None:
             message_id = self._own(event.message_id)
             if message_id != event.message_id:
                 event = msgspec.structs.replace(event, message_id=message_id)
-        self._calls[call_id] = _Call(self.turn_id, event.lane)
+        call = _Call(self.turn_id, event.lane)
+        self._calls[event.call_id] = self._open_calls[event.call_id] = call
         return [event]
+
+    def _call_id(self, call_id: str) -> str:
+        """Give the id under which this turn announced a call."""
+        call = self._calls.get(call_id)
+        if call is not None and call.turn_id != self.turn_id:
+            renamed = self._renamed(call_id)
+            return renamed if renamed in self._calls else call_id
+        return call_id
 
     def _named(self, event: Any) -> tuple[list[ev.Event], Any, _Call]:
         """Find the call an event speaks of; announce one the agent forgot to announce."""
-        call_id = self._aliases.get(event.call_id)
-        if call_id is not None:
+        call_id = self._call_id(event.call_id)
+        if call_id != event.call_id:
             event = msgspec.structs.replace(event, call_id=call_id)
         call = self._calls.get(event.call_id)
         if call is not None:
@@ -315,6 +330,8 @@ class Grammar:
                 event = msgspec.structs.replace(event, status=None)
             else:
                 call.status = event.status
+                if event.status in ev.FINAL_STATUSES:
+                    del self._open_calls[event.call_id]
         empty = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, meta=event.meta, call_id=event.call_id)
         return said if event == empty else [*said, event]
 
@@ -359,33 +376,38 @@ class Grammar:
         return [event]
 
     def _lane_started(self, event: ev.SubagentStarted) -> list[ev.Event]:
-        if event.lane is None or event.lane in self._lanes:
+        lane, parent, call_id = event.lane, event.parent_lane, event.parent_call_id
+        if lane is None:
+            return self.report("unknown-lane", "none")
+        if lane in self._lanes:
             return []
         said: list[ev.Event] = []
-        if event.parent_lane is not None and event.parent_lane not in self._lanes:
-            said += self.report("unknown-lane", event.parent_lane)
-            said += self._lane_started(
-                ev.SubagentStarted(turn_id=self.turn_id, lane=event.parent_lane, name=event.parent_lane)
-            )
-        self._lanes[event.lane] = True
-        self._parents[event.lane] = event.parent_lane
+        if parent == lane:
+            # A lane below itself would have no end.
+            parent = None
+        elif parent is not None and parent not in self._lanes:
+            said += self.report("unknown-lane", parent)
+            said += self._lane_started(ev.SubagentStarted(turn_id=self.turn_id, lane=parent, name=parent))
+        if call_id is not None:
+            call_id = self._call_id(call_id)
+        if (parent, call_id) != (event.parent_lane, event.parent_call_id):
+            event = msgspec.structs.replace(event, parent_lane=parent, parent_call_id=call_id)
+        self._lanes[lane] = True
+        self._parents[lane] = parent
         return [*said, event]
 
     def _lane_finished(self, event: ev.SubagentFinished) -> list[ev.Event]:
         if event.lane is None:
             return self.report("unknown-lane", "none")
         said: list[ev.Event] = []
-        reason = "the subagent above it ended"
+        status, sloppy = (
+            "cancelled" if event.outcome == "cancelled" else "failed",
+            event.outcome == "completed",
+        )
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
             if lane != event.lane and self._is_below(lane, event.lane):
-                said += self._close_lane(lane, "failed", reason, sloppy=True)
-        status = "cancelled" if event.outcome == "cancelled" else "failed"
-        said += self._settle_lane(
-            event.lane,
-            status,
-            "the subagent ended without finishing this",
-            sloppy=event.outcome == "completed",
-        )
+                said += self._close_lane(lane, status, "the subagent above it ended", sloppy)
+        said += self._settle_lane(event.lane, status, "the subagent ended without finishing this", sloppy)
         self._lanes[event.lane] = False
         return [*said, event]
 
@@ -395,6 +417,12 @@ class Grammar:
             if lane == above:
                 return True
         return False
+
+    def _notice(self, event: ev.Notice) -> list[ev.Event]:
+        # Our own words, read back from a journal, are not said a second time.
+        if event.code == "agent_protocol" and event.meta is not None:
+            self._reported.add(str(event.meta.get("rule")))
+        return [event]
 
     def _activity(self, event: ev.Activity) -> list[ev.Event]:
         if event.content is None and event.activity_id not in self._activities:
@@ -438,6 +466,7 @@ class Grammar:
         ev.SubagentFinished: _lane_finished,
         ev.Activity: _activity,
         ev.Compaction: _compaction,
+        ev.Notice: _notice,
         ev.Rewound: _rewound,
     }
 

@@ -113,11 +113,11 @@ def connect(path: Path, *, timeout: float, read_only: bool = False) -> sqlite3.C
 
 def migrate(db: sqlite3.Connection, path: Path) -> None:
     """Bring a file to the present version; refuse one that is newer, or is not ours."""
-    if _version(db, path) == VERSION:
+    if (_pragma(db, "application_id"), _pragma(db, "user_version")) == (APPLICATION_ID, VERSION):
         return
+    # From here on nobody else can migrate, so what is read is one state of the file.
     db.execute("BEGIN IMMEDIATE")
     try:
-        # Again, now that no one else can migrate.
         for statements in MIGRATIONS[_version(db, path) :]:
             for statement in statements:
                 db.execute(statement)
@@ -130,7 +130,7 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    application, version = (_pragma(db, "application_id"), _pragma(db, "user_version"))
+    application, version = _pragma(db, "application_id"), _pragma(db, "user_version")
     if application == APPLICATION_ID:
         if version > VERSION:
             raise JournalError(

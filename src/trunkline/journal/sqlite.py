@@ -90,7 +90,7 @@ class SqliteJournal:
         """Make or migrate the file and start the threads; does nothing if that was done."""
         if self._engine is not None:
             return
-        preparing = asyncio.ensure_future(asyncio.to_thread(self._prepare))
+        preparing = asyncio.get_running_loop().run_in_executor(None, self._prepare)
         db, probe = await _or_undo(preparing, _close_all)
         path = str(self._path)
         watch = Watch(partial(_data_version, probe))
@@ -121,7 +121,7 @@ class SqliteJournal:
         if engine is not None:
             engine.watch.close(self._closed)
             engine.probe.close()
-            self._closing = asyncio.ensure_future(asyncio.to_thread(engine.stop))
+            self._closing = asyncio.get_running_loop().run_in_executor(None, engine.stop)
         if self._closing is not None:
             await asyncio.shield(self._closing)
 
@@ -275,7 +275,7 @@ async def _or_undo(work: asyncio.Future[T], undo: Callable[[T], None]) -> T:
     """Wait for work; when the wait is cancelled, undo what the work brings in the end."""
 
     def undo_it(done: asyncio.Future[T]) -> None:
-        if done.exception() is None:
+        if not done.cancelled() and done.exception() is None:
             undo(done.result())
 
     try:

@@ -1,0 +1,63 @@
+"""Verdicts: what is known about a tool call before a person is asked.
+
+The policy comes first, and its "deny" is final. Then come the answers a person gave for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.context import Decision
+from trunkline.questions import Permission
+from trunkline.workspace import Policy
+from trunkline.workspace.policy import Request
+
+__all__ = ["Verdicts"]
+
+
+class Verdicts:
+    """The policy of a session and the "always" answers given in it."""
+
+    def __init__(self, policy: Policy) -> None:
+        """Begin with the policy alone."""
+        self.policy = policy
+        self.always: dict[str, bool] = {}
+        """Tools a person allowed (or refused) for good, by name."""
+        self._names: dict[str, str] = {}
+
+    def decide(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        call_id: str,
+        input: Any,
+        paths: Sequence[str],
+        command: Sequence[str] | str | None,
+    ) -> Decision | None:
+        """Decide about a call; None means that a person must."""
+        argv = command if command is None or isinstance(command, str) else tuple(command)
+        verdict = self.policy.decide(Request(tool=tool, kind=kind, paths=tuple(paths), command=argv))
+        if verdict.decision != "ask":
+            allowed = verdict.decision == "allow"
+            return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
+        earlier = self.always.get(tool)
+        if earlier is None:
+            return None
+        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {tool}"
+        return Decision(allowed=earlier, call_id=call_id, input=input, reason=why, by="earlier answer")
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
+        if decision.always:
+            self.always[tool] = decision.allowed
+
+    def absorb(self, event: ev.Event) -> None:
+        """Learn "always" answers from the journal."""
+        if isinstance(event, ev.ToolCall):
+            self._names[event.call_id] = event.name
+        elif isinstance(event, ev.Asked) and isinstance(event.question, Permission):
+            self._names[event.question_id] = self._names.get(event.question.call_id, "")
+        elif isinstance(event, ev.Answered) and event.option_kind in ("allow_always", "reject_always"):
+            self.always[self._names.get(event.question_id, "")] = event.option_kind == "allow_always"
