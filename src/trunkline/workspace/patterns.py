@@ -1,0 +1,107 @@
+"""Patterns for paths and command lines, in a wide and a narrow reading.
+
+What restricts is read *widely* (any depth, any case, any part of a shell line), what permits is read
+*narrowly* (from the session's folder, exact case, exactly these words): when a pattern and a request
+can be understood in two ways, the safer one counts. Nothing here touches a file.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+__all__ = ["fold", "path_matches", "shell_parts", "split_command", "words_match"]
+
+# Whatever a shell would act on. Quotes are not understood on purpose: `grep 'a|b'` asks once too
+# often, which is better than a clever parser that is wrong once.
+_SHELL = re.compile(r"[;&|<>`$(){}\n\r\0]|(?:^|\s)#")
+
+# Programs that run what their arguments say.
+_RUNNERS = frozenset(
+    {"bash", "busybox", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "nice"}
+    | {"nohup", "setsid", "sh", "stdbuf", "sudo", "time", "timeout", "watch", "xargs", "zsh"}
+)
+_ASSIGNMENT = re.compile(r"\w+=")
+_WINDOW = 32
+
+
+def fold(text: str) -> str:
+    """Give the form in which two names are the same on a file system that ignores case."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def path_matches(pattern: str, path: str) -> bool:
+    """Whether a path fits: ``*`` stays inside one name, ``**`` is any number of names, also none."""
+    wanted = [name for name in pattern.split("/") if name]
+    places = _skip_stars({0}, wanted)
+    for name in (name for name in path.split("/") if name):
+        stay = {at for at in places if at < len(wanted) and wanted[at] == "**"}
+        move = {at + 1 for at in places - stay if at < len(wanted) and fnmatchcase(name, wanted[at])}
+        places = _skip_stars(stay | move, wanted)
+    return len(wanted) in places
+
+
+def _skip_stars(places: Iterable[int], wanted: Sequence[str]) -> set[int]:
+    reached: set[int] = set()
+    for at in places:
+        reached.add(at)
+        while at < len(wanted) and wanted[at] == "**":
+            at += 1
+            reached.add(at)
+    return reached
+
+
+def words_match(pattern: Sequence[str], argv: Sequence[str], *, prefix: bool = False) -> bool:
+    """Whether an argv fits word by word; a last ``*`` (or ``prefix``) lets any more words follow."""
+    if pattern and pattern[-1] == "*":
+        pattern, prefix = pattern[:-1], True
+    if len(argv) < len(pattern) or (len(argv) > len(pattern) and not prefix):
+        return False
+    return all(fnmatchcase(word, wanted) for word, wanted in zip(argv, pattern, strict=False))
+
+
+def split_command(command: str) -> tuple[str, ...] | None:
+    """Give the argv of a plain command line; None when a shell could make anything else of it."""
+    if _SHELL.search(command):
+        return None
+    try:
+        return tuple(shlex.split(command)) or None
+    except ValueError:
+        return None
+
+
+def shell_parts(command: str | Sequence[str]) -> Iterator[Sequence[str]]:
+    """Give every argv that a command line may run, as well as can be told without a shell.
+
+    A guard rail for rules that restrict, not a sandbox: what a program does is beyond any pattern.
+    """
+    if not isinstance(command, str):
+        yield from _runs(command)
+        return
+    for piece in _SHELL.split(command):
+        try:
+            words = shlex.split(piece)
+        except ValueError:
+            words = piece.replace('"', " ").replace("'", " ").split()
+        yield from _runs(words)
+
+
+def _runs(argv: Sequence[str]) -> Iterator[Sequence[str]]:
+    """An argv without leading assignments, by its program's bare name, and whatever that runs."""
+    start = next((at for at, word in enumerate(argv) if not _ASSIGNMENT.match(word)), len(argv))
+    argv = argv[start:]
+    if not argv:
+        return
+    yield argv
+    program = argv[0].rsplit("/", 1)[-1]
+    yield (program, *argv[1:])
+    if fold(program) not in _RUNNERS:
+        return
+    for at, word in enumerate(argv[1:], 1):
+        # A short window: as many words as a pattern has, however many an agent piles up.
+        yield (word.rsplit("/", 1)[-1], *argv[at + 1 : at + _WINDOW])
+        if " " in word or _SHELL.search(word):
+            yield from shell_parts(word)

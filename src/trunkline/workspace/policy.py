@@ -1,0 +1,140 @@
+"""The permission policy: what an agent may do without asking, and what it may not do at all.
+
+A policy is a value and its verdict a pure function of a request. Deny comes first: a rule that denies
+beats every other, one that asks beats one that allows, and where no rule fits the default decides.
+
+A line that a shell could make something else of (one with ``; & | < > $ ` ( ) { } #``, a newline or an
+open quote) fits no rule that allows a command. Where a rule restricts commands it is not allowed by
+any other rule or by the default either, as the restriction could hide in it: then it is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast, get_args
+
+import msgspec
+
+from trunkline.errors import ConfigurationError
+from trunkline.events import ToolKind
+from trunkline.workspace.rules import Decision, Request, Rule, demand
+
+__all__ = ["Policy", "Verdict"]
+
+
+class Verdict(NamedTuple):
+    """A decision, the rule it rests on (None for the default, or an unreadable line), and why."""
+
+    decision: Decision
+    rule: Rule | None
+    why: str
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules, and a default for what no rule speaks about. The order of rules does not matter."""
+
+    rules: tuple[Rule, ...] = ()
+    default: Decision = "ask"
+
+    def __post_init__(self) -> None:
+        """Refuse a default that is no decision."""
+        demand("decision", self.default, get_args(Decision))
+
+    @classmethod
+    def ask(cls) -> Policy:
+        """Ask about everything."""
+        return cls()
+
+    @classmethod
+    def allow_reads(cls) -> Policy:
+        """Allow reading and searching, ask about the rest."""
+        return cls(rules=(Rule(decision="allow", kind=("read", "search")),))
+
+    @classmethod
+    def deny(cls) -> Policy:
+        """Deny everything."""
+        return cls(default="deny")
+
+    @classmethod
+    def allow_all(cls) -> Policy:
+        """Allow everything."""
+        return cls(default="allow")
+
+    @classmethod
+    def parse(cls, spec: str) -> Policy:
+        """Make a policy from its name (ask, allow-reads, deny, allow-all) or from JSON text."""
+        if spec.lstrip().startswith("{"):
+            try:
+                table = msgspec.json.decode(spec)
+            except msgspec.DecodeError as error:
+                raise ConfigurationError(f"the policy is not JSON: {error}") from None
+            return cls.from_dict(table)
+        demand("policy", spec, tuple(_NAMED))
+        return _NAMED[spec]()
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Policy:
+        """Make a policy from a table, as JSON and TOML give it.
+
+        ``base`` names a policy to begin with, ``default`` is a decision, and ``rules`` is a list of
+        tables with the fields of Rule.
+        """
+        _demand_fields("a policy", table, ("base", "default", "rules"))
+        base = cls.parse(str(table.get("base", "ask")))
+        rules = table.get("rules", [])
+        if not isinstance(rules, list | tuple):
+            raise ConfigurationError("the rules of a policy are a list of tables")
+        more = tuple(_read_rule(entry) for entry in cast("list[Any]", rules))
+        return cls(rules=base.rules + more, default=table.get("default", base.default))
+
+    def also(self, *rules: Rule) -> Policy:
+        """Give this policy with more rules."""
+        return Policy(rules=self.rules + rules, default=self.default)
+
+    def decide(self, request: Request) -> Verdict:
+        """Judge a request."""
+        verdict = self._apply(request)
+        if verdict.decision == "allow" and request.is_opaque and self._restricts_commands(request):
+            return Verdict("ask", None, "the command takes a shell to read, and some commands are restricted")
+        return verdict
+
+    def _apply(self, request: Request) -> Verdict:
+        for decision in ("deny", "ask", "allow"):
+            for rule in self.rules:
+                if rule.decision == decision and rule.fits(request):
+                    return Verdict(decision, rule, f"the rule: {rule}")
+        return Verdict(self.default, None, f"no rule fits, and the default is to {self.default}")
+
+    def _restricts_commands(self, request: Request) -> bool:
+        return any(
+            rule.decision != "allow" and rule.command is not None and rule.concerns(request)
+            for rule in self.rules
+        )
+
+
+_NAMED = {
+    "ask": Policy.ask,
+    "allow-reads": Policy.allow_reads,
+    "deny": Policy.deny,
+    "allow-all": Policy.allow_all,
+}
+
+
+def _demand_fields(what: str, table: Any, known: tuple[str, ...]) -> None:
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f"{what} is a table of {', '.join(known)}, not {table!r}")
+    for name in cast("Mapping[Any, Any]", table):
+        if name not in known:
+            raise ConfigurationError(f"{what} has no field {name!r}: it has {', '.join(known)}")
+
+
+def _read_rule(table: Any) -> Rule:
+    _demand_fields("a rule", table, Rule.__struct_fields__)
+    demand("decision", table.get("decision"), get_args(Decision))
+    kinds: Any = table.get("kind", ())
+    for kind in cast("list[Any]", kinds if isinstance(kinds, list | tuple) else [kinds]):
+        demand("kind", kind, get_args(ToolKind))
+    try:
+        return msgspec.convert(table, Rule)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"a rule of the policy is wrong: {error}") from None

@@ -1,0 +1,133 @@
+"""Terminals: commands run as argv inside a session's folders, with bounded output and a sure end.
+
+Above are agents and the endpoints that act for them; below is one ``Terminal`` per command. What may
+run at all is for a ``Policy`` to say, before anything comes here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Self
+
+from trunkline.errors import WorkspaceError
+from trunkline.workspace.environment import DEFAULT_ENV_ALLOW, scrub
+from trunkline.workspace.roots import Place, Roots, StrPath, explained
+from trunkline.workspace.terminal import Terminal
+
+__all__ = ["Terminals"]
+
+
+class Terminals:
+    """The terminals of a session."""
+
+    def __init__(
+        self,
+        roots: Iterable[StrPath],
+        *,
+        max_terminals: int = 16,
+        env_allow: Iterable[str] = DEFAULT_ENV_ALLOW,
+        output_byte_limit: int = 1024 * 1024,
+        environ: Mapping[str, str] | None = None,
+        ids: Callable[[], str] = lambda: f"term_{secrets.token_hex(12)}",
+    ) -> None:
+        """Bind to folders that exist.
+
+        ``output_byte_limit`` is the most that any terminal keeps, ``environ`` is what ``env_allow``
+        chooses from (this process's own, unless given).
+        """
+        self._roots = Roots(roots)
+        self._max_terminals = max_terminals
+        self._env_allow = tuple(env_allow)
+        self._output_byte_limit = output_byte_limit
+        self._environ = os.environ if environ is None else environ
+        self._ids = ids
+        self._open: dict[str, Terminal] = {}
+        self._starting: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        """Use the terminals for a while."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Release them all."""
+        await self.close()
+
+    async def create(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: StrPath | None = None,
+        env: Mapping[str, str] | None = None,
+        output_byte_limit: int | None = None,
+    ) -> Terminal:
+        """Start a command and give its terminal, which must be released."""
+        _check_argv(argv)
+        if self._closed:
+            raise WorkspaceError("the session is closing: no terminal can be started any more")
+        if len(self._open) >= self._max_terminals:
+            raise WorkspaceError(
+                f"{len(self._open)} terminals are open, which is the limit: release one first"
+            )
+        place = self._roots.locate("." if cwd is None else cwd, folder=True)
+        keep = self._output_byte_limit
+        if output_byte_limit is not None:
+            keep = max(0, min(output_byte_limit, keep))
+        terminal = Terminal(self._ids(), keep, self._forget)
+        environment = scrub(self._environ, self._env_allow) | scrub(env or {}, "*") | {"PWD": place.path}
+        self._open[terminal.terminal_id] = terminal
+        starting = asyncio.create_task(self._start(terminal, argv, place, environment))
+        self._starting.add(starting)
+        starting.add_done_callback(self._starting.discard)
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # Half a start cannot be undone, so it is let through and then ended.
+            await asyncio.wait([starting])
+            await terminal.release()
+            raise
+        return terminal
+
+    def get(self, terminal_id: str) -> Terminal:
+        """Look an open terminal up."""
+        try:
+            return self._open[terminal_id]
+        except KeyError:
+            raise WorkspaceError(
+                f"there is no terminal {terminal_id[:80]!r}: it was released or never made"
+            ) from None
+
+    async def close(self) -> None:
+        """Release every terminal; none can be made afterwards."""
+        self._closed = True
+        if self._starting:
+            await asyncio.wait(self._starting)
+        await asyncio.gather(*(terminal.release() for terminal in list(self._open.values())))
+
+    async def _start(
+        self, terminal: Terminal, argv: Sequence[str], place: Place, env: Mapping[str, str]
+    ) -> None:
+        try:
+            with explained(place.path), self._roots.enter(place) as folder:
+                await terminal.start(argv, folder, place.path, env)
+        except BaseException:
+            self._forget(terminal)
+            raise
+
+    def _forget(self, terminal: Terminal) -> None:
+        self._open.pop(terminal.terminal_id, None)
+
+
+def _check_argv(argv: Sequence[str]) -> None:
+    if isinstance(argv, str):
+        raise WorkspaceError(
+            f"a command is a list of words, not the line {argv[:80]!r}: there is no shell to split it; "
+            "give the program and each argument on its own"
+        )
+    if not argv or not argv[0]:
+        raise WorkspaceError(
+            "a command is a list of words that begins with a program's name: give at least that"
+        )
