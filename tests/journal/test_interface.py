@@ -397,6 +397,19 @@ async def test_only_the_owner_settles_and_only_what_was_posted(journal: Journal)
     assert await journal.disposition(KEY, "k") is None
 
 
+async def test_an_owner_finds_the_sessions_whose_commands_wait(journal: Journal) -> None:
+    lease = await begin(journal, KEY, "A")
+    await begin(journal, OTHER, "B")
+    for key in (KEY, KEY, OTHER):
+        await journal.post(key, f"k{await journal.changes(0)}", Cancel())
+    assert await journal.inbox("A") == [KEY]
+    assert await journal.inbox("B") == [OTHER]
+    assert await journal.inbox("C") == []
+    for posted in await journal.commands(KEY):
+        await journal.settle(lease, posted.key, Disposition(accepted=True))
+    assert await journal.inbox("A") == []
+
+
 async def test_commands_that_nobody_settles_are_refused_at_a_limit(journal: Journal) -> None:
     lease = await begin(journal)
     for number in range(WAITING_COMMANDS):

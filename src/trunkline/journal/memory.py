@@ -242,6 +242,12 @@ class MemoryJournal:
         decoded = ((waits.number, name, decode_command(waits.payload)) for name, waits in waiting)
         return [Posted(number, name, command) for number, name, command in decoded if command is not None]
 
+    async def inbox(self, owner: str) -> builtins.list[SessionKey]:
+        """The sessions this owner holds that have commands waiting."""
+        self._check()
+        held = ((key, one) for key, one in self._sessions.items() if one.info.owner == owner)
+        return [key for key, one in held if any(one.waiting())]
+
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         """Say what became of a command (fenced like an append); the first disposition stays."""
         command = self._leased(lease).commands.get(command_key)

@@ -42,7 +42,7 @@ _VERSION_1 = (
         expires_at REAL NOT NULL DEFAULT 0,
         UNIQUE (principal, session_id)
     )""",
-    "CREATE INDEX sessions_by_update ON sessions (updated_at, session_id)",
+    "CREATE INDEX sessions_by_update ON sessions (principal, updated_at, session_id)",
     "CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner IS NOT NULL",
     """CREATE TABLE records (
         session INTEGER NOT NULL,

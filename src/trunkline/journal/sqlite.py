@@ -220,6 +220,10 @@ class SqliteJournal:
         """The commands that are not settled yet, in order of posting."""
         return await self._read(lambda db: statements.commands(db, key))
 
+    async def inbox(self, owner: str) -> builtins.list[SessionKey]:
+        """The sessions this owner holds that have commands waiting."""
+        return await self._read(lambda db: statements.inbox(db, owner))
+
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         """Say what became of a command (fenced like an append); the first disposition stays."""
         await self._write(lambda db: statements.settle(db, lease, command_key, disposition))

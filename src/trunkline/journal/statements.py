@@ -237,6 +237,18 @@ def commands(db: sqlite3.Connection, key: SessionKey) -> list[Posted]:
     return [Posted(number, name, command) for number, name, command in decoded if command is not None]
 
 
+def inbox(db: sqlite3.Connection, owner: str) -> list[SessionKey]:
+    """Find the sessions of an owner that have commands waiting; starts from the (few) commands."""
+    rows = db.execute(
+        # CROSS keeps the order: an owner may hold many sessions, and hardly any command waits.
+        "SELECT DISTINCT principal, session_id"
+        " FROM commands CROSS JOIN sessions ON sessions.id = commands.session"
+        " WHERE disposition IS NULL AND owner = ?",
+        (owner,),
+    )
+    return [SessionKey(*row) for row in rows]
+
+
 def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: Disposition) -> None:
     """Say what became of a command, and forget its payload."""
     session = _leased(db, lease).id
