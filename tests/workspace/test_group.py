@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -31,6 +32,14 @@ async def test_waiting_is_bounded_and_ends_with_the_last_one() -> None:
         await process.wait()
         await group.wait(60)
     assert not group.is_known
+
+
+def test_the_dead_whom_nobody_buried_are_not_waited_for() -> None:
+    with subprocess.Popen(["true"], start_new_session=True) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        group = Group(process.pid)
+        assert group.signal(0), "it still receives signals"
+        asyncio.run(asyncio.wait_for(group.wait(60), 10))
 
 
 async def test_a_group_that_we_may_not_signal_counts_as_empty(monkeypatch: pytest.MonkeyPatch) -> None:
