@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable
 from importlib.metadata import entry_points
-from typing import Any, cast
+from typing import Any
 
 from trunkline.agents.function import FunctionAgent
 from trunkline.agents.interface import Agent, AgentCard, ClosesSessions, OpensSessions, Sayable
@@ -96,4 +96,4 @@ class FactoryAgent:
 
     def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Let the session's own agent answer."""
-        return cast("AsyncIterator[Sayable]", self._made[ctx.session.session_id].run(prompt, ctx))
+        return self._made[ctx.session.session_id].run(prompt, ctx)

@@ -73,6 +73,13 @@ class Desk:
         for asked in list(self._open.values()):
             self._close(_unanswered(asked, "cancelled", reason))
 
+    def withdraw(self, answered: ev.Answered) -> bool:
+        """Settle a question as its agent says; False when it is not open."""
+        if answered.question_id not in self._open:
+            return False
+        self._close(answered)
+        return True
+
     def forget(self) -> None:
         """Let go of every question without a word (another process has them now)."""
         for timer in self._timers.values():

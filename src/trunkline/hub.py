@@ -149,6 +149,7 @@ class Hub:
 
     async def fork(self, session: Session, session_id: str | None = None) -> Session:
         """Open a new session that begins with everything another one said so far."""
+        await session.settle()
         if session.busy:
             raise SessionBusy("a turn is running in this session: wait for it before forking")
         fork = await self.create(

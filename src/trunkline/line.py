@@ -262,7 +262,10 @@ class Line:
         written = self.journal.append(lease, records, durable=durable)
         last_seq = records[-1].seq
         self._last_write = written
-        written.add_done_callback(lambda done: self._on_written(done, last_seq))
+        if written.done():
+            self._on_written(written, last_seq)
+        else:
+            written.add_done_callback(lambda done: self._on_written(done, last_seq))
 
     def _on_timer(self) -> None:
         self._timer = None

@@ -162,6 +162,7 @@ class Session:
         if known is not None:
             return known
         await self._open_agent()
+        await self.settle()
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
             await self._stop(self.turn, prompt.by, "a new prompt took its place")
@@ -201,6 +202,11 @@ class Session:
         if self._queue and self.turn is None and not self.closed:
             self._start(*self._queue.popleft())
 
+    async def settle(self) -> None:
+        """Wait for a turn that has said its last word but is still being written."""
+        while self.turn is not None and not self.turn.live:
+            await self.turn.settled.wait()
+
     async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:
         turn.cancel(by, reason)
         async with asyncio.timeout(self.settings.detach_after + self.settings.command_timeout):
@@ -208,7 +214,7 @@ class Session:
 
     async def _cancel(self, command: Cancel) -> bool:
         turn = self.turn
-        if turn is None or (command.turn_id is not None and command.turn_id != turn.turn_id):
+        if turn is None or not turn.live or (command.turn_id is not None and command.turn_id != turn.turn_id):
             return False
         self.line.note(command)
         await self._stop(turn, command.by, command.reason or "the turn was cancelled")
@@ -258,6 +264,7 @@ class Session:
         self.line.say(ev.ConfigChanged(options=options))
 
     async def _rewind(self, command: Rewind) -> None:
+        await self.settle()
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id

@@ -135,9 +135,7 @@ def _get(thing: Any, attr: str, place: str) -> Any:
     try:
         return getattr(thing, attr)
     except AttributeError:
-        public = (
-            [name for name in vars(thing) if not name.startswith("_")] if hasattr(thing, "__dict__") else []
-        )
+        public: list[str] = [name for name in dir(thing) if not name.startswith("_")]
         near = difflib.get_close_matches(attr, public, n=3)
         agents = [name for name in public if isinstance(getattr(thing, name, None), Agent)]
         if near:

@@ -36,6 +36,18 @@ log = logging.getLogger("trunkline.agent")
 _BREATH = 64
 
 
+# The life of turns, windows and the queue is the session's to tell, whatever an agent yields.
+_SESSIONS_OWN = (
+    ev.TurnStarted,
+    ev.RunOpened,
+    ev.RunClosed,
+    ev.PromptQueued,
+    ev.PromptDropped,
+    ev.Rewound,
+    ev.UserMessage,
+)
+
+
 class Turn:
     """Drives an agent for one prompt and says what it says."""
 
@@ -132,24 +144,36 @@ class Turn:
     def _say(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
             self._release_held()
-        kind = type(event)
-        if kind is ev.StateReplaced or kind is ev.StatePatched:
-            self._share(event)
-        self._session.line.say(event)
+        if type(event) is ev.Text or self._heed(event):
+            self._session.line.say(event)
         if self._session.desk.open:
             self._expect_quiet()
 
-    def _share(self, event: Any) -> None:
-        view = self._session.view
+    def _heed(self, event: ev.Event) -> bool:
+        """Act on what an event means for the session; False when it is not the agent's to say."""
+        session = self._session
         if isinstance(event, ev.StateReplaced):
-            view.state = event.state
-            return
-        try:
-            view.state = apply_patch(view.state, event.patch)
-        except PatchError as error:
-            raise AgentProtocolError(
-                f"{self._session.agent_name} sent a state patch that does not fit: {error}"
-            ) from None
+            session.view.state = event.state
+        elif isinstance(event, ev.StatePatched):
+            try:
+                session.view.state = apply_patch(session.view.state, event.patch)
+            except PatchError as error:
+                raise AgentProtocolError(
+                    f"{session.agent_name} sent a state patch that does not fit: {error}"
+                ) from None
+        elif isinstance(event, ev.ConfigChanged):
+            session.view.options = event.options
+        elif isinstance(event, ev.InfoChanged):
+            session.name(event.title)
+        elif isinstance(event, ev.Asked):
+            session.desk.reopen(event, expires_in=session.settings.question_ttl)
+        elif isinstance(event, ev.Answered):
+            return not session.desk.withdraw(event)
+        elif isinstance(event, _SESSIONS_OWN):
+            for notice in session.line.grammar.report("foreign-turn", type(event).__name__):
+                session.line.say(notice)
+            return False
+        return True
 
     async def ready(self) -> None:
         """Let others run, and wait for a journal that is far behind."""

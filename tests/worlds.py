@@ -1,0 +1,139 @@
+"""Small worlds for tests: a hub on a journal, an agent in one line, and bounded waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.function import FunctionAgent
+from trunkline.agents.interface import Agent, AgentCard
+from trunkline.commands import Prompt
+from trunkline.context import TurnContext
+from trunkline.cursor import Entry
+from trunkline.hub import Hub
+from trunkline.journal import Journal, open_journal
+from trunkline.session import Session
+from trunkline.settings import Settings
+from trunkline.workspace import Policy
+
+T = TypeVar("T")
+E = TypeVar("E", bound=ev.Event)
+
+WAIT = 10.0
+BRISK = Settings(
+    suspend_after=0.02, detach_after=0.2, finish_grace=0.2, lease_ttl=0.6, poll_busy=0.01, poll_idle=0.05
+)
+
+
+async def soon(awaitable: Awaitable[T], within: float = WAIT) -> T:
+    """Wait, but never for ever."""
+    async with asyncio.timeout(within):
+        return await awaitable
+
+
+async def until(condition: Callable[[], bool], within: float = WAIT) -> None:
+    """Wait for a condition, tick by tick."""
+    async with asyncio.timeout(within):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+def make(function: Callable[..., Any], **card: Any) -> Agent:
+    """Make an agent of a function for a test."""
+    return FunctionAgent(function, AgentCard(name=card.pop("name", "tester"), **card))
+
+
+async def echo(prompt: Prompt) -> AsyncIterator[str]:
+    """Say the prompt back, word by word."""
+    for word in prompt.text.split():
+        yield word + " "
+
+
+@asynccontextmanager
+async def world(
+    agent: Agent | Callable[..., Any] = echo,
+    *,
+    journal: Journal | None = None,
+    settings: Settings = BRISK,
+    policy: Policy | None = None,
+    target: str = "",
+    **changes: Any,
+) -> AsyncIterator[Hub]:
+    """A hub with an agent, on a journal of its own unless one is given."""
+    own = journal is None
+    journal = journal or await open_journal("memory:")
+    chosen = agent if isinstance(agent, Agent) else make(agent)
+    settings = msgspec.structs.replace(settings, **changes)
+    try:
+        async with Hub(chosen, journal, settings=settings, policy=policy, target=target) as hub:
+            yield hub
+    finally:
+        if own:
+            await journal.close()
+
+
+async def collect(
+    session: Session,
+    prompt: Prompt | str,
+    answers: Mapping[type[ev.Event], Callable[[Any], Awaitable[Any]]] | None = None,
+) -> list[ev.Event]:
+    """Send a prompt, react to events as told, and give all events of the turn."""
+    told: list[ev.Event] = []
+
+    async def run() -> None:
+        async for event in session.stream(prompt):
+            told.append(event)
+            react = (answers or {}).get(type(event))
+            if react is not None:
+                await react(event)
+
+    await soon(run())
+    return told
+
+
+async def events_of(session: Session) -> list[ev.AnyEvent]:
+    """Everything a session said so far."""
+    return [entry.event async for entry in session.replay()]
+
+
+async def entries_of(session: Session) -> list[Entry]:
+    """Everything a session said so far, with places."""
+    return [entry async for entry in session.replay()]
+
+
+def only(events: list[Any], kind: type[E]) -> list[E]:
+    """The events of one kind."""
+    return [event for event in events if isinstance(event, kind)]
+
+
+def text_of(events: list[Any]) -> str:
+    """All text said."""
+    return "".join(event.delta for event in only(events, ev.Text))
+
+
+async def forever() -> None:
+    """Wait until cancelled."""
+    await asyncio.Event().wait()
+
+
+__all__ = [
+    "BRISK",
+    "WAIT",
+    "TurnContext",
+    "collect",
+    "echo",
+    "entries_of",
+    "events_of",
+    "forever",
+    "make",
+    "only",
+    "soon",
+    "text_of",
+    "until",
+    "world",
+]
