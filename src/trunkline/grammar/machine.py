@@ -270,35 +270,40 @@ class Grammar:
         return message_id
 
     def _call(self, event: ev.ToolCall) -> list[ev.Event]:
-        known = self._calls.get(event.call_id)
-        if known is not None and known.turn_id != self.turn_id:
-            # Frameworks count their calls anew in every turn: the id stays unique in the session.
-            native_id = event.native_id or event.call_id
-            event = msgspec.structs.replace(event, call_id=self._renamed(event.call_id), native_id=native_id)
-        if event.call_id in self._calls:
+        call_id = self._free_id(event.call_id)
+        if call_id in self._calls:
             return []
+        if call_id != event.call_id:
+            native_id = event.native_id or event.call_id
+            event = msgspec.structs.replace(event, call_id=call_id, native_id=native_id)
         if event.message_id is not None:
             message_id = self._own(event.message_id)
             if message_id != event.message_id:
                 event = msgspec.structs.replace(event, message_id=message_id)
         call = _Call(self.turn_id, event.lane)
-        self._calls[event.call_id] = self._open_calls[event.call_id] = call
+        self._calls[call_id] = self._open_calls[call_id] = call
         return [event]
 
-    def _call_id(self, call_id: str) -> str:
-        """Give the id under which this turn announced a call."""
-        call = self._calls.get(call_id)
-        if call is not None and call.turn_id != self.turn_id:
-            renamed = self._renamed(call_id)
-            return renamed if renamed in self._calls else call_id
+    def _free_id(self, call_id: str) -> str:
+        """Give the id under which this turn announces a call.
+
+        Frameworks count their calls anew in every turn: the id stays unique in the session.
+        """
+        while (call := self._calls.get(call_id)) is not None and call.turn_id != self.turn_id:
+            call_id = self._renamed(call_id)
         return call_id
+
+    def _known_id(self, call_id: str) -> str:
+        """Give the id of the call that is meant: this turn's, or else one of an earlier turn."""
+        free_id = self._free_id(call_id)
+        return free_id if free_id in self._calls else call_id
 
     def _named(self, event: Any) -> tuple[list[ev.Event], Any, _Call]:
         """Find the call an event speaks of; announce one the agent forgot to announce."""
-        call_id = self._call_id(event.call_id)
+        call_id = self._known_id(event.call_id)
         if call_id != event.call_id:
             event = msgspec.structs.replace(event, call_id=call_id)
-        call = self._calls.get(event.call_id)
+        call = self._calls.get(call_id)
         if call is not None:
             return [], event, call
         title = getattr(event, "title", None)
@@ -389,7 +394,7 @@ class Grammar:
             said += self.report("unknown-lane", parent)
             said += self._lane_started(ev.SubagentStarted(turn_id=self.turn_id, lane=parent, name=parent))
         if call_id is not None:
-            call_id = self._call_id(call_id)
+            call_id = self._known_id(call_id)
         if (parent, call_id) != (event.parent_lane, event.parent_call_id):
             event = msgspec.structs.replace(event, parent_lane=parent, parent_call_id=call_id)
         self._lanes[lane] = True

@@ -1,0 +1,48 @@
+"""The tables are complete and say what they promise."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from tests.strategies import event_kinds
+from trunkline import events as ev
+from trunkline.grammar import RULES, STATUS_TABLE, TURN_TABLE, Phase
+
+ACTIONS = {"begin", "restart", "end", "late", "say", "wake", "drop", "suspend", "resume"}
+
+
+def test_every_event_has_a_row_and_every_row_is_an_event() -> None:
+    assert set(TURN_TABLE) == set(event_kinds())
+
+
+@pytest.mark.parametrize("kind", event_kinds())
+def test_a_row_has_a_known_action_for_every_phase(kind: type[ev.Event]) -> None:
+    assert len(TURN_TABLE[kind]) == len(Phase)
+    assert set(TURN_TABLE[kind]) <= ACTIONS
+
+
+def test_only_what_opens_a_turn_or_belongs_to_the_session_is_heard_while_idle() -> None:
+    heard = {kind for kind, row in TURN_TABLE.items() if row[Phase.IDLE] in ("begin", "say")}
+    assert heard == {
+        ev.TurnStarted, ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed, ev.Notice,
+        ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.Usage, ev.Custom, ev.Raw,
+    }  # fmt: skip
+
+
+def test_every_status_has_a_row_and_may_be_said_again() -> None:
+    assert set(STATUS_TABLE) == set(get_args(ev.ToolStatus))
+    assert all(status in row for status, row in STATUS_TABLE.items())
+
+
+def test_a_final_status_stays_and_the_others_can_reach_every_final_one() -> None:
+    for status, row in STATUS_TABLE.items():
+        assert row == {status} if status in ev.FINAL_STATUSES else row > ev.FINAL_STATUSES
+    assert "pending" not in STATUS_TABLE["in_progress"]
+
+
+def test_every_rule_says_what_was_done_about_it() -> None:
+    for sentence in RULES.values():
+        assert sentence.startswith("it "), sentence
+        assert "; " in sentence, sentence
