@@ -366,17 +366,19 @@ class Session:
             return
         turn_id = grammar.turn_id or ""
         questions = list(grammar.questions.values())
+        for asked in questions:
+            self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
         if self._can_wait(questions):
-            for asked in questions:
-                self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
             self.turn = Turn(self, turn_id, Prompt())
             self.turn.sleep(questions)
             return
+        why = "the process that ran this turn ended before it"
+        self.desk.cancel(why)
         self.line.say(
             ev.TurnFailed(
                 turn_id=turn_id,
                 code="interrupted",
-                message="the process that ran this turn ended before it; send the prompt again to retry",
+                message=f"{why}; send the prompt again to retry",
                 fault="ours",
             )
         )

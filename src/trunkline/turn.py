@@ -121,8 +121,9 @@ class Turn:
         if not self._live:
             return
         if type(item) is str:
-            ctx = self.ctx
-            self._say(ev.Text(turn_id=self.turn_id, message_id=ctx.message_id, delta=item))
+            if not item.isascii():
+                item = _well_formed(item)
+            self._say(ev.Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=item))
         elif isinstance(item, ev.Event):
             self._say(item if item.turn_id == self.turn_id else self._stamp(item))
         elif isinstance(item, TextBlock):
@@ -152,6 +153,12 @@ class Turn:
     def _heed(self, event: ev.Event) -> bool:
         """Act on what an event means for the session; False when it is not the agent's to say."""
         session = self._session
+        try:
+            ev.encode_event(event)
+        except (TypeError, ValueError) as error:
+            raise AgentProtocolError(
+                f"{session.agent_name} said a {type(event).__name__} that is not JSON: {error}"
+            ) from None
         if isinstance(event, ev.StateReplaced):
             session.view.state = event.state
         elif isinstance(event, ev.StatePatched):
@@ -387,3 +394,12 @@ class Turn:
             if timer is not None:
                 timer.cancel()
         self._quiet = self._detach = None
+
+
+def _well_formed(text: str) -> str:
+    """Replace lone surrogates, which no wire and no journal can carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogatepass").decode(errors="replace")
+    return text

@@ -1,0 +1,173 @@
+"""Windows: a primed encoder says the rest, whatever the cursor, and nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.worlds import BRISK, collect, entries_of, forever, make, only, soon, world
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.context import TurnContext
+from trunkline.cursor import Cursor, Entry, piece_of
+from trunkline.errors import InvalidCommand
+from trunkline.folding import fold
+from trunkline.hub import Hub
+from trunkline.journal import open_journal
+from trunkline.window import Window
+
+
+class Spans:
+    """An encoder with a memory: it announces each message once and ends it before the terminal."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.over = False
+
+    def feed(self, entry: Entry, /) -> list[Any]:
+        event = entry.event
+        said: list[Any] = []
+        if isinstance(event, ev.Text) and event.message_id not in self.open:
+            self.open.append(event.message_id)
+            said.append(("start", event.message_id))
+        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            said += self.close()
+        said.append(event)
+        return said
+
+    def close(self) -> list[Any]:
+        ended, self.open = [("end", message_id) for message_id in self.open], []
+        return ended
+
+
+def window(session: Any, turn_id: str, after: Cursor | None = None, **kwargs: Any) -> Window[Any]:
+    return Window(session, Spans(), turn_id=turn_id, run_id="r", front_end="test", after=after, **kwargs)
+
+
+async def gather(shown: Window[Any]) -> list[Any]:
+    said: list[Any] = []
+
+    async def run() -> None:
+        async for _, out in shown:
+            said.extend(out)
+
+    await soon(run())
+    return said
+
+
+async def varied(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+    for word in prompt.text.split("|"):
+        if word == "!":
+            yield ev.Plan(entries=(ev.PlanEntry(content="next"),))
+        elif word == "?":
+            yield ev.Thought(message_id=ctx.message_id, delta="hm")
+        elif word == "+":
+            ctx.new_message()
+        else:
+            yield word
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "bc", "déf", "!", "?", "+", "世界"]), min_size=1, max_size=12),
+    st.data(),
+)
+def test_replay_through_a_primed_encoder_folds_equal_from_any_cursor(words: list[str], data: Any) -> None:
+    async def play() -> None:
+        journal = await open_journal("memory:")
+        async with Hub(make(varied), journal, settings=BRISK) as hub:
+            session = await hub.create()
+            async with session.follow() as reader:
+                receipt = await session.prompt("|".join(words))
+                live: list[Entry] = []
+                while not live or not isinstance(live[-1].event, ev.TurnFinished):
+                    live += await soon(reader.next())
+            assert receipt.turn_id is not None
+            whole = await gather(window(session, receipt.turn_id))
+            joined = await entries_of(session)
+            places = [entry.cursor for entry in live] + [
+                Cursor(entry.fence, entry.seq, offset)
+                for entry in joined
+                for offset in range(len(piece_of(entry.event) or "") + 1)
+            ]
+            cursor = data.draw(st.sampled_from([place for place in places if place.record < live[-1].seq]))
+            seen = [e.event for e in live if (e.seq, e.offset) <= (cursor.record, cursor.offset)]
+            rest = await gather(window(session, receipt.turn_id, cursor))
+            spoken = [item for item in rest if not isinstance(item, tuple)]
+            if cursor in {entry.cursor for entry in live}:
+                assert fold(seen + spoken) == fold([entry.event for entry in live])
+            starts = [item for item in whole if isinstance(item, tuple) and item[0] == "start"]
+            assert [item for item in rest if isinstance(item, tuple) and item[0] == "start"] == [
+                start for start in starts if start in rest
+            ]
+            assert [i for i in rest if isinstance(i, tuple) and i[0] == "end"] == [
+                i for i in whole if isinstance(i, tuple) and i[0] == "end"
+            ]
+        await journal.close()
+
+    asyncio.run(play())
+
+
+async def test_a_live_window_shows_the_turn_and_journals_its_edges() -> None:
+    async with world(varied) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("a|b|!")
+        assert receipt.turn_id is not None
+        said = await gather(window(session, receipt.turn_id))
+        assert said[-2:] == [("end", f"{receipt.turn_id}.1"), said[-1]]
+        assert isinstance(said[-1], ev.TurnFinished)
+        told = [entry.event for entry in await entries_of(session)]
+        opened, closed = only(told, ev.RunOpened), only(told, ev.RunClosed)
+        assert [(o.run_id, o.front_end) for o in opened] == [("r", "test")]
+        assert closed[0].to_seq >= opened[0].from_seq
+
+
+async def test_a_window_that_ends_on_suspension_is_followed_by_one_that_resumes() -> None:
+    async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "before "
+        yield "allowed" if await ctx.permission("May I?", tool="x") else "refused"
+
+    async with world(asking) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("go")
+        assert receipt.turn_id is not None
+        last = Cursor(0, 0, 0)
+        first: list[Any] = []
+        async for place, out in window(session, receipt.turn_id, ends_on_suspend=True):
+            last, first = place, first + out
+        suspended = only(first, ev.TurnSuspended)[0]
+        assert ("end", f"{receipt.turn_id}.1") in first
+        await session.answer(Answer(question_id=suspended.question_ids[0], option_id="allow_once"))
+        second = await gather(window(session, receipt.turn_id, last, ends_on_suspend=True))
+        assert not only(second, ev.TurnSuspended)
+        assert not [item for item in second if isinstance(item, tuple) and item[0] == "start"]
+        assert fold([i for i in first + second if not isinstance(i, tuple)]) == await session.history()
+
+
+async def test_a_window_on_an_unknown_turn_is_the_peers_fault() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        await collect(session, "hi")
+        with pytest.raises(InvalidCommand, match="no turn 'nope'"):
+            await gather(window(session, "nope"))
+
+
+async def test_leaving_a_window_leaves_the_turn_alone() -> None:
+    async def waiting(prompt: Prompt) -> AsyncIterator[str]:
+        yield "begun"
+        await forever()
+
+    async with world(waiting) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("go")
+        assert receipt.turn_id is not None
+        shown = window(session, receipt.turn_id).__aiter__()
+        await soon(anext(shown))
+        await shown.aclose()  # pyright: ignore[reportAttributeAccessIssue]
+        assert session.busy
+        assert session.line.readers == 0
