@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -60,6 +61,10 @@ async def gather(shown: Window[Any]) -> list[Any]:
     return said
 
 
+def marks(said: list[Any], kind: str) -> list[tuple[str, str]]:
+    return [item for item in said if isinstance(item, tuple) and item[0] == kind]
+
+
 async def varied(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
     for word in prompt.text.split("|"):
         if word == "!":
@@ -101,13 +106,8 @@ def test_replay_through_a_primed_encoder_folds_equal_from_any_cursor(words: list
             spoken = [item for item in rest if not isinstance(item, tuple)]
             if cursor in {entry.cursor for entry in live}:
                 assert fold(seen + spoken) == fold([entry.event for entry in live])
-            starts = [item for item in whole if isinstance(item, tuple) and item[0] == "start"]
-            assert [item for item in rest if isinstance(item, tuple) and item[0] == "start"] == [
-                start for start in starts if start in rest
-            ]
-            assert [i for i in rest if isinstance(i, tuple) and i[0] == "end"] == [
-                i for i in whole if isinstance(i, tuple) and i[0] == "end"
-            ]
+            assert marks(rest, "start") == [mark for mark in marks(whole, "start") if mark in rest]
+            assert marks(rest, "end") == marks(whole, "end")
         await journal.close()
 
     asyncio.run(play())
@@ -166,8 +166,7 @@ async def test_leaving_a_window_leaves_the_turn_alone() -> None:
         session = await hub.create()
         receipt = await session.prompt("go")
         assert receipt.turn_id is not None
-        shown = window(session, receipt.turn_id).__aiter__()
-        await soon(anext(shown))
-        await shown.aclose()  # pyright: ignore[reportAttributeAccessIssue]
+        async with contextlib.aclosing(window(session, receipt.turn_id).__aiter__()) as shown:
+            await soon(anext(shown))
         assert session.busy
         assert session.line.readers == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -63,7 +63,7 @@ async def world(
     policy: Policy | None = None,
     target: str = "",
     **changes: Any,
-) -> AsyncIterator[Hub]:
+) -> AsyncGenerator[Hub]:
     """A hub with an agent, on a journal of its own unless one is given."""
     own = journal is None
     journal = journal or await open_journal("memory:")

@@ -135,6 +135,8 @@ class PeerError(TrunklineError):
 class InvalidCommand(PeerError):
     """A command that cannot be carried out as given."""
 
+    code = "invalid_command"
+
 
 class SessionError(TrunklineError):
     """The session cannot do this now."""

@@ -7,7 +7,7 @@ are this one mechanism, so nothing announced is announced twice and nothing is l
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -46,7 +46,7 @@ class Window(Generic[Wire]):
         self._after = (after.record, after.offset) if after is not None else (0, 0)
         self._ends_on_suspend = ends_on_suspend
 
-    async def __aiter__(self) -> AsyncIterator[tuple[Cursor, list[Wire]]]:
+    async def __aiter__(self) -> AsyncGenerator[tuple[Cursor, list[Wire]]]:
         """Prime, then follow until the turn ends (or suspends, for a wire that ends there)."""
         session = self._session
         first = session.turn_starts.get(self._turn_id)
