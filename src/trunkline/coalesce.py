@@ -8,12 +8,12 @@ are joined: two records that grow at the same time would leave a cursor between 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from trunkline.cursor import piece_of
-from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput
+from trunkline.events import AnyEvent, Delta, Event, TerminalOutput, Text, Thought, ToolInput
 
 __all__ = ["Coalescer"]
 
@@ -33,7 +33,7 @@ class Coalescer:
         self.last_seq = last_seq
         self._limit = limit
         self._open: Any = None
-        self._flow: tuple[Any, ...] | None = None
+        self._joins = False
         self._pieces: list[str] = []
         self._size = 0
         self._ready: list[tuple[int, AnyEvent]] = []
@@ -48,31 +48,49 @@ class Coalescer:
         """How many records are complete and not taken yet."""
         return len(self._ready)
 
-    def place(self, event: Any) -> tuple[int, int]:
-        """Give the event its record number and the offset at its end."""
-        kind = cast("type[Event]", type(event))
-        if kind is Text:
+    def extend(self, event: Delta) -> int:
+        """Join a delta to the open record and give the offset at its end; 0 if it is no part of it."""
+        last = self._open
+        if (
+            type(event) is not type(last)
+            or event.turn_id != last.turn_id
+            or event.lane != last.lane
+            or event.meta is not None
+            or not self._joins
+            or self._size >= self._limit
+        ):
+            return 0
+        if type(event) is Text:
             # Nearly every event of nearly every session: the shortest way.
-            flow = (Text, event.turn_id, event.lane, event.message_id)
+            if event.message_id != last.message_id:
+                return 0
             piece = event.delta
         else:
+            subject = _SUBJECTS[type(event)]
+            if getattr(event, subject) != getattr(last, subject):
+                return 0
             piece = piece_of(event)
-            if piece is None:
-                self.seal()
-                self.last_seq += 1
-                self._ready.append((self.last_seq, event))
-                return self.last_seq, 0
-            flow = (kind, event.turn_id, event.lane, getattr(event, _SUBJECTS[kind]))
-        if flow == self._flow and self._size < self._limit and event.meta is None:
-            self._pieces.append(piece)
-            self._size += len(piece)
-            return self.last_seq, self._size
+        if not piece:
+            return 0
+        self._pieces.append(piece)
+        self._size = size = self._size + len(piece)
+        return size
+
+    def place(self, event: Any) -> tuple[int, int]:
+        """Give the event its record number and the offset at its end."""
+        offset = self.extend(event)
+        if offset:
+            return self.last_seq, offset
         self.seal()
+        self.last_seq += 1
+        piece = piece_of(event)
+        if piece is None:
+            self._ready.append((self.last_seq, event))
+            return self.last_seq, 0
         self._open = event
-        self._flow = flow if event.meta is None else None
+        self._joins = event.meta is None
         self._pieces = [piece]
         self._size = len(piece)
-        self.last_seq += 1
         return self.last_seq, self._size
 
     def skip(self) -> int:
@@ -86,7 +104,7 @@ class Coalescer:
         event = self._open
         if event is None:
             return
-        self._open = self._flow = None
+        self._open = None
         if len(self._pieces) > 1:
             field = "data" if type(event) is TerminalOutput else "delta"
             event = msgspec.structs.replace(event, **{field: "".join(self._pieces)})

@@ -18,13 +18,15 @@ from trunkline.coalesce import Coalescer
 from trunkline.commands import Command
 from trunkline.cursor import Cursor, Entry, Gap, piece_of
 from trunkline.errors import JournalError, TrunklineError
-from trunkline.events import AnyEvent, Event
+from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
 from trunkline.reader import Reader
 from trunkline.settings import Settings
 
 __all__ = ["Line"]
+
+_DELTAS = (Text, Thought, ToolInput, TerminalOutput)
 
 
 class Line:
@@ -76,8 +78,13 @@ class Line:
         """Say an event: legal form now, readers within this tick, journal right after."""
         if not self._ticking:
             self._schedule()
+        coalescer = self._coalescer
+        if isinstance(event, _DELTAS) and (offset := coalescer.extend(event)):
+            # More of what was said last: as legal as that was.
+            self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
+            return
         for legal in self.grammar.feed(event):
-            seq, offset = self._coalescer.place(legal)
+            seq, offset = coalescer.place(legal)
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
 
     def note(self, command: Command) -> None:
