@@ -22,6 +22,7 @@ from trunkline.content import Block, Content, TextBlock
 from trunkline.context import Decision, TurnContext
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError
+from trunkline.events import Text
 from trunkline.patches import PatchError, apply_patch
 from trunkline.questions import Option, default_options
 
@@ -35,6 +36,7 @@ log = logging.getLogger("trunkline.agent")
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel.
 _BREATH = 64
 
+_TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
 # The life of turns, windows and the queue is the session's to tell, whatever an agent yields.
 _SESSIONS_OWN = (
@@ -61,6 +63,8 @@ class Turn:
         self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
         self._session = session
+        self._line = session.line
+        self._questions = session.desk.open
         self._thread = threading.get_ident()
         self._task: asyncio.Task[None] | None = None
         self._live = True
@@ -123,7 +127,7 @@ class Turn:
         if type(item) is str:
             if not item.isascii():
                 item = _well_formed(item)
-            self._say(ev.Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=item))
+            self._say(Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=item))
         elif isinstance(item, ev.Event):
             self._say(item if item.turn_id == self.turn_id else self._stamp(item))
         elif isinstance(item, TextBlock):
@@ -145,9 +149,9 @@ class Turn:
     def _say(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
             self._release_held()
-        if type(event) is ev.Text or self._heed(event):
-            self._session.line.say(event)
-        if self._session.desk.open:
+        if type(event) is Text or self._heed(event):
+            self._line.say(event)
+        if self._questions:
             self._expect_quiet()
 
     def _heed(self, event: ev.Event) -> bool:
@@ -318,7 +322,7 @@ class Turn:
         breath = _BREATH
         take, line = self._take, self._session.line
         async for item in stream:
-            if isinstance(item, ev.TurnFinished | ev.TurnFailed):
+            if type(item) is not str and isinstance(item, _TERMINALS):
                 return self._stamp(item)
             take(item)
             breath -= 1
