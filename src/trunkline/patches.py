@@ -40,7 +40,9 @@ def _apply(document: Any, operation: Operation) -> Any:
             origin = _parse(operation["from"])
             value = _get(document, origin)
             if name == "move":
-                if path[: len(origin)] == origin and path != origin:
+                if path == origin:
+                    return document
+                if path[: len(origin)] == origin:
                     raise PatchError(f"cannot move {operation['from']!r} into itself")
                 document = _edit(document, origin, "remove", None)
             name = "add"
