@@ -24,6 +24,9 @@ _SUBJECTS: dict[type[Event], str] = {
     TerminalOutput: "terminal_id",
 }
 
+# An agent that says much at once fills record after record; a commit for each would cost more than it.
+_MANY = 8
+
 
 class Coalescer:
     """Assigns record numbers and joins neighbouring deltas up to ``limit`` characters."""
@@ -37,6 +40,7 @@ class Coalescer:
         self._pieces: list[str] = []
         self._size = 0
         self._ready: list[tuple[int, AnyEvent]] = []
+        self._due = False
 
     @property
     def waiting(self) -> bool:
@@ -47,6 +51,11 @@ class Coalescer:
     def ready(self) -> int:
         """How many records are complete and not taken yet."""
         return len(self._ready)
+
+    @property
+    def due(self) -> bool:
+        """Whether to write now: something other than text is complete, or much text is."""
+        return self._due or len(self._ready) >= _MANY
 
     def extend(self, event: Delta) -> int:
         """Join a delta to the open record and give the offset at its end; 0 if it is no part of it."""
@@ -86,6 +95,7 @@ class Coalescer:
         piece = piece_of(event)
         if piece is None:
             self._ready.append((self.last_seq, event))
+            self._due = True
             return self.last_seq, 0
         self._open = event
         self._joins = event.meta is None
@@ -96,6 +106,7 @@ class Coalescer:
     def skip(self) -> int:
         """Take a number for a record that is no event (an accepted command)."""
         self.seal()
+        self._due = True
         self.last_seq += 1
         return self.last_seq
 
@@ -112,5 +123,5 @@ class Coalescer:
 
     def take(self) -> list[tuple[int, AnyEvent]]:
         """Give the complete records, each once, in order."""
-        ready, self._ready = self._ready, []
+        ready, self._ready, self._due = self._ready, [], False
         return ready

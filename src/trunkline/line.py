@@ -96,7 +96,8 @@ class Line:
     def flush(self) -> None:
         """Show and write everything said so far, also a delta that is still open."""
         self._coalescer.seal()
-        self._tick()
+        self._show()
+        self._write()
 
     async def durable(self) -> None:
         """Wait until everything said so far would survive a power cut."""
@@ -232,7 +233,11 @@ class Line:
 
     def _tick(self) -> None:
         self._show()
-        self._write()
+        if self._coalescer.due:
+            self._write()
+        if self._coalescer.waiting and self._timer is None and self._lease is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.settings.coalesce_window, self._on_timer)
 
     def _show(self) -> None:
         self._ticking = False
@@ -250,12 +255,9 @@ class Line:
         lease = self._lease
         if lease is None or self._error is not None:
             return
-        coalescer = self._coalescer
-        if coalescer.waiting and self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.settings.coalesce_window, self._on_timer)
         records = [
-            Record(seq=seq, at=self._now, fence=lease.fence, event=event) for seq, event in coalescer.take()
+            Record(seq=seq, at=self._now, fence=lease.fence, event=event)
+            for seq, event in self._coalescer.take()
         ]
         if self._commands:
             records += [
@@ -276,8 +278,7 @@ class Line:
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._coalescer.seal()
-        self._tick()
+        self.flush()
 
     def _on_written(self, written: asyncio.Future[None], last_seq: int) -> None:
         error = None if written.cancelled() else written.exception()
