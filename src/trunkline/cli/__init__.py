@@ -1,1 +1,133 @@
+"""The command line: one module per command, imported only when that command is run.
 
+Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is not there), 3 timeout,
+5 a permission was refused, 130 interrupted, 141 nobody read the output any more.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from trunkline._version import __version__
+
+__all__ = ["main"]
+
+_HELP = """One trunk, many lines: any agent in any front end.
+
+TARGET says which agent: demo and demo-auth need nothing; your own is module:attr or path/file.py:attr.
+
+\b
+Examples:
+  trunkline chat demo                           talk to the scripted agent
+  trunkline exec demo "hello"                   one prompt, one answer
+  trunkline exec agent.py:hello "hi"            an agent of your own
+  trunkline exec demo /tools --format events    every event as a line of JSON
+  trunkline sessions list                       what was said so far
+"""
+
+
+class _Entry(NamedTuple):
+    module: str
+    about: str
+
+
+_COMMANDS = {
+    "exec": _Entry("trunkline.cli.exec", "Send one prompt to an agent and print the answer."),
+    "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
+    "sessions": _Entry("trunkline.cli.sessions", "List, show, export and delete sessions."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = importlib.import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.about) for name, entry in _COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(_COMMANDS)}"
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            _flush()
+        except BrokenPipeError:
+            return _hang_up()
+        return code
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and leave with its exit code; an error is a sentence, never a stack trace."""
+        try:
+            code = super().main(args, prog_name or "trunkline", complete_var, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            code = 130
+        except Exception as error:
+            code = _explain(error)
+        sys.exit(code or 0)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # There is none when whoever started us closed it.
+        with suppress(AttributeError):
+            stream.flush()
+
+
+def _hang_up() -> int:
+    """Leave quietly: the interpreter's own last flush must not complain either."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 141
+
+
+def _explain(error: Exception) -> int:
+    """Say what is wrong; whose fault it is decides the exit code. A bug of ours keeps its traceback."""
+    from trunkline.cli.escapes import escape
+    from trunkline.errors import ConfigurationError, PeerError, SessionNotFound, TrunklineError
+
+    if not isinstance(error, TrunklineError):
+        raise error
+    click.echo(f"error: {escape(str(error))}", err=True)
+    return 2 if isinstance(error, ConfigurationError | PeerError | SessionNotFound) else 1
+
+
+@click.group(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="trunkline", message="%(prog)s %(version)s")
+def main() -> None: ...

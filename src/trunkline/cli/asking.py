@@ -1,0 +1,156 @@
+"""Asking a person: an agent's questions at the keyboard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from trunkline.cli.escapes import one_line
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.screen import Screen
+from trunkline.commands import Answer
+from trunkline.conversation import Call
+from trunkline.events import Asked
+from trunkline.questions import Form, Link, Option, Permission
+
+__all__ = ["Asker"]
+
+_LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
+_YES = frozenset({"y", "yes", "true", "1", "on"})
+_NO = frozenset({"n", "no", "false", "0", "off"})
+
+
+class Asker:
+    """Puts questions to whoever sits at the keyboard; no more input means no."""
+
+    def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
+        """Ask on this screen and read from this keyboard."""
+        self._keyboard = keyboard
+        self._screen = screen
+
+    async def answer(self, asked: Asked, call: Call | None) -> Answer:
+        """Ask until there is an answer that fits."""
+        question = asked.question
+        fields: dict[str, Any]
+        if isinstance(question, Permission):
+            fields = await self._permission(question, call)
+        elif isinstance(question, Form):
+            fields = await self._form(question)
+        elif isinstance(question, Link):
+            fields = await self._link(question)
+        else:
+            self._screen.note(f"the agent wants to run {one_line(question.name)}, which a terminal has not")
+            fields = _declined("a terminal has no tools of its own")
+        return Answer(question_id=asked.question_id, by="chat", **fields)
+
+    async def read(self, mark: str) -> str | None:
+        """Give what is typed behind a mark."""
+        self._screen.ask(mark)
+        line = await self._keyboard.line()
+        if not self._keyboard.is_terminal:
+            # Nobody sees what was typed: a transcript should show it all the same.
+            self._screen.note("" if line is None else one_line(line), style="")
+        return None if line is None else line.strip()
+
+    async def choose(self, names: list[str]) -> int | None:
+        """Let somebody pick one of several by its number."""
+        while (typed := await self.read(f"1-{len(names)} > ")) is not None:
+            if typed.isdecimal() and 1 <= int(typed) <= len(names):
+                return int(typed) - 1
+        return None
+
+    async def _permission(self, question: Permission, call: Call | None) -> dict[str, Any]:
+        keys = _keys(question)
+        about = [] if call is None else [f"tool: {one_line(call.name)}"]
+        if call is not None and call.input is not None:
+            about.append(one_line(json.dumps(call.input, ensure_ascii=False, default=str), 500))
+        choices = [f"  {key}  {one_line(option.name)}" for key, option in keys.items()]
+        if question.allows_edit:
+            choices.append("  e  Change the arguments")
+        self._screen.question(question.message, [*about, *choices])
+        edited: Any = None
+        while (typed := await self.read(f"{'/'.join(keys)} > ")) is not None:
+            if typed in keys:
+                return {"option_id": keys[typed].option_id, "input": edited}
+            if typed == "e" and question.allows_edit:
+                edited = await self._edited()
+        return _declined("there was no answer")
+
+    async def _edited(self) -> Any:
+        while typed := await self.read("arguments as JSON > "):
+            try:
+                return json.loads(typed)
+            except ValueError as error:
+                self._screen.note(f"that is not JSON: {error}")
+        return None
+
+    async def _link(self, question: Link) -> dict[str, Any]:
+        self._screen.question(question.message, [one_line(question.url, 2000)])
+        typed = await self.read("Enter when done, n to decline > ")
+        if typed is None or typed.lower() in _NO:
+            return _declined("the person did not visit it")
+        return {"outcome": "accepted"}
+
+    async def _form(self, question: Form) -> dict[str, Any]:
+        fields = cast("dict[str, dict[str, Any]]", question.fields.get("properties", {}))
+        required = cast("list[str]", question.fields.get("required", []))
+        self._screen.question(question.message, ["Answer each line; - alone declines."])
+        content: dict[str, Any] = {}
+        for name, field in fields.items():
+            try:
+                value = await self._field(name, field, name in required)
+            except EOFError:
+                return _declined("the person did not fill it in")
+            if value is not None:
+                content[name] = value
+        return {"outcome": "accepted", "content": content}
+
+    async def _field(self, name: str, field: dict[str, Any], required: bool) -> Any:
+        about = one_line(str(field.get("title") or name), 80)
+        choices = field.get("enum")
+        if choices:
+            about += f" ({', '.join(one_line(str(choice), 30) for choice in choices)})"
+        default = field.get("default")
+        if default is not None:
+            about += f" [{one_line(str(default), 30)}]"
+        while True:
+            typed = await self.read(f"{about} > ")
+            if typed is None or typed == "-":
+                raise EOFError
+            if not typed:
+                if default is not None or not required:
+                    return default
+                continue
+            try:
+                value = _convert(typed, str(field.get("type", "string")))
+            except ValueError:
+                self._screen.note(f"{one_line(typed, 40)!r} is not of type {field.get('type')}")
+                continue
+            if not choices or value in choices:
+                return value
+            self._screen.note(f"choose one of {', '.join(map(str, choices))}")
+
+
+def _declined(reason: str) -> dict[str, Any]:
+    return {"outcome": "declined", "reason": reason}
+
+
+def _keys(question: Permission) -> dict[str, Option]:
+    """Give each option the letter of its kind, or a number when that is taken."""
+    keys: dict[str, Option] = {}
+    for number, option in enumerate(question.options, 1):
+        letter = _LETTERS[option.kind]
+        keys[str(number) if letter in keys else letter] = option
+    return keys
+
+
+def _convert(typed: str, kind: str) -> Any:
+    if kind == "boolean":
+        if typed.lower() in _YES | _NO:
+            return typed.lower() in _YES
+        raise ValueError(typed)
+    if kind == "integer":
+        return int(typed)
+    if kind == "number":
+        return float(typed)
+    return json.loads(typed) if kind in ("array", "object") else typed

@@ -1,0 +1,63 @@
+"""``trunkline chat``: a conversation in this terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from contextlib import nullcontext
+
+import click
+
+from trunkline.agents.interface import Agent
+from trunkline.cli.asking import Asker
+from trunkline.cli.hubs import open_session, opened_hub
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.logs import show_logs
+from trunkline.cli.screen import Screen
+from trunkline.cli.talk import Talk
+from trunkline.targets import SCHEMES, resolve_target
+
+__all__ = ["command"]
+
+_TOUR = ("hello", "/tools", "/permission", "a", "/plan", "/subagents")
+
+_HELP = """Talk to the agent TARGET in this terminal.
+
+/help lists the agent's commands, /quit leaves. Ctrl-C cancels what runs; twice leaves. When stdin is not
+a terminal, each of its lines is a prompt, or the answer to a question; with none at all, the demo plays a
+short tour.
+
+\b
+Examples:
+  trunkline chat demo
+  trunkline chat agent.py:hello --session sess_1a2b3c
+  printf 'hello\\n/tools\\n' | trunkline chat demo
+"""
+
+
+@click.command("chat", help=_HELP)
+@click.argument("target")
+@click.option(
+    "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
+)
+@click.option("--journal", help="Where sessions are kept: sqlite:PATH or memory:.", metavar="URL")
+def command(target: str, session_id: str | None, journal: str | None) -> int:
+    show_logs()
+    agent = resolve_target(target)
+    return asyncio.run(_chat(agent, target, session_id, journal))
+
+
+async def _chat(agent: Agent, target: str, session_id: str | None, journal: str | None) -> int:
+    keyboard, screen = Keyboard(), Screen()
+    tour = False
+    if not keyboard.is_terminal:
+        first = await keyboard.line()
+        tour = first is None and target in SCHEMES and session_id is None
+        keyboard.type(*(_TOUR if tour else () if first is None else (first,)))
+    # The tour writes a file: not into the folder of somebody who only looks.
+    folder = tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(os.getcwd())
+    with folder as cwd:
+        async with opened_hub(agent, target, journal) as hub:
+            session = await open_session(hub, session_id, cwd)
+            return await Talk(session, keyboard, screen, Asker(keyboard, screen)).run()

@@ -1,0 +1,127 @@
+"""``trunkline exec``: one prompt, one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+import click
+
+from trunkline.agents.interface import Agent
+from trunkline.cli.approvals import Approvals, Approve
+from trunkline.cli.execution import HUNG_UP, Execution
+from trunkline.cli.hubs import open_session, opened_hub
+from trunkline.cli.logs import show_logs
+from trunkline.cli.output import Output
+from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
+from trunkline.errors import AuthenticationRequired
+from trunkline.targets import resolve_target
+
+__all__ = ["command"]
+
+_LONGEST_PROMPT = 16 * 1024 * 1024
+
+_HELP = """Send PROMPT to the agent TARGET and print the answer.
+
+A PROMPT of - is read from stdin. The answer goes to stdout, everything else to stderr.
+
+\b
+Examples:
+  trunkline exec demo "hello"
+  trunkline exec agent.py:hello "hi" --approve reads
+  trunkline exec demo /tools --format events | jq .type
+  git diff | trunkline exec agent.py:review - --format json
+  trunkline exec demo "and then?" --session sess_1a2b3c
+
+Exit codes: 0 fine, 1 failed, 2 wrong usage or unknown session, 3 timeout (the turn is cancelled
+first), 5 a permission was refused, 130 interrupted.
+"""
+
+
+@click.command("exec", help=_HELP)
+@click.argument("target")
+@click.argument("prompt")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json", "events"]),
+    default="text",
+    show_default=True,
+    help="The answer as text, the turn as one JSON object, or each event as a line of JSON.",
+)
+@click.option(
+    "--approve",
+    type=click.Choice(["all", "reads", "none"]),
+    default="none",
+    show_default=True,
+    help="Which tools may run: all, those that only read or search, or none.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Cancel after S seconds.", metavar="S"
+)
+@click.option(
+    "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
+)
+@click.option("--journal", help="Where sessions are kept: sqlite:PATH or memory:.", metavar="URL")
+@click.option(
+    "--cwd",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="The agent's folder in a new session (default: this one).",
+)
+def command(
+    target: str,
+    prompt: str,
+    format_: Format,
+    approve: Approve,
+    timeout: float | None,
+    session_id: str | None,
+    journal: str | None,
+    cwd: str | None,
+) -> int:
+    if session_id is not None and cwd is not None:
+        raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
+    text = _read_prompt(prompt)
+    show_logs()
+    output = Output.claim()
+    agent = resolve_target(target)
+    printer = _printer(format_, output)
+    work = _run(agent, target, text, printer, output, Approvals(approve), timeout, session_id, journal, cwd)
+    return asyncio.run(work)
+
+
+def _read_prompt(prompt: str) -> str:
+    if prompt != "-":
+        return prompt
+    data = sys.stdin.buffer.read(_LONGEST_PROMPT + 1)
+    if len(data) > _LONGEST_PROMPT:
+        raise click.UsageError(f"the prompt on stdin is longer than {_LONGEST_PROMPT >> 20} MiB")
+    return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+def _printer(format_: Format, output: Output) -> Printer:
+    if format_ == "events":
+        return EventsPrinter(output)
+    return JsonPrinter(output) if format_ == "json" else TextPrinter(output)
+
+
+async def _run(
+    agent: Agent,
+    target: str,
+    prompt: str,
+    printer: Printer,
+    output: Output,
+    approvals: Approvals,
+    timeout: float | None,
+    session_id: str | None,
+    journal: str | None,
+    cwd: str | None,
+) -> int:
+    async with opened_hub(agent, target, journal) as hub:
+        session = await open_session(hub, session_id, cwd or os.getcwd())
+        execution = Execution(session, printer, approvals)
+        output.on_hang_up = lambda: execution.stop(HUNG_UP)
+        try:
+            return await execution.run(prompt, timeout)
+        except AuthenticationRequired as error:
+            raise AuthenticationRequired(f"{error}; `trunkline chat {target}` lets you log in") from None

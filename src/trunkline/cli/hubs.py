@@ -1,0 +1,45 @@
+"""Hubs for commands that run an agent: one journal, one hub, one session."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from trunkline.agents.interface import Agent
+from trunkline.cli.lookup import find_session
+from trunkline.errors import InvalidCommand
+from trunkline.hub import Hub
+from trunkline.journal import Journal, open_journal
+from trunkline.session import Session
+from trunkline.targets import normalize_target
+
+__all__ = ["open_session", "opened_hub", "opened_journal"]
+
+
+@asynccontextmanager
+async def opened_journal(url: str | None) -> AsyncGenerator[Journal]:
+    """Open the journal that was chosen, or the default one."""
+    journal = await open_journal(url)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+@asynccontextmanager
+async def opened_hub(agent: Agent, target: str, url: str | None) -> AsyncGenerator[Hub]:
+    """Serve an agent for as long as the block runs."""
+    async with opened_journal(url) as journal, Hub(agent, journal, target=normalize_target(target)) as hub:
+        yield hub
+
+
+async def open_session(hub: Hub, session_id: str | None, cwd: str) -> Session:
+    """Give the session that was named, or a new one in this folder."""
+    if session_id is None:
+        return await hub.create(cwd=cwd)
+    info = await find_session(hub.journal, session_id)
+    if not hub.may_run(info):
+        raise InvalidCommand(
+            f"session {info.session_id} belongs to the agent {info.target!r}: name that as the TARGET"
+        )
+    return await hub.session(info.session_id, principal=info.principal)

@@ -1,0 +1,64 @@
+"""The keyboard: lines from stdin, read without a thread, so that waiting for one can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+__all__ = ["Keyboard"]
+
+_LONGEST_LINE = 1024 * 1024
+
+
+class Keyboard:
+    """Lines that somebody types or pipes; None when there are no more."""
+
+    def __init__(self, fd: int = 0) -> None:
+        """Read from this descriptor."""
+        self.is_terminal = os.isatty(fd)
+        self._fd = fd
+        self._typed = b""
+        self._ended = False
+        self._ready: asyncio.Future[None] | None = None
+
+    async def line(self) -> str | None:
+        """Wait for the next line."""
+        while b"\n" not in self._typed and len(self._typed) < _LONGEST_LINE and not self._ended:
+            data = await self._read()
+            self._ended = self._ended or not data
+            self._typed += data
+        if not self._typed:
+            return None
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "replace").removesuffix("\r")
+
+    def type(self, *lines: str) -> None:
+        """Put lines in front, as if they had been typed."""
+        self._typed = "".join(f"{line}\n" for line in lines).encode() + self._typed
+
+    def close(self) -> None:
+        """Stop reading; whoever waits gets None."""
+        self._ended = True
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_result(None)
+
+    async def _read(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        self._ready = ready = loop.create_future()
+        try:
+            loop.add_reader(self._fd, lambda: ready.done() or ready.set_result(None))
+        except (PermissionError, NotImplementedError):
+            # A file, which never keeps anyone waiting, or a platform that cannot watch descriptors.
+            return await asyncio.to_thread(self._take)
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._fd)
+        return b"" if self._ended else self._take()
+
+    def _take(self) -> bytes:
+        try:
+            return os.read(self._fd, 65536)
+        except OSError:
+            # The terminal is gone.
+            return b""

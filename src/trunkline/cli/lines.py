@@ -1,0 +1,120 @@
+"""Lines: an event as one line for a person, for whatever is not the answer itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from trunkline import events as ev
+from trunkline.cli.escapes import one_line
+from trunkline.content import LinkBlock, ResourceBlock
+from trunkline.questions import ClientCall, Form, Link
+
+__all__ = ["MARKS", "Lines", "describe_plan"]
+
+MARKS = {
+    "pending": "·", "in_progress": "→", "completed": "✓", "failed": "✗", "denied": "⊘", "cancelled": "⊘",
+}  # fmt: skip
+
+
+def describe_plan(entries: Iterable[ev.PlanEntry]) -> str:
+    """Give a plan as one line."""
+    return "plan: " + "  ".join(f"{MARKS[entry.status]} {one_line(entry.content, 60)}" for entry in entries)
+
+
+class Lines:
+    """Describes the events of a turn; remembers the names of calls and lanes."""
+
+    def __init__(self) -> None:
+        """Begin with nothing named."""
+        self._titles: dict[str, str] = {}
+        self._lanes: dict[str, str] = {}
+        self._statuses: dict[str, str] = {}
+
+    def describe(self, event: ev.AnyEvent) -> str | None:
+        """Give the line for an event; None when it is not worth one."""
+        tell = self._tells.get(type(event))
+        line = tell(self, event) if tell is not None else None
+        if line is None or event.lane is None:
+            return line
+        return f"[{self._lanes.get(event.lane, one_line(event.lane, 40))}] {line}"
+
+    def _call(self, event: ev.ToolCall) -> None:
+        self._titles[event.call_id] = one_line(event.title or event.name, 100)
+
+    def _update(self, event: ev.ToolUpdate) -> str | None:
+        if event.title:
+            self._titles[event.call_id] = one_line(event.title, 100)
+        status = event.status
+        if status in (None, "pending") or self._statuses.get(event.call_id) == status:
+            return None
+        self._statuses[event.call_id] = status
+        reason = f": {one_line(event.reason)}" if event.reason else ""
+        word = f" ({status})" if status in ("denied", "cancelled") else ""
+        return f"{MARKS[status]} {self._titles.get(event.call_id, event.call_id)}{word}{reason}"
+
+    def _asked(self, event: ev.Asked) -> str:
+        question = event.question
+        about = one_line(question.message)
+        if isinstance(question, Link):
+            about = f"{about} {one_line(question.url)}"
+        elif isinstance(question, ClientCall):
+            about = f"asks the front end to run {one_line(question.name)}"
+        elif isinstance(question, Form):
+            about = f"{about} (a form)"
+        return f"? {about}"
+
+    def _answered(self, event: ev.Answered) -> str:
+        outcome = event.option_kind or event.outcome
+        reason = f" ({one_line(event.reason)})" if event.reason else ""
+        return f"  {outcome.replace('_', ' ')}{reason}"
+
+    def _plan(self, event: ev.Plan) -> str:
+        return describe_plan(event.entries)
+
+    def _notice(self, event: ev.Notice) -> str:
+        about = f": {one_line(event.description)}" if event.description else ""
+        return f"{event.severity}: {one_line(event.title)}{about}"
+
+    def _media(self, event: ev.Media) -> str:
+        block: Any = event.content
+        kind = type(block).__name__.removesuffix("Block").lower()
+        where = block.uri if isinstance(block, LinkBlock | ResourceBlock) else getattr(block, "mime_type", "")
+        return f"[{kind} {one_line(str(where))}]"
+
+    def _source(self, event: ev.Source) -> str:
+        what = (event.title, event.url or event.document)
+        return "source: " + " ".join(one_line(item) for item in what if item)
+
+    def _lane(self, event: ev.SubagentStarted) -> str:
+        self._lanes[event.lane or ""] = one_line(event.name or event.lane or "subagent", 40)
+        return "started"
+
+    def _lane_over(self, event: ev.SubagentFinished) -> str:
+        return event.outcome
+
+    def _compaction(self, event: ev.Compaction) -> str:
+        about = f": {one_line(event.summary or event.error or '')}" if event.summary or event.error else ""
+        return f"compaction {event.status.replace('_', ' ')}{about}"
+
+    def _failed(self, event: ev.TurnFailed) -> str:
+        return f"error: {one_line(event.message, 1000)}"
+
+    def _finished(self, event: ev.TurnFinished) -> str | None:
+        return None if event.stop_reason == "end_turn" else f"stopped: {event.stop_reason.replace('_', ' ')}"
+
+    _tells: ClassVar[dict[type[ev.Event], Callable[[Lines, Any], str | None]]] = {
+        ev.ToolCall: _call,
+        ev.ToolUpdate: _update,
+        ev.Asked: _asked,
+        ev.Answered: _answered,
+        ev.Plan: _plan,
+        ev.Notice: _notice,
+        ev.Media: _media,
+        ev.Source: _source,
+        ev.SubagentStarted: _lane,
+        ev.SubagentFinished: _lane_over,
+        ev.Compaction: _compaction,
+        ev.TurnFailed: _failed,
+        ev.TurnFinished: _finished,
+    }

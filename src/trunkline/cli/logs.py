@@ -1,0 +1,47 @@
+"""Logs of a command: a line on stderr for what went wrong, and where in the agent it was."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+
+import click
+
+from trunkline.cli.escapes import escape
+
+__all__ = ["show_logs"]
+
+_SWITCH = "TRUNKLINE_TRACEBACK"
+
+
+class _Lines(logging.Formatter):
+    """One line per record; a whole traceback only for whoever asks for it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = f"{record.levelname.lower()}: {record.getMessage()}"
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return escape(line)
+        if os.environ.get(_SWITCH):
+            return escape(f"{line}\n{''.join(traceback.format_exception(error))}".rstrip())
+        line += f": {type(error).__name__}: {error}"
+        if frames := traceback.extract_tb(error.__traceback__):
+            line += f" ({frames[-1].filename}, line {frames[-1].lineno}; {_SWITCH}=1 shows the traceback)"
+        return escape(line)
+
+
+class _Stderr(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            click.echo(self.format(record), err=True)
+        except Exception:
+            self.handleError(record)
+
+
+def show_logs() -> None:
+    """Show warnings and errors of this process as lines on stderr."""
+    handler = _Stderr(logging.WARNING)
+    handler.setFormatter(_Lines())
+    logging.getLogger("trunkline").addHandler(handler)
+    logging.getLogger("trunkline").propagate = False

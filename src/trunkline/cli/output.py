@@ -1,0 +1,53 @@
+"""The output of a command that runs an agent: results only, written without holding up the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+__all__ = ["Output"]
+
+
+class Output:
+    """The real stdout. What agents print goes to stderr, so that results stay readable for programs."""
+
+    def __init__(self, fd: int) -> None:
+        """Write to this descriptor."""
+        self._fd = fd
+        self._hung_up = False
+        self.is_terminal = os.isatty(fd)
+        self.encoding = (self.is_terminal and sys.stdout.encoding) or "utf-8"
+        self.on_hang_up: Callable[[], None] | None = None
+        """Called once when nobody reads any more; what is written later is dropped."""
+
+    @classmethod
+    def claim(cls) -> Output:
+        """Take stdout for ourselves and send everybody else's to stderr."""
+        with suppress(OSError, AttributeError):
+            sys.stdout.flush()
+        try:
+            fd = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:
+            # Whoever started us closed stdout or stderr.
+            fd = os.open(os.devnull, os.O_WRONLY)
+        return cls(fd)
+
+    async def write(self, data: bytes) -> None:
+        """Write everything, in a thread: a slow reader must not keep the loop from renewing its leases."""
+        if self._hung_up:
+            return
+        try:
+            await asyncio.to_thread(self._write, data)
+        except BrokenPipeError:
+            self._hung_up = True
+            if self.on_hang_up is not None:
+                self.on_hang_up()
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]

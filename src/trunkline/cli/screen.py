@@ -1,0 +1,158 @@
+"""The screen of a chat: an answer that grows, cards for tools, panels for questions.
+
+Only this module draws with rich. Whatever an agent said is escaped before it comes near the screen.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.panel import Panel
+from rich.text import Text
+
+from trunkline.cli.escapes import escape, one_line
+from trunkline.cli.lines import MARKS
+from trunkline.content import DiffBlock, TerminalBlock, TextBlock
+from trunkline.conversation import Call, Conversation
+from trunkline.events import PlanEntry
+
+__all__ = ["Screen"]
+
+_LONGEST_BLOCK = 8192
+_TAIL = 2000
+_FRAME = 0.08
+_CARD_LINES = 12
+_COLOURS = {"completed": "green", "failed": "red", "denied": "yellow", "cancelled": "yellow"}
+
+
+class Screen:
+    """Draws a conversation on stdout."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        """Draw on this console, or on the terminal."""
+        self.console = console or Console(highlight=False, markup=False, emoji=False)
+        self._pending = ""
+        self._live: Live | None = None
+        self._drawn_at = 0.0
+
+    # -- the answer --
+
+    def say(self, text: str) -> None:
+        """Add to the answer: finished paragraphs are drawn, the last one grows on the screen."""
+        self._pending += escape(text)
+        done, self._pending = _split(self._pending)
+        if done:
+            self._rest()
+            self.console.print(Markdown(done, hyperlinks=False))
+        self._grow()
+
+    def end_answer(self) -> None:
+        """Draw what is left of the answer."""
+        self._rest()
+        if self._pending.strip():
+            self.console.print(Markdown(self._pending, hyperlinks=False))
+        self._pending = ""
+
+    def _grow(self) -> None:
+        now = time.monotonic()
+        if not self.console.is_terminal or not self._pending or now - self._drawn_at < _FRAME:
+            return
+        self._drawn_at = now
+        if self._live is None:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        self._live.update(Text(self._pending[-_TAIL:]), refresh=True)
+
+    def _rest(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    # -- everything else --
+
+    def note(self, line: str, style: str = "dim") -> None:
+        """Draw a line that is not part of the answer; it must be safe already."""
+        self.end_answer()
+        self.console.print(Text(line, style=style))
+
+    def ask(self, mark: str) -> None:
+        """Draw the mark behind which somebody types."""
+        self.end_answer()
+        self.console.print(Text(mark, style="bold cyan"), end="")
+        self.console.file.flush()
+
+    def plan(self, entries: Iterable[PlanEntry]) -> None:
+        """Draw a plan as a list."""
+        lines = (f"  {MARKS[entry.status]} {one_line(entry.content, 100)}" for entry in entries)
+        self.note("\n".join(("Plan", *lines)))
+
+    def card(self, call: Call, told: Conversation) -> None:
+        """Draw a call that has ended, with what it was given and what it gave."""
+        self.end_answer()
+        lines = [*_given(call), *_output(call, told)]
+        if call.reason:
+            lines.append(one_line(call.reason))
+        if len(lines) > _CARD_LINES:
+            lines = [*lines[:_CARD_LINES], f"… {len(lines) - _CARD_LINES} more lines"]
+        title = Text(f"{MARKS[call.status]} {one_line(call.title or call.name, 60)} ({call.status})")
+        style = _COLOURS.get(call.status, "dim")
+        self._panel(title, lines, style)
+
+    def question(self, message: str, lines: Iterable[str]) -> None:
+        """Draw a question with the choices a person has."""
+        self.end_answer()
+        self._panel(Text("Question"), [one_line(message, 1000), *lines], "cyan")
+
+    def _panel(self, title: Text, lines: list[str], style: str) -> None:
+        if lines:
+            body = Group(*(Text(line) for line in lines))
+            panel = Panel(body, title=title, title_align="left", border_style=style, expand=False)
+            self.console.print(panel)
+        else:
+            self.console.print(Text.assemble((title.plain, style)))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Cut markdown after its last finished block: an empty line outside of a code fence."""
+    end = place = 0
+    fenced = False
+    for line in text.splitlines(keepends=True):
+        place += len(line)
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not line.strip() and line.endswith("\n") and not fenced:
+            end = place
+    if not end and len(text) > _LONGEST_BLOCK:
+        end = len(text)
+    return text[:end], text[end:]
+
+
+def _given(call: Call) -> list[str]:
+    if call.input is not None:
+        return [one_line(json.dumps(call.input, ensure_ascii=False, default=str))]
+    return [one_line(call.arguments)] if call.arguments else []
+
+
+def _output(call: Call, told: Conversation) -> list[str]:
+    lines = escape(call.output).splitlines()
+    for block in call.content:
+        if isinstance(block, TextBlock):
+            lines += escape(block.text).splitlines()
+        elif isinstance(block, DiffBlock):
+            lines += _changes(block)
+        elif isinstance(block, TerminalBlock) and block.terminal_id in told.terminals:
+            lines += escape(told.terminals[block.terminal_id].data).splitlines()
+    return lines
+
+
+def _changes(block: DiffBlock) -> list[str]:
+    old, new = (escape(text or "").splitlines() for text in (block.old, block.new))
+    changed: Any = difflib.unified_diff(old, new, lineterm="", n=1)
+    return [one_line(block.path), *(line for line in changed if not line.startswith(("---", "+++", "@@")))]

@@ -1,0 +1,195 @@
+"""A talk: prompts from the keyboard, turns on the screen, questions in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+
+from trunkline import events as ev
+from trunkline.agents.interface import Authenticates
+from trunkline.cli.asking import Asker
+from trunkline.cli.escapes import escape, one_line
+from trunkline.cli.interrupts import interrupts
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.lines import Lines
+from trunkline.cli.rendering import as_text
+from trunkline.cli.screen import Screen
+from trunkline.commands import Prompt
+from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
+from trunkline.folding import Folder
+from trunkline.session import Session
+
+__all__ = ["Talk"]
+
+_INTERRUPTED = 130
+
+
+class Talk:
+    """One person at one keyboard in one session."""
+
+    def __init__(self, session: Session, keyboard: Keyboard, screen: Screen, asker: Asker) -> None:
+        """Prepare; ``run`` begins."""
+        self._session = session
+        self._keyboard = keyboard
+        self._screen = screen
+        self._asker = asker
+        self._presses = 0
+        self._turn_id: str | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._questions: dict[str, ev.Asked] = {}
+        self._asking: asyncio.Task[None] | None = None
+        self._folder = Folder()
+        self._lines = Lines()
+
+    async def run(self) -> int:
+        """Talk until there is no more to say; gives the exit code."""
+        card = self._session.agent.card
+        self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
+        self._screen.note(f"session {self._session.session_id}")
+        told = await self._session.history()
+        if told.messages:
+            self._screen.note(as_text(self._session.info, told))
+        with interrupts(self._interrupt):
+            while (line := await self._asker.read("> ")) is not None:
+                self._presses = 0
+                if line in ("/quit", "/exit"):
+                    return 0
+                if line == "/help":
+                    self._help()
+                elif line:
+                    await self._prompt(line)
+        return _INTERRUPTED if self._presses else 0
+
+    def _help(self) -> None:
+        commands = self._session.agent.card.commands
+        rows = [f"  /{one_line(c.name, 30):<18} {one_line(c.description, 100)}" for c in commands]
+        self._screen.note("\n".join((*rows, "  /help              This list", "  /quit              Leave")))
+
+    # -- one turn --
+
+    async def _prompt(self, line: str) -> None:
+        try:
+            await self._turn(line)
+        except AuthenticationRequired as error:
+            self._screen.note(escape(str(error)))
+            if await self._log_in():
+                await self._prompt(line)
+        except TrunklineError as error:
+            self._screen.note(f"error: {escape(str(error))}", style="red")
+
+    async def _log_in(self) -> bool:
+        agent = self._session.agent
+        methods = [method for method in agent.card.auth_methods if method.kind == "agent"]
+        if not methods or not isinstance(agent, Authenticates):
+            return False
+        names = [f"{method.name}: {method.description or ''}" for method in methods]
+        lines = [f"  {number}  {one_line(name)}" for number, name in enumerate(names, 1)]
+        self._screen.question("How do you want to log in?", lines)
+        chosen = await self._asker.choose(names)
+        if chosen is None:
+            return False
+        await agent.authenticate(methods[chosen].method_id)
+        return True
+
+    async def _turn(self, line: str) -> None:
+        self._folder, self._lines = Folder(), Lines()
+        async with self._session.follow() as reader:
+            receipt = await self._session.prompt(Prompt.of(line, busy="reject", by="chat"))
+            self._turn_id = receipt.turn_id
+            try:
+                while self._turn_id is not None:
+                    entries = await reader.next()
+                    self._show([e.event for e in entries if e.event.turn_id in (None, receipt.turn_id)])
+            finally:
+                self._turn_id = None
+                await self._stop_asking()
+                if self._cancelling is not None:
+                    await self._cancelling
+                    self._cancelling = None
+
+    def _show(self, events: list[ev.AnyEvent]) -> None:
+        said: list[str] = []
+        for event in events:
+            self._folder.feed(event)
+            if isinstance(event, ev.Text) and event.lane is None:
+                said.append(event.delta)
+                continue
+            self._screen.say("".join(said))
+            said.clear()
+            self._draw(event)
+        self._screen.say("".join(said))
+
+    def _draw(self, event: ev.AnyEvent) -> None:
+        line = self._lines.describe(event)
+        if isinstance(event, ev.Plan):
+            self._screen.plan(event.entries)
+        elif isinstance(event, ev.ToolUpdate) and event.status in ev.FINAL_STATUSES:
+            told = self._folder.conversation
+            self._screen.card(told.calls[event.call_id], told)
+        elif isinstance(event, ev.Asked):
+            self._questions[event.question_id] = event
+            self._ask()
+        elif isinstance(event, ev.Answered):
+            self._settled(event)
+        elif line is not None:
+            self._screen.note(line)
+        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            self._screen.end_answer()
+            self._turn_id = None
+
+    # -- questions --
+
+    def _ask(self) -> None:
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask_all())
+
+    async def _ask_all(self) -> None:
+        while self._questions:
+            asked = next(iter(self._questions.values()))
+            call_id = getattr(asked.question, "call_id", None)
+            call = self._folder.conversation.calls.get(call_id or "")
+            answer = await self._asker.answer(asked, call)
+            del self._questions[asked.question_id]
+            try:
+                await self._session.answer(answer)
+            except (InvalidCommand, SessionError) as error:
+                self._screen.note(escape(str(error)))
+                if isinstance(error, InvalidCommand) and self._turn_id is not None:
+                    self._questions[asked.question_id] = asked
+
+    def _settled(self, answered: ev.Answered) -> None:
+        """Stop asking what somebody else has answered."""
+        if self._questions.pop(answered.question_id, None) is None:
+            return
+        self._screen.note(f"\nanswered by {one_line(answered.by or 'somebody else', 60)}")
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        if self._questions:
+            self._ask()
+
+    async def _stop_asking(self) -> None:
+        self._questions.clear()
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
+            self._asking = None
+
+    # -- Ctrl-C --
+
+    def _interrupt(self) -> None:
+        self._presses += 1
+        if self._turn_id is not None:
+            if self._presses > 1:
+                # The journal settles the turn when the session is opened again.
+                os._exit(_INTERRUPTED)
+            self._cancelling = asyncio.create_task(self._cancel(self._turn_id))
+        elif self._presses > 1:
+            self._keyboard.close()
+        else:
+            self._screen.note("\nCtrl-C again, or /quit, leaves")
+
+    async def _cancel(self, turn_id: str) -> None:
+        with suppress(SessionError):
+            await self._session.cancel(turn_id, by="chat")
