@@ -3,6 +3,7 @@
 A page is run from top to bottom in one empty folder. A ``python`` block is a program of its own; when it
 begins with ``# name.py`` it is also kept under that name for the commands below it. In a ``console`` block
 each ``$ command`` must succeed, and the lines under it are its output, where ``...`` stands for anything.
+A ``terminal`` block is the same with everything a person sees: stderr too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from trunkline.testing.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -39,7 +42,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in a page's folder, away from the person's own journal."""
-    shown = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PYTHONWARNINGS": "error"}
+    shown = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100"}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {
         **os.environ,
@@ -63,15 +66,17 @@ def run_program(text: str, folder: Path) -> None:
     name = FILE_NAME.match(text)
     program = folder / (name[1] if name else "snippet.py")
     program.write_text(text, encoding="utf-8")
-    done = run([sys.executable, str(program)], folder)
+    done = run([sys.executable, "-W", "error", str(program)], folder)
     assert (done.returncode, done.stderr) == (0, ""), text
 
 
-def run_console(text: str, folder: Path) -> None:
+def run_console(text: str, folder: Path, *, everything: bool) -> None:
     """Run a console block in one shell and compare each command's output with the page."""
     steps = list(commands(text))
     assert steps, f"a console block without a command:\n{text}"
-    script = "".join(f"{command}\nprintf '\\036%s\\036' $?\n" for command, _ in steps)
+    script = "exec 2>&1\n" * everything + "".join(
+        f"{command}\nprintf '\\036%s\\036' $?\n" for command, _ in steps
+    )
     done = run(["sh", "-c", script], folder)
     *said, _ = done.stdout.split("\036")
     for (command, shown), output, code in zip(steps, said[::2], said[1::2], strict=True):
@@ -93,8 +98,8 @@ def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
     for language, text in blocks(page):
         if language == "python":
             run_program(text, tmp_path)
-        elif language == "console":
-            run_console(text, tmp_path)
+        elif language in ("console", "terminal"):
+            run_console(text, tmp_path, everything=language == "terminal")
 
 
 def test_the_first_program_of_the_readme_is_short() -> None:
@@ -110,13 +115,20 @@ def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
 
 def test_the_architecture_page_names_every_module_and_no_other() -> None:
     package = ROOT / "src/trunkline"
-    modules = {str(path.relative_to(package)) for path in package.rglob("*.py")}
-    told = {name for name in modules if not name.endswith(("__init__.py", "__main__.py", "_version.py"))}
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    table = re.findall(r"^\| `([\w/]+\.py)` \|", page, re.MULTILINE)
-    assert set(table) >= told, "say where a change to these goes"
-    assert set(table) <= modules, "these are gone"
+    table = re.findall(r"^\| `([\w/]+(?:\.py|/))` \|", page, re.MULTILINE)
+    modules = {str(path.relative_to(package)) for path in package.rglob("*.py")}
+    folders = tuple(name for name in table if name.endswith("/"))
+    untold = ("__init__.py", "__main__.py", "_version.py")
+    missing = {name for name in modules if not name.startswith(folders) and not name.endswith(untold)}
+    assert missing - set(table) == set(), "say where a change to these goes"
+    assert [name for name in table if not (package / name).exists()] == [], "these are gone"
     assert len(table) == len(set(table))
+
+
+def test_the_testing_page_lists_every_scenario() -> None:
+    page = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `/([\w-]+)` \|", page, re.MULTILINE) == list(SCENARIOS)
 
 
 @pytest.mark.slow
