@@ -7,8 +7,8 @@ the context's behalf. A context is of no use after its turn: what it emits then 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
-from types import TracebackType
+import concurrent.futures
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
@@ -21,11 +21,21 @@ from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.options import ConfigOption
 from trunkline.patches import apply_patch, diff
-from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, Permission, Question
+from trunkline.questions import (
+    ALLOW_KINDS,
+    ClientCall,
+    Form,
+    Link,
+    Option,
+    Permission,
+    Question,
+    default_options,
+)
 
 if TYPE_CHECKING:
     from trunkline.turn import Turn
-    from trunkline.workspace import Files, Terminals
+    from trunkline.workspace import Files
+    from trunkline.workspace.access import TerminalsAccess
 
 __all__ = ["Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext"]
 
@@ -59,7 +69,7 @@ class SessionView:
         self.memory: dict[Any, Any] = {}
         """A place for the agent's own things; it lives as long as the session in this process."""
         self._files: Files | None = None
-        self._terminals: Terminals | None = None
+        self._terminals: TerminalsAccess | None = None
 
     @property
     def config(self) -> dict[str, str | bool]:
@@ -91,7 +101,7 @@ class SessionView:
         self._files = files
 
     @property
-    def terminals(self) -> Terminals:
+    def terminals(self) -> TerminalsAccess:
         """The editor's terminals when it offers them, else local ones."""
         if self._terminals is None:
             from trunkline.workspace import Terminals
@@ -100,8 +110,13 @@ class SessionView:
         return self._terminals
 
     @terminals.setter
-    def terminals(self, terminals: Terminals) -> None:
+    def terminals(self, terminals: TerminalsAccess) -> None:
         self._terminals = terminals
+
+    def move(self, cwd: str | None, roots: Sequence[str], mcp_servers: Sequence[dict[str, Any]]) -> None:
+        """Work in other folders and with other servers from now on."""
+        self.cwd, self.roots, self.mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
+        self._files = None
 
     async def close(self) -> None:
         """Release what the session holds in this process."""
@@ -138,6 +153,9 @@ class TurnContext:
         self._messages = 1
         self._calls = 0
         self._questions = 0
+        self._names: dict[str, str] = {}
+        self.denied: set[str] = set()
+        """The calls that were refused in this turn."""
         self.message_id = f"{turn.turn_id}.1"
         """The assistant message that yielded text belongs to."""
 
@@ -200,6 +218,7 @@ class TurnContext:
         if call_id is None:
             self._calls += 1
             call_id = f"{self.turn_id}.c{self._calls}"
+        self._names[call_id] = name
         self.emit(ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self.message_id))
         if input is not None or locations:
             places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
@@ -219,8 +238,9 @@ class TurnContext:
     ) -> ev.Answered:
         """Put a question to whoever follows the session and wait for the answer.
 
-        Raises TurnCancelled when the turn is cancelled meanwhile.
+        Raises TurnCancelled when the turn is cancelled meanwhile, or over already.
         """
+        self._check_live()
         self._questions += 1
         asked = ev.Asked(
             turn_id=self.turn_id,
@@ -253,18 +273,21 @@ class TurnContext:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
         Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
-        says something else; a refused one is shown as denied.
+        says something else; a refused one is shown as denied. An "always" is for the tool, so a
+        permission that names none is asked for every time.
         """
+        self._check_live()
         own = call_id is None
-        name = tool or "permission"
         if call_id is None:
-            call_id = self.start_call(name, input, kind, message, paths)
-        decision = self._turn.decide(name, kind, call_id, input, paths, command)
+            call_id = self.start_call(tool or "permission", input, kind, message, paths)
+        elif tool is None:
+            tool = self._names.get(call_id)
+        decision = self._turn.decide(tool or "", kind, call_id, input, paths, command)
         if decision is None:
             question = Permission(
                 message=message,
                 call_id=call_id,
-                options=tuple(options) if options is not None else self._turn.default_options(),
+                options=tuple(options) if options is not None else default_options(always=bool(tool)),
                 allows_edit=allows_edit,
             )
             answered = await self.ask(question, durable_key=durable_key, group=group)
@@ -276,7 +299,7 @@ class TurnContext:
                 reason=answered.reason,
                 by=answered.by,
             )
-            self._turn.remember(name, decision)
+            self._turn.remember(tool or "", decision)
         if decision:
             edited = decision.input if decision.input != input else None
             self.emit(ev.ToolUpdate(call_id=call_id, status="in_progress", input=edited))
@@ -284,6 +307,7 @@ class TurnContext:
                 self._turn.hold(call_id)
         else:
             why = decision.reason or f"{decision.by or 'the user'} refused it"
+            self.denied.add(call_id)
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
         return decision
 
@@ -320,7 +344,7 @@ class TurnContext:
         return self.session.files
 
     @property
-    def terminals(self) -> Terminals:
+    def terminals(self) -> TerminalsAccess:
         """The session's terminals."""
         return self.session.terminals
 
@@ -329,16 +353,58 @@ class TurnContext:
         return await self._turn.history()
 
     def wait(self, awaitable: Awaitable[T]) -> T:
-        """Wait for something from a plain function, which runs in a thread of its own."""
+        """Wait for something from a plain function, which runs in a thread of its own.
 
-        async def settled() -> T:
-            return await awaitable
+        Raises TurnCancelled once the turn is over, so that no thread waits for ever.
+        """
+        if _in_loop():
+            _discard(awaitable)
+            raise RuntimeError("ctx.wait() is for plain functions: write await instead")
+        if self._turn.settled.is_set() or self._turn.loop.is_closed():
+            _discard(awaitable)
+            raise TurnCancelled("the turn is over")
+        waiting = asyncio.run_coroutine_threadsafe(self._wait(awaitable), self._turn.loop)
+        try:
+            return waiting.result()
+        except concurrent.futures.CancelledError:
+            raise TurnCancelled("what was waited for was cancelled") from None
 
-        return asyncio.run_coroutine_threadsafe(settled(), self._turn.loop).result()
+    async def _wait(self, awaitable: Awaitable[T]) -> T:
+        work = asyncio.ensure_future(awaitable)
+        over = asyncio.ensure_future(self._turn.settled.wait())
+        try:
+            await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise TurnCancelled("the turn is over")
+            return work.result()
+        finally:
+            work.cancel()
+            over.cancel()
+
+    def _check_live(self) -> None:
+        if not self._turn.live:
+            raise TurnCancelled("the turn is over")
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _discard(awaitable: Awaitable[Any]) -> None:
+    """Let go of something nobody will wait for, without a warning from Python."""
+    if asyncio.iscoroutine(awaitable):
+        awaitable.close()
 
 
 class ToolHandle:
-    """A running tool call: completed when its block ends, failed when it raises."""
+    """A running tool call: completed when its block ends, failed when it raises.
+
+    A plain function writes ``with`` instead of ``async with``.
+    """
 
     def __init__(self, ctx: TurnContext, call_id: str) -> None:
         """Made by ``ctx.tool``."""
@@ -358,23 +424,29 @@ class ToolHandle:
         """Set what the tool gave back."""
         self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, raw_output=value))
 
-    async def __aenter__(self) -> ToolHandle:
+    def __enter__(self) -> ToolHandle:
         """Begin."""
         self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End; a cancelled call is settled with its turn."""
-        if error is None:
-            self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="completed"))
-        elif isinstance(error, Exception):
-            reason = str(error) or type(error).__name__
-            self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="failed", reason=reason))
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End; a call that was denied meanwhile stays so."""
+        if self.call_id in self._ctx.denied:
+            return
+        status, reason = "completed", None
+        if isinstance(error, asyncio.CancelledError | TurnCancelled | GeneratorExit):
+            status, reason = "cancelled", "the call was cancelled"
+        elif error is not None:
+            status, reason = "failed", str(error) or type(error).__name__
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status=status, reason=reason))
+
+    async def __aenter__(self) -> ToolHandle:
+        """Begin."""
+        return self.__enter__()
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End."""
+        self.__exit__(kind, error, trace)
 
 
 class SharedState:
@@ -391,17 +463,34 @@ class SharedState:
 
     def replace(self, value: Any) -> None:
         """Set the whole state."""
-        self._ctx.emit(ev.StateReplaced(state=value))
+        self._change(lambda: self._ctx.emit(ev.StateReplaced(state=value)))
 
     def patch(self, patch: Sequence[dict[str, Any]]) -> None:
         """Apply a JSON Patch; one that does not fit raises PatchError and changes nothing."""
-        apply_patch(self.value, patch)
-        self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+        self._change(lambda: self._patch(patch))
 
     def update(self, **fields: Any) -> None:
         """Set some keys; says only what really changed."""
+        self._change(lambda: self._update(fields))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Make a change in the loop's thread, where what was said before is known."""
+
+        async def changed() -> None:
+            change()
+
+        if _in_loop():
+            change()
+        else:
+            self._ctx.wait(changed())
+
+    def _patch(self, patch: Sequence[dict[str, Any]]) -> None:
+        apply_patch(self.value, patch)
+        self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+
+    def _update(self, fields: dict[str, Any]) -> None:
         now: Any = self.value
         if not isinstance(now, dict):
-            self.replace(fields)
+            self._ctx.emit(ev.StateReplaced(state=fields))
         elif patch := diff(now, {**cast("dict[str, Any]", now), **fields}):
             self._ctx.emit(ev.StatePatched(patch=tuple(patch)))

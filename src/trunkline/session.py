@@ -161,7 +161,7 @@ class Session:
         known = self._prompts.get(prompt_id)
         if known is not None:
             return known
-        await self._open_agent()
+        await self.prepare()
         await self.settle()
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
@@ -228,7 +228,8 @@ class Session:
                 return
         raise InvalidCommand(f"no prompt {command.prompt_id!r} is waiting")
 
-    async def _open_agent(self) -> None:
+    async def prepare(self) -> None:
+        """Let the agent get ready for this session; a login that is missing is said here."""
         if not self._opened:
             if isinstance(self.agent, OpensSessions):
                 await self.agent.open_session(self.view)
@@ -257,7 +258,7 @@ class Session:
     async def _set_config(self, command: SetConfig) -> None:
         options = choose(self.view.options, command.option_id, command.value)
         if isinstance(self.agent, SetsConfig):
-            await self._open_agent()
+            await self.prepare()
             options = await self.agent.set_config(self.view, options) or options
         self.line.note(command)
         self.view.options = options
@@ -271,7 +272,7 @@ class Session:
         if target is not None and (await self.history()).message(target) is None:
             raise InvalidCommand(f"there is no message {target!r} to go back to")
         if isinstance(self.agent, Rewinds):
-            await self._open_agent()
+            await self.prepare()
             await self.agent.rewind(self.view, target)
         self.line.note(command)
         self.line.say(ev.Rewound(to_message_id=target))
@@ -321,6 +322,15 @@ class Session:
         """Follow the session from a cursor on (None: from now on)."""
         self._check_open()
         return await self.line.subscribe(after)
+
+    async def start_of(self, turn_id: str) -> int:
+        """The first record of a turn; waits for one that another process just began."""
+        async with asyncio.timeout(self.settings.command_timeout):
+            while turn_id not in self.turn_starts and self.line.lease is None:
+                await self.hub.changed(self.settings.poll_idle)
+        if turn_id not in self.turn_starts:
+            raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
+        return self.turn_starts[turn_id]
 
     def follow(self) -> Reader:
         """Follow the session from now on."""

@@ -14,7 +14,6 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.cursor import Cursor, Entry, cut, piece_of
-from trunkline.errors import InvalidCommand
 from trunkline.session import Session
 from trunkline.translate import Translator
 
@@ -49,9 +48,7 @@ class Window(Generic[Wire]):
     async def __aiter__(self) -> AsyncGenerator[tuple[Cursor, list[Wire]]]:
         """Prime, then follow until the turn ends (or suspends, for a wire that ends there)."""
         session = self._session
-        first = session.turn_starts.get(self._turn_id)
-        if first is None:
-            raise InvalidCommand(f"there is no turn {self._turn_id!r} in this session")
+        first = await session.start_of(self._turn_id)
         self._note(ev.RunOpened, from_seq=max(first, self._after[0] + 1))
         place = Cursor(0, first, 0)
         try:

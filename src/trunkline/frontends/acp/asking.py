@@ -1,0 +1,188 @@
+"""Questions over ACP: each is a request to the client at once, and its answer settles it.
+
+A permission is answered by option, never by silence. ``cancelled`` from a client means that the
+turn was cancelled. A client that cannot show a form or a link declines it, and so does one that
+answers with an error: the agent learns why, and its turn goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.commands import Answer
+from trunkline.errors import InvalidCommand, SessionError
+from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.connection import Connection
+from trunkline.frontends.acp.encoder import Ask
+from trunkline.frontends.acp.lossless import decode
+from trunkline.jsonrpc import RpcError
+from trunkline.questions import Form, Link, Permission
+from trunkline.session import Session
+
+__all__ = ["Asker"]
+
+_EDIT = "trunkline:edit"
+_BY = "acp"
+
+
+class Asker:
+    """Puts the questions of one session to one client."""
+
+    def __init__(self, connection: Connection, session: Session, client: wire.ClientCapabilities) -> None:
+        """Ask a client with these capabilities."""
+        self._connection = connection
+        self._session = session
+        self._forms = client.elicitation is not None and client.elicitation.form is not None
+        self._links = client.elicitation is not None and client.elicitation.url is not None
+        self._open: dict[str, int] = {}
+
+    def withdraw(self, question_id: str) -> None:
+        """Take an open request back: someone else answered, or the turn is over."""
+        request_id = self._open.pop(question_id, None)
+        if request_id is not None:
+            self._connection.take_back(request_id)
+
+    async def ask(self, ask: Ask) -> None:
+        """Ask, and settle the question with whatever comes back."""
+        question = ask.asked.question
+        try:
+            if isinstance(question, Permission):
+                answer = await self._permission(ask, question)
+            elif isinstance(question, Form):
+                answer = await self._form(ask.asked, question)
+            elif isinstance(question, Link):
+                answer = await self._link(ask.asked, question)
+            else:
+                answer = self._declined(ask.asked, "an editor has no tools of its own to call")
+        except (RpcError, msgspec.ValidationError) as error:
+            answer = self._declined(ask.asked, f"the client could not be asked: {error}")
+        finally:
+            self._open.pop(ask.asked.question_id, None)
+        try:
+            await self._session.answer(answer)
+        except InvalidCommand as error:
+            await self._session.answer(self._declined(ask.asked, str(error)))
+        except SessionError:
+            return  # Someone was first, or the turn is over: both are fine.
+
+    async def _request(self, asked: ev.Asked, method: str, params: dict[str, Any]) -> Any:
+        request_id, future = self._connection.ask(method, params)
+        self._open[asked.question_id] = request_id
+        return await future
+
+    # -- permissions -------------------------------------------------------------------------------
+
+    async def _permission(self, ask: Ask, question: Permission) -> Answer:
+        asked = ask.asked
+        options = [
+            {"optionId": option.option_id, "name": option.name, "kind": option.kind}
+            for option in question.options
+        ]
+        given = (ask.call or {}).get("rawInput")
+        editable = question.allows_edit and self._forms and isinstance(given, dict)
+        if editable:
+            options.insert(1, {"optionId": _EDIT, "name": "Edit…", "kind": "allow_once"})
+        params: dict[str, Any] = {
+            "sessionId": self._session.session_id,
+            "toolCall": ask.call or {"toolCallId": question.call_id},
+            "options": options,
+        }
+        while True:
+            result = await self._request(asked, "session/request_permission", params)
+            outcome = decode(wire.RequestPermissionResponse, result).outcome
+            if isinstance(outcome, wire.CancelledPermissionOutcome):
+                return Answer(question_id=asked.question_id, outcome="cancelled", by=_BY)
+            if not isinstance(outcome, wire.SelectedPermissionOutcome):
+                return self._declined(asked, "the client gave an outcome that ACP does not know")
+            if outcome.option_id != _EDIT:
+                return Answer(question_id=asked.question_id, option_id=outcome.option_id, by=_BY)
+            edited = await self._edit(asked, cast("dict[str, Any]", given))
+            if edited is not None:
+                allow = next(o.option_id for o in question.options if o.kind == "allow_once")
+                return Answer(question_id=asked.question_id, option_id=allow, input=edited, by=_BY)
+
+    async def _edit(self, asked: ev.Asked, given: dict[str, Any]) -> dict[str, Any] | None:
+        """Let the person edit the arguments in a form; None when they change their mind."""
+        fields: dict[str, Any] = {}
+        for name, value in given.items():
+            kind = _field_type(value)
+            shown = value if kind != "string" or isinstance(value, str) else _json(value)
+            fields[name] = {"type": kind, "title": name, "default": shown}
+        content = await self._elicit(asked, "Edit the arguments", {"type": "object", "properties": fields})
+        if content is None:
+            return None
+        edited = dict(given)
+        for name, value in content.items():
+            structured = isinstance(given.get(name), dict | list | None) and isinstance(value, str)
+            edited[name] = _parsed(value) if structured else value
+        return edited
+
+    # -- forms and links ---------------------------------------------------------------------------
+
+    async def _form(self, asked: ev.Asked, question: Form) -> Answer:
+        if not self._forms:
+            return self._declined(asked, "the client cannot show forms")
+        content = await self._elicit(asked, question.message, question.fields)
+        if content is None:
+            return self._declined(asked, "the person declined")
+        return Answer(question_id=asked.question_id, outcome="accepted", content=content, by=_BY)
+
+    async def _elicit(self, asked: ev.Asked, message: str, schema: dict[str, Any]) -> dict[str, Any] | None:
+        params = self._scope(asked, {"mode": "form", "message": message, "requestedSchema": schema})
+        result = await self._request(asked, "elicitation/create", params)
+        if not isinstance(result, dict):
+            return None
+        reply = cast("dict[str, Any]", result)
+        return (reply.get("content") or {}) if reply.get("action") == "accept" else None
+
+    async def _link(self, asked: ev.Asked, question: Link) -> Answer:
+        if not self._links:
+            return self._declined(asked, "the client cannot open links")
+        elicitation_id = asked.question_id
+        params = self._scope(
+            asked,
+            {
+                "mode": "url",
+                "message": question.message,
+                "url": question.url,
+                "elicitationId": elicitation_id,
+            },
+        )
+        result = await self._request(asked, "elicitation/create", params)
+        accepted = isinstance(result, dict) and cast("dict[str, Any]", result).get("action") == "accept"
+        if not accepted:
+            return self._declined(asked, "the person declined")
+        self._connection.notify("elicitation/complete", {"elicitationId": elicitation_id})
+        return Answer(question_id=asked.question_id, outcome="accepted", by=_BY)
+
+    def _scope(self, asked: ev.Asked, params: dict[str, Any]) -> dict[str, Any]:
+        params["sessionId"] = self._session.session_id
+        call_id = getattr(asked.question, "call_id", None)
+        if call_id is not None:
+            params["toolCallId"] = call_id
+        return params
+
+    def _declined(self, asked: ev.Asked, reason: str) -> Answer:
+        return Answer(question_id=asked.question_id, outcome="declined", reason=reason, by=_BY)
+
+
+def _field_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    return "number" if isinstance(value, float) else "string"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text

@@ -1,0 +1,182 @@
+"""Tool calls on the ACP wire.
+
+ACP knows a call's whole content only, so what our events append is gathered here and sent as a
+replacement: at most ten times a second while output streams, and no more than its last 64 KB.
+Arguments are not streamed at all; they are sent once, when they are complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import orjson
+
+from trunkline import events as ev
+from trunkline.content import Content, TerminalBlock
+from trunkline.frontends.acp.blocks import tool_content_to_wire
+
+__all__ = ["CallView", "STATUSES"]
+
+# ACP v1 has no denied and no cancelled: both are failed, with the reason as content.
+STATUSES = {
+    "pending": "pending",
+    "in_progress": "in_progress",
+    "completed": "completed",
+    "failed": "failed",
+    "denied": "failed",
+    "cancelled": "failed",
+}
+_TAIL = 65_536
+_PAUSE = 0.1
+
+
+class CallView:
+    """What the client has been told of one call, and what it is still to be told."""
+
+    def __init__(self, event: ev.ToolCall, terminals: Collection[str]) -> None:
+        """Begin with the announcement."""
+        self.call_id = event.call_id
+        self.title = event.title or event.name
+        self.name = event.name
+        self.kind: str = event.kind
+        self.status = "pending"
+        self._terminals = terminals
+        self._arguments: list[str] = []
+        self._input: Any = None
+        self._blocks: tuple[Content, ...] = ()
+        self._locations: list[dict[str, Any]] = []
+        self._output = ""
+        self._cut = False
+        self._screens: dict[str, str] = {}
+        self._reason: str | None = None
+        self._shown_at = float("-inf")
+        self.dirty = False
+        """Whether output waits to be sent."""
+
+    def announce(self) -> dict[str, Any]:
+        """The call as it begins."""
+        return {
+            "sessionUpdate": "tool_call",
+            "toolCallId": self.call_id,
+            "title": self.title,
+            "name": self.name,
+            "kind": self.kind,
+            "status": "pending",
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """The call as a permission request shows it."""
+        self._complete_arguments()
+        told: dict[str, Any] = {
+            "toolCallId": self.call_id,
+            "title": self.title,
+            "kind": self.kind,
+            "status": STATUSES[self.status],
+        }
+        if self._input is not None:
+            told["rawInput"] = self._input
+        if self._locations:
+            told["locations"] = self._locations
+        if content := self._content():
+            told["content"] = content
+        return told
+
+    def add_argument(self, delta: str) -> None:
+        """Gather a piece of the arguments."""
+        self._arguments.append(delta)
+
+    def update(self, event: ev.ToolUpdate, at: float) -> dict[str, Any] | None:
+        """Take an update and give what the client is to be told now, if anything."""
+        told: dict[str, Any] = {}
+        if event.title is not None:
+            told["title"] = self.title = event.title
+        if event.kind is not None:
+            told["kind"] = self.kind = event.kind
+        if event.status is not None:
+            self.status = event.status
+            told["status"] = STATUSES[event.status]
+            self._complete_arguments(told)
+        if event.input is not None:
+            self._input = told["rawInput"] = event.input
+            self._arguments.clear()
+        if event.locations is not None:
+            self._locations = [_location(place) for place in event.locations]
+            told["locations"] = self._locations
+        if event.raw_output is not None:
+            told["rawOutput"] = event.raw_output
+        if event.reason is not None:
+            self._reason = event.reason
+            self.dirty = True
+        if event.content is not None:
+            self._blocks = event.content
+            self.dirty = True
+        if event.output:
+            self._append(event.output)
+        return self._tell(told, at, urgent=bool(told) or event.content is not None)
+
+    def watches(self, terminal_id: str) -> bool:
+        """Whether the call shows this terminal and the client does not draw it by itself."""
+        return terminal_id not in self._terminals and any(
+            isinstance(block, TerminalBlock) and block.terminal_id == terminal_id for block in self._blocks
+        )
+
+    def screen(self, terminal_id: str, text: str, at: float) -> dict[str, Any] | None:
+        """Show what a terminal of ours printed."""
+        self._screens[terminal_id] = text
+        self.dirty = True
+        return self._tell({}, at, urgent=False)
+
+    def flush(self) -> dict[str, Any] | None:
+        """Tell what still waits."""
+        return self._tell({}, 0.0, urgent=True)
+
+    def _append(self, text: str) -> None:
+        self._output += text
+        if len(self._output) > _TAIL:
+            self._output = self._output[-_TAIL:]
+            self._cut = True
+        self.dirty = True
+
+    def _tell(self, told: dict[str, Any], at: float, *, urgent: bool) -> dict[str, Any] | None:
+        if self.dirty and (urgent or at - self._shown_at >= _PAUSE):
+            told["content"] = self._content()
+            self.dirty = False
+            self._shown_at = max(at, self._shown_at)
+        if not told:
+            return None
+        return {"sessionUpdate": "tool_call_update", "toolCallId": self.call_id, **told}
+
+    def _content(self) -> list[dict[str, Any]]:
+        shown: list[dict[str, Any]] = []
+        for block in self._blocks:
+            if isinstance(block, TerminalBlock) and block.terminal_id not in self._terminals:
+                shown.append(_text(self._screens.get(block.terminal_id, "")))
+            else:
+                shown.append(tool_content_to_wire(block, self._terminals))
+        if self._output:
+            shown.append(_text(("...\n" if self._cut else "") + self._output))
+        if self._reason is not None and STATUSES[self.status] == "failed":
+            shown.append(_text(f"{self.status.capitalize()}: {self._reason}"))
+        return shown
+
+    def _complete_arguments(self, told: dict[str, Any] | None = None) -> None:
+        """Parse the arguments once they stopped coming; text that is not JSON is sent as it is."""
+        if not self._arguments:
+            return
+        text = "".join(self._arguments)
+        self._arguments.clear()
+        try:
+            self._input = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            self._input = text
+        if told is not None:
+            told["rawInput"] = self._input
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def _location(place: ev.Location) -> dict[str, Any]:
+    return {"path": place.path} if place.line is None else {"path": place.path, "line": place.line}

@@ -1,0 +1,107 @@
+"""The door: answers ``initialize`` at once, and brings in the rest when it is needed.
+
+An editor starts a process per session and waits for the first answer, so nothing is imported here
+that this answer does not need. The agent itself is loaded right afterwards, or, when its card is not
+known yet, before. An agent that cannot be loaded is reported when a session is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from trunkline.errors import TrunklineError
+from trunkline.frontends.acp.connection import Connection, Reply
+from trunkline.frontends.acp.greeting import CardCache, greet
+from trunkline.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
+
+if TYPE_CHECKING:
+    from trunkline.frontends.acp.endpoint import AcpEndpoint
+    from trunkline.hub import Hub
+
+__all__ = ["Door"]
+
+
+class Door:
+    """The handler of a connection whose agent may not be loaded yet."""
+
+    def __init__(
+        self, connection: Connection, open_hub: Callable[[], Awaitable[Hub]], cache: CardCache | None = None
+    ) -> None:
+        """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it."""
+        self._connection = connection
+        self._open_hub = open_hub
+        self._cache = cache
+        self._client: dict[str, Any] = {}
+        self._opening = asyncio.Lock()
+        self._endpoint: AcpEndpoint | None = None
+        self._error: TrunklineError | None = None
+
+    async def handle(self, method: str, params: Params) -> Any:
+        """Carry out a request."""
+        if method == "initialize":
+            return await self._initialize(params)
+        if method.startswith("_"):
+            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+        return await (await self._enter()).handle(method, params)
+
+    def notice(self, method: str, params: Params) -> None:
+        """Take a notification."""
+        if self._endpoint is not None:
+            self._endpoint.notice(method, params)
+
+    def withdraw(self, method: str, params: Params) -> bool:
+        """The client no longer waits for a request."""
+        return self._endpoint is not None and self._endpoint.withdraw(method, params)
+
+    async def _initialize(self, params: Params) -> Any:
+        asked = params if isinstance(params, dict) else {}
+        version: Any = asked.get("protocolVersion")
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise RpcError(INVALID_PARAMS, "initialize needs protocolVersion, a whole number; we speak 1")
+        client: Any = asked.get("clientCapabilities")
+        self._client = cast("dict[str, Any]", client) if isinstance(client, dict) else {}
+        card = self._cache.load() if self._cache is not None else None
+        if card is not None:
+            return Reply(greet(card, self._client), self._load_soon)
+        try:
+            hub = await self._open_hub()
+        except TrunklineError as error:
+            self._error = error
+            return greet({}, self._client)
+        return greet(self._remember(hub), self._client)
+
+    def _load_soon(self) -> None:
+        # The answer is written first: loading a framework may take seconds.
+        self._connection.flush()
+        self._connection.spawn(self._load())
+
+    async def _load(self) -> None:
+        try:
+            await self._enter()
+        except TrunklineError as error:
+            self._error = error
+
+    async def _enter(self) -> AcpEndpoint:
+        async with self._opening:
+            if self._endpoint is None:
+                if self._error is not None:
+                    raise self._error
+                hub = await self._open_hub()
+                self._remember(hub)
+                from trunkline.frontends.acp import wire
+                from trunkline.frontends.acp.endpoint import AcpEndpoint
+                from trunkline.frontends.acp.lossless import decode
+
+                client = decode(wire.ClientCapabilities, self._client)
+                self._endpoint = AcpEndpoint(hub, self._connection, client)
+            return self._endpoint
+
+    def _remember(self, hub: Hub) -> dict[str, Any]:
+        import msgspec
+
+        card: dict[str, Any] = msgspec.to_builtins(hub.agent.card)
+        if self._cache is not None:
+            self._cache.store(card)
+        return card

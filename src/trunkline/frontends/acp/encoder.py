@@ -1,0 +1,321 @@
+"""The ACP encoder: neutral events to lines of JSON-RPC, and to the three things a shell must do.
+
+A line is a ``session/update`` notification, ready to be written. ``Ask``, ``Withdraw`` and ``End``
+are for the endpoint: a question becomes a request to the client, one that was answered elsewhere is
+taken back, and the end of the turn answers the client's own request.
+
+ACP v1's update union is closed, so what it has no variant for goes nowhere; ``LOSSES`` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, Union
+
+import msgspec
+import orjson
+
+from trunkline import events as ev
+from trunkline.content import LinkBlock, TextBlock
+from trunkline.cursor import Entry
+from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.blocks import block_to_wire
+from trunkline.frontends.acp.calls import CallView
+from trunkline.frontends.acp.config import mode_option, options_to_wire
+
+__all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Withdraw"]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """Ask the client; ``call`` is the tool call in question as the wire shows it."""
+
+    asked: ev.Asked
+    call: dict[str, Any] | None = None
+
+
+class Withdraw(msgspec.Struct, frozen=True):
+    """A question was settled: take an open request back."""
+
+    question_id: str
+
+
+class End(msgspec.Struct, frozen=True):
+    """The turn is over: answer the prompt."""
+
+    terminal: ev.TurnFinished | ev.TurnFailed
+
+
+Out = Union[bytes, Ask, Withdraw, End]
+
+LOSSES: dict[type[ev.Event], str] = {
+    ev.TurnStarted: "the prompt itself is the start",
+    ev.TurnSuspended: "the open request shows it",
+    ev.TurnResumed: "the next update shows it",
+    ev.PromptQueued: "a second prompt is refused (-32600)",
+    ev.PromptDropped: "a second prompt is refused (-32600)",
+    ev.Rewound: "ACP v1 cannot take messages back; a load shows the shorter history",
+    ev.RunOpened: "the journal's own",
+    ev.RunClosed: "the journal's own",
+    ev.StepStarted: "ACP v1 has no steps",
+    ev.StepFinished: "ACP v1 has no steps",
+    ev.SubagentStarted: "updates of a subagent carry its lane in _meta",
+    ev.SubagentFinished: "updates of a subagent carry its lane in _meta",
+    ev.Activity: "ACP v1 has no activities",
+    ev.StateReplaced: "ACP v1 has no shared state",
+    ev.StatePatched: "ACP v1 has no shared state",
+    ev.Custom: "ACP v1's update union is closed",
+    ev.Raw: "ACP v1's update union is closed",
+}
+"""Events that this protocol cannot carry, and where their meaning goes instead."""
+
+_CHUNKS = {
+    ev.Text: "agent_message_chunk",
+    ev.Thought: "agent_thought_chunk",
+    ev.UserMessage: "user_message_chunk",
+}
+
+
+class AcpEncoder:
+    """Translates the events of one session for one client; a Translator[Entry, Out]."""
+
+    def __init__(
+        self,
+        session_id: str,
+        client: wire.ClientCapabilities | None = None,
+        *,
+        terminals: Collection[str] = (),
+        replay: bool = False,
+    ) -> None:
+        """Speak to a client with these capabilities.
+
+        ``terminals`` are those the client runs itself; ``replay`` shows the person's messages too.
+        """
+        self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
+        self._head += orjson.dumps(session_id) + b',"update":'
+        session = client.session if client is not None else None
+        self._notices = session is not None and session.notices is not None
+        self._compaction = session is not None and session.compaction is not None
+        options = session.config_options if session is not None else None
+        self._boolean = options is not None and options.boolean is not None
+        self._terminals = terminals
+        self._replay = replay
+        self._calls: dict[str, CallView] = {}
+        self._screens: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self._mode: Any = None
+        # The start of a text line, up to the text itself, for the message that is being said.
+        self._flow: tuple[str, str | None] | None = None
+        self._prefix = b""
+
+    def feed(self, entry: Entry, /) -> list[Out]:
+        """Give what one event is on this wire."""
+        event = entry.event
+        if type(event) is ev.Text:
+            if event.meta is not None:
+                return self._piece(event)
+            if (event.message_id, event.lane) != self._flow:
+                self._flow = (event.message_id, event.lane)
+                self._prefix = self._text_prefix(event)
+            return [self._prefix + orjson.dumps(event.delta) + b"}}}}"]
+        handle = self._handlers.get(type(event))
+        return [] if handle is None else handle(self, event, entry.at)
+
+    def close(self) -> list[Out]:
+        """Say what still waits; a turn without an end is the endpoint's to answer."""
+        return self._flush()
+
+    # -- messages ----------------------------------------------------------------------------------
+
+    def _text_prefix(self, event: ev.Text) -> bytes:
+        chunk: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "messageId": event.message_id}
+        if event.lane is not None:
+            chunk["_meta"] = _lane_meta(event)
+        return self._head + orjson.dumps(chunk)[:-1] + b',"content":{"type":"text","text":'
+
+    def _piece(self, event: Any, at: float = 0.0) -> list[Out]:
+        if not event.delta:
+            return []
+        return [self._chunk(_CHUNKS[type(event)], event, {"type": "text", "text": event.delta})]
+
+    def _user(self, event: ev.UserMessage, at: float) -> list[Out]:
+        if not self._replay:
+            return []
+        return [self._chunk("user_message_chunk", event, block_to_wire(block)) for block in event.content]
+
+    def _media(self, event: ev.Media, at: float) -> list[Out]:
+        return [self._chunk("agent_message_chunk", event, block_to_wire(event.content))]
+
+    def _source(self, event: ev.Source, at: float) -> list[Out]:
+        uri = event.url or f"source:{event.source_id}"
+        link = LinkBlock(uri=uri, name=event.title or event.document or uri, mime_type=event.mime_type)
+        return [self._chunk("agent_message_chunk", event, block_to_wire(link))]
+
+    def _chunk(self, kind: str, event: Any, content: dict[str, Any]) -> bytes:
+        chunk = {"sessionUpdate": kind, "messageId": event.message_id, "content": content}
+        return self._line(chunk, event)
+
+    def _line(self, update: dict[str, Any], event: ev.Event) -> bytes:
+        meta = _lane_meta(event)
+        if meta:
+            update["_meta"] = meta
+        return self._head + orjson.dumps(update) + b"}}"
+
+    # -- tools -------------------------------------------------------------------------------------
+
+    def _call(self, event: ev.ToolCall, at: float) -> list[Out]:
+        view = self._calls[event.call_id] = CallView(event, self._terminals)
+        return [self._line(view.announce(), event)]
+
+    def _input(self, event: ev.ToolInput, at: float) -> list[Out]:
+        self._calls[event.call_id].add_argument(event.delta)
+        return []
+
+    def _update(self, event: ev.ToolUpdate, at: float) -> list[Out]:
+        view = self._calls.get(event.call_id)
+        if view is None:
+            # A call of an earlier turn, which this client was told of then.
+            name = event.title or event.call_id
+            view = self._calls[event.call_id] = CallView(
+                ev.ToolCall(call_id=event.call_id, name=name), self._terminals
+            )
+        told = view.update(event, at)
+        return [] if told is None else [self._line(told, event)]
+
+    def _terminal(self, event: ev.TerminalOutput, at: float) -> list[Out]:
+        text = (self._screens.get(event.terminal_id, "") + event.data)[-65_536:]
+        if event.exited and event.signal is not None:
+            text += f"\n[ended by {event.signal}]"
+        elif event.exited and event.exit_code:
+            text += f"\n[exit code {event.exit_code}]"
+        self._screens[event.terminal_id] = text
+        said: list[Out] = []
+        for view in self._calls.values():
+            if view.watches(event.terminal_id):
+                told = view.screen(event.terminal_id, text, at)
+                if told is not None:
+                    said.append(self._line(told, event))
+        return said
+
+    def _flush(self) -> list[Out]:
+        said: list[Out] = []
+        for view in self._calls.values():
+            told = view.flush()
+            if told is not None:
+                said.append(self._line(told, _NOBODY))
+        return said
+
+    # -- asking and ending -------------------------------------------------------------------------
+
+    def _ask(self, event: ev.Asked, at: float) -> list[Out]:
+        self._asked.add(event.question_id)
+        view = self._calls.get(getattr(event.question, "call_id", None) or "")
+        return [*self._flush(), Ask(event, view.describe() if view is not None else None)]
+
+    def _answered(self, event: ev.Answered, at: float) -> list[Out]:
+        if event.question_id not in self._asked:
+            return []
+        self._asked.discard(event.question_id)
+        return [Withdraw(event.question_id)]
+
+    def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
+        return [*self._flush(), End(event)]
+
+    # -- the rest ----------------------------------------------------------------------------------
+
+    def _plan(self, event: ev.Plan, at: float) -> list[Out]:
+        entries = [
+            {"content": entry.content, "priority": entry.priority, "status": entry.status}
+            for entry in event.entries
+        ]
+        return [self._line({"sessionUpdate": "plan", "entries": entries}, event)]
+
+    def _notice(self, event: ev.Notice, at: float) -> list[Out]:
+        if not self._notices:
+            return []
+        told = {"sessionUpdate": "notice", "severity": event.severity, "title": event.title}
+        if event.description is not None:
+            told["description"] = event.description
+        return [self._line(told, event)]
+
+    def _compact(self, event: ev.Compaction, at: float) -> list[Out]:
+        if not self._compaction:
+            return []
+        told: dict[str, Any] = {
+            "sessionUpdate": "compaction_update",
+            "compactionId": event.compaction_id,
+            "status": event.status,
+        }
+        if event.summary is not None:
+            told["summary"] = [block_to_wire(TextBlock(text=event.summary))]
+        if event.error is not None:
+            told["error"] = event.error
+        return [self._line(told, event)]
+
+    def _config(self, event: ev.ConfigChanged, at: float) -> list[Out]:
+        options = options_to_wire(event.options, boolean=self._boolean)
+        said: list[Out] = [
+            self._line({"sessionUpdate": "config_option_update", "configOptions": options}, event)
+        ]
+        mode = mode_option(event.options)
+        if mode is not None and mode.value != self._mode:
+            self._mode = mode.value
+            update = {"sessionUpdate": "current_mode_update", "currentModeId": mode.value}
+            said.append(self._line(update, event))
+        return said
+
+    def _commands(self, event: ev.CommandsChanged, at: float) -> list[Out]:
+        return [self._line(commands_update(event.commands), event)]
+
+    def _info(self, event: ev.InfoChanged, at: float) -> list[Out]:
+        return [self._line({"sessionUpdate": "session_info_update", "title": event.title}, event)]
+
+    def _usage(self, event: ev.Usage, at: float) -> list[Out]:
+        told: dict[str, Any] = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
+        if event.cost is not None:
+            told["cost"] = {"amount": event.cost.amount, "currency": event.cost.currency}
+        return [self._line(told, event)]
+
+    _handlers: ClassVar[dict[type[ev.Event], Callable[[AcpEncoder, Any, float], list[Out]]]] = {
+        ev.UserMessage: _user,
+        ev.Text: _piece,
+        ev.Thought: _piece,
+        ev.Media: _media,
+        ev.Source: _source,
+        ev.ToolCall: _call,
+        ev.ToolInput: _input,
+        ev.ToolUpdate: _update,
+        ev.TerminalOutput: _terminal,
+        ev.Asked: _ask,
+        ev.Answered: _answered,
+        ev.TurnFinished: _end,
+        ev.TurnFailed: _end,
+        ev.Plan: _plan,
+        ev.Notice: _notice,
+        ev.Compaction: _compact,
+        ev.ConfigChanged: _config,
+        ev.CommandsChanged: _commands,
+        ev.InfoChanged: _info,
+        ev.Usage: _usage,
+    }
+
+
+_NOBODY = ev.Custom(name="")
+
+
+def _lane_meta(event: ev.Event) -> dict[str, Any]:
+    """What goes into _meta: the agent's own, untouched, and the lane under our name."""
+    meta = dict(event.meta) if event.meta else {}
+    if event.lane is not None:
+        meta["trunkline"] = {"lane": event.lane}
+    return meta
+
+
+def commands_update(commands: Collection[ev.CommandInfo]) -> dict[str, Any]:
+    """The agent's slash commands as an update."""
+    listed: list[dict[str, Any]] = []
+    for command in commands:
+        made: dict[str, Any] = {"name": command.name, "description": command.description}
+        if command.hint is not None:
+            made["input"] = {"hint": command.hint}
+        listed.append(made)
+    return {"sessionUpdate": "available_commands_update", "availableCommands": listed}

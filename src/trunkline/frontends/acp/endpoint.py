@@ -1,0 +1,388 @@
+"""The ACP agent side: one client's methods on the sessions of a hub.
+
+Above is the client; below are the hub and its sessions, which outlive this connection. A prompt is
+a window on the turn it starts: its updates are written in order, and nothing follows its answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import msgspec
+import orjson
+
+from trunkline import events as ev
+from trunkline.agents.interface import Authenticates
+from trunkline.commands import Prompt
+from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
+from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.asking import Asker
+from trunkline.frontends.acp.blocks import blocks_from_wire
+from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
+from trunkline.frontends.acp.connection import Connection, Reply
+from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Withdraw, commands_update
+from trunkline.frontends.acp.lossless import decode
+from trunkline.hub import Hub
+from trunkline.ids import new_id
+from trunkline.journal import SessionInfo
+from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.session import Session
+from trunkline.window import Window
+
+__all__ = ["AcpEndpoint"]
+
+_PAGE = 50
+
+
+class _Attached:
+    """A session this client opened."""
+
+    def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
+        self.session = session
+        self.terminals = terminals
+        self.prompting = False
+        self.cancelled = False
+
+    @property
+    def terminal_ids(self) -> set[str]:
+        return self.terminals.ids if self.terminals is not None else set()
+
+
+class AcpEndpoint:
+    """Serves one client."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        connection: Connection,
+        client: wire.ClientCapabilities | None = None,
+        *,
+        principal: str = "local",
+    ) -> None:
+        """Serve a client that announced these capabilities."""
+        self._hub = hub
+        self._connection = connection
+        self._client = client or wire.ClientCapabilities()
+        self._principal = principal
+        self._attached: dict[str, _Attached] = {}
+        session = self._client.session
+        options = session.config_options if session is not None else None
+        self._boolean = options is not None and options.boolean is not None
+
+    # -- the handler's side ------------------------------------------------------------------------
+
+    async def handle(self, method: str, params: Params) -> Any:
+        """Carry out a request."""
+        found = self._methods.get(method)
+        if found is None:
+            raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
+        kind, carry_out = found
+        return await carry_out(self, decode(kind, {} if params is None else params))
+
+    def notice(self, method: str, params: Params) -> None:
+        """Take a notification; only a cancel means anything to us."""
+        if method == "session/cancel":
+            request = decode(wire.CancelNotification, params)
+            self._cancel(request.session_id)
+
+    def withdraw(self, method: str, params: Params) -> bool:
+        """A prompt that is no longer wanted is cancelled properly; anything else may just stop."""
+        if method != "session/prompt":
+            return False
+        self._cancel(decode(wire.PromptRequest, params).session_id)
+        return True
+
+    # -- authentication ----------------------------------------------------------------------------
+
+    async def _authenticate(self, request: wire.AuthenticateRequest) -> Any:
+        methods = {method.method_id: method for method in self._hub.agent.card.auth_methods}
+        method = methods.get(request.method_id)
+        if method is None:
+            known = ", ".join(methods) or "none"
+            raise InvalidCommand(f"there is no way {request.method_id!r} to log in; known: {known}")
+        if method.kind == "terminal" or not isinstance(self._hub.agent, Authenticates):
+            raise InvalidCommand(
+                f"{request.method_id!r} is a login in a terminal: run it there, then reconnect"
+            )
+        await self._hub.agent.authenticate(request.method_id)
+        return {}
+
+    async def _logout(self, request: wire.LogoutRequest) -> Any:
+        if isinstance(self._hub.agent, Authenticates):
+            await self._hub.agent.logout()
+        return {}
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    async def _new(self, request: wire.NewSessionRequest) -> Any:
+        session = await self._hub.create(
+            principal=self._principal,
+            cwd=request.cwd,
+            roots=request.additional_directories,
+            mcp_servers=[msgspec.to_builtins(server) for server in request.mcp_servers],
+            meta=request.meta,
+        )
+        try:
+            await session.prepare()
+        except TrunklineError:
+            await self._hub.delete(session.session_id, principal=self._principal)
+            raise
+        return self._reply(session, {"sessionId": session.session_id})
+
+    async def _load(self, request: wire.LoadSessionRequest) -> Any:
+        session = await self._reopen(request)
+        terminals = self._attach(session).terminal_ids
+        encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, replay=True)
+        async for entry in session.replay():
+            self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+            if self._connection.congested:
+                await self._connection.drained()
+        self._send([out for out in encoder.close() if isinstance(out, bytes)])
+        return self._reply(session, {})
+
+    async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
+        return self._reply(await self._reopen(request), {})
+
+    async def _reopen(self, request: wire.LoadSessionRequest | wire.ResumeSessionRequest) -> Session:
+        _check_absolute(request.cwd, *request.additional_directories)
+        session = await self._hub.session(request.session_id, principal=self._principal)
+        servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
+        session.view.move(request.cwd, request.additional_directories, servers)
+        await session.prepare()
+        return session
+
+    async def _fork(self, request: wire.ForkSessionRequest) -> Any:
+        _check_absolute(request.cwd, *request.additional_directories)
+        origin = await self._hub.session(request.session_id, principal=self._principal)
+        fork = await self._hub.fork(origin)
+        servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
+        fork.view.move(request.cwd, request.additional_directories, servers)
+        await fork.prepare()
+        return self._reply(fork, {"sessionId": fork.session_id})
+
+    async def _list(self, request: wire.ListSessionsRequest) -> Any:
+        if request.cwd is not None:
+            _check_absolute(request.cwd)
+        before = _read_cursor(request.cursor)
+        shown: list[dict[str, Any]] = []
+        while len(shown) < _PAGE:
+            page = await self._hub.list(
+                principal=self._principal, cwd=request.cwd, limit=_PAGE, before=before
+            )
+            for info in page:
+                before = (info.updated_at, info.session_id)
+                if self._hub.may_run(info):
+                    shown.append(_session_to_wire(info))
+                if len(shown) == _PAGE:
+                    return {"sessions": shown, "nextCursor": _write_cursor(before)}
+            if len(page) < _PAGE:
+                break
+        return {"sessions": shown}
+
+    async def _delete(self, request: wire.DeleteSessionRequest) -> Any:
+        self._attached.pop(request.session_id, None)
+        await self._hub.delete(request.session_id, principal=self._principal)
+        return {}
+
+    async def _close(self, request: wire.CloseSessionRequest) -> Any:
+        attached = self._attached.pop(request.session_id, None)
+        session = attached.session if attached is not None else None
+        if session is None:
+            session = await self._hub.session(request.session_id, principal=self._principal)
+        await session.close()
+        return {}
+
+    def _reply(self, session: Session, result: dict[str, Any]) -> Reply:
+        """Answer with the session's options; what it can do is told right after."""
+        options = session.view.options
+        modes = modes_to_wire(options)
+        if modes is not None:
+            result["modes"] = modes
+        if options:
+            result["configOptions"] = options_to_wire(options, boolean=self._boolean)
+        return Reply(result, lambda: self._welcome(session))
+
+    def _welcome(self, session: Session) -> None:
+        if session.session_id not in self._attached:
+            self._attach(session)
+        commands = self._hub.agent.card.commands
+        if commands:
+            params = {"sessionId": session.session_id, "update": commands_update(commands)}
+            self._connection.notify("session/update", params)
+        self._connection.spawn(self._watch(session))
+
+    def _attach(self, session: Session) -> _Attached:
+        """Let the session use what this client offers."""
+        client, view = self._client, session.view
+        if client.fs.read_text_file or client.fs.write_text_file:
+            with contextlib.suppress(WorkspaceError):
+                view.files = EditorFiles(view.folders, self._connection, session.session_id, client.fs)
+        terminals = EditorTerminals(self._connection, session.session_id) if client.terminal else None
+        if terminals is not None:
+            view.terminals = terminals
+        attached = self._attached[session.session_id] = _Attached(session, terminals)
+        return attached
+
+    async def _watch(self, session: Session) -> None:
+        """Tell the client what changes in its session between its own turns."""
+        encoder = AcpEncoder(session.session_id, self._client)
+        with contextlib.suppress(TrunklineError):
+            async with session.follow() as reader:
+                async for entry in reader:
+                    attached = self._attached.get(session.session_id)
+                    if attached is None or attached.session is not session:
+                        return
+                    if entry.event.turn_id is None and not attached.prompting:
+                        self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+
+    # -- options -----------------------------------------------------------------------------------
+
+    async def _set_mode(self, request: wire.SetSessionModeRequest) -> Any:
+        session = await self._known(request.session_id)
+        mode = mode_option(session.view.options)
+        if mode is None:
+            raise InvalidCommand("this agent has no modes")
+        await session.set_config(mode.option_id, request.mode_id, by="acp")
+        return {}
+
+    async def _set_option(self, request: wire.SetSessionConfigOptionRequest) -> Any:
+        session = await self._known(request.session_id)
+        await session.set_config(request.config_id, request.value, by="acp")
+        return {"configOptions": options_to_wire(session.view.options, boolean=self._boolean)}
+
+    # -- prompts -----------------------------------------------------------------------------------
+
+    async def _prompt(self, request: wire.PromptRequest) -> Any:
+        session = await self._known(request.session_id)
+        content = blocks_from_wire(request.prompt)
+        self._check_content(content)
+        attached = self._attached.get(request.session_id) or self._attach(session)
+        if attached.prompting:
+            raise RpcError(-32600, "a prompt is running in this session: wait for it or cancel it first")
+        attached.prompting, attached.cancelled = True, False
+        try:
+            receipt = await session.prompt(Prompt(content=content, meta=request.meta, by="acp"))
+            if attached.cancelled:
+                await session.cancel(receipt.turn_id, by="acp")
+            return _result(await self._show(attached, receipt.turn_id or ""))
+        finally:
+            attached.prompting = False
+
+    async def _show(self, attached: _Attached, turn_id: str) -> ev.TurnFinished | ev.TurnFailed | None:
+        """Write the turn's updates and put its questions, until it ends."""
+        session = attached.session
+        asker = Asker(self._connection, session, self._client)
+        encoder = AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids)
+        shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp")
+        terminal: ev.TurnFinished | ev.TurnFailed | None = None
+        send_line = self._connection.send_line
+        async for _, outs in shown:
+            for out in outs:
+                if type(out) is bytes:
+                    send_line(out)
+                elif isinstance(out, Ask):
+                    self._connection.spawn(asker.ask(out))
+                elif isinstance(out, Withdraw):
+                    asker.withdraw(out.question_id)
+                elif isinstance(out, End):
+                    terminal = out.terminal
+            if self._connection.congested:
+                await self._connection.drained()
+        return terminal
+
+    def _cancel(self, session_id: str) -> None:
+        attached = self._attached.get(session_id)
+        if attached is not None and attached.prompting:
+            attached.cancelled = True
+            self._connection.spawn(attached.session.cancel(by="acp"))
+
+    async def _known(self, session_id: str) -> Session:
+        """The session of a request; one that was lost or closed is opened again."""
+        attached = self._attached.get(session_id)
+        if attached is None:
+            raise SessionNotFound(f"there is no session {session_id!r} here: create, load or resume it first")
+        if attached.session.closed:
+            attached.session = await self._hub.session(session_id, principal=self._principal)
+        return attached.session
+
+    def _check_content(self, content: tuple[Content, ...]) -> None:
+        if not content:
+            raise InvalidCommand("the prompt is empty: send at least one content block")
+        able = self._hub.agent.card.prompt
+        for block in content:
+            wanted = (
+                (isinstance(block, ImageBlock) and not able.image and "image")
+                or (isinstance(block, AudioBlock) and not able.audio and "audio")
+                or (isinstance(block, ResourceBlock) and not able.embedded_context and "resource")
+            )
+            if wanted:
+                raise InvalidCommand(f"this agent takes no {wanted} blocks (see promptCapabilities)")
+
+    def _send(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self._connection.send_line(line)
+
+    _methods: ClassVar[dict[str, tuple[Any, Callable[[AcpEndpoint, Any], Awaitable[Any]]]]] = {
+        "authenticate": (wire.AuthenticateRequest, _authenticate),
+        "logout": (wire.LogoutRequest, _logout),
+        "session/new": (wire.NewSessionRequest, _new),
+        "session/load": (wire.LoadSessionRequest, _load),
+        "session/resume": (wire.ResumeSessionRequest, _resume),
+        "session/fork": (wire.ForkSessionRequest, _fork),
+        "session/list": (wire.ListSessionsRequest, _list),
+        "session/delete": (wire.DeleteSessionRequest, _delete),
+        "session/close": (wire.CloseSessionRequest, _close),
+        "session/set_mode": (wire.SetSessionModeRequest, _set_mode),
+        "session/set_config_option": (wire.SetSessionConfigOptionRequest, _set_option),
+        "session/prompt": (wire.PromptRequest, _prompt),
+    }
+
+
+def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
+    if isinstance(terminal, ev.TurnFinished):
+        result: dict[str, Any] = {"stopReason": terminal.stop_reason}
+        if terminal.usage:
+            result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
+        return result
+    if terminal is None:
+        raise RpcError(INTERNAL_ERROR, "the turn ended without a word")
+    data = {"code": terminal.code, "fault": terminal.fault, "cause": terminal.message}
+    raise RpcError(INTERNAL_ERROR, terminal.message, data)
+
+
+def _check_absolute(*folders: str) -> None:
+    for folder in folders:
+        if not folder.startswith("/"):
+            raise InvalidCommand(f"{folder!r} is not an absolute path")
+
+
+def _session_to_wire(info: SessionInfo) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "sessionId": info.session_id,
+        "cwd": info.cwd or "/",
+        "updatedAt": datetime.fromtimestamp(info.updated_at, UTC).isoformat(),
+    }
+    if info.roots:
+        shown["additionalDirectories"] = list(info.roots)
+    if info.title is not None:
+        shown["title"] = info.title
+    return shown
+
+
+def _write_cursor(before: tuple[float, str]) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(before)).decode()
+
+
+def _read_cursor(cursor: str | None) -> tuple[float, str] | None:
+    if cursor is None:
+        return None
+    try:
+        return msgspec.convert(orjson.loads(base64.urlsafe_b64decode(cursor)), tuple[float, str])
+    except ValueError:
+        raise InvalidCommand("that is not a cursor of ours: begin again without one") from None

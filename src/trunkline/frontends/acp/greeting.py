@@ -1,0 +1,117 @@
+"""The greeting: what ``initialize`` answers, made of an agent's card.
+
+It needs the card only, as plain values, and imports nothing else: an editor starts us for every
+session and waits for this answer. The card of a TARGET is kept in a cache under the hash of its
+file, so that the answer need not wait for the agent's own imports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from trunkline._version import __version__
+
+__all__ = ["PROTOCOL_VERSION", "CardCache", "greet"]
+
+PROTOCOL_VERSION = 1
+
+
+def greet(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
+    """Answer ``initialize``: version 1, what the trunk guarantees, and what the card says.
+
+    ``client`` are the client's capabilities: a login in a terminal is offered only to those who can.
+    """
+    prompt = card.get("prompt", {})
+    methods = card.get("auth_methods", ())
+    capabilities: dict[str, Any] = {
+        "loadSession": True,
+        "promptCapabilities": {
+            "image": bool(prompt.get("image", False)),
+            "audio": bool(prompt.get("audio", False)),
+            "embeddedContext": bool(prompt.get("embedded_context", True)),
+        },
+        "mcpCapabilities": {"http": False, "sse": False},
+        "sessionCapabilities": {
+            name: {} for name in ("additionalDirectories", "close", "delete", "fork", "list", "resume")
+        },
+    }
+    if methods:
+        capabilities["auth"] = {"logout": {}}
+    return {
+        "protocolVersion": PROTOCOL_VERSION,
+        "agentCapabilities": capabilities,
+        "authMethods": [_method(m) for m in methods if _usable(m, client)],
+        "agentInfo": {
+            "name": card.get("name", "agent"),
+            "title": card.get("title") or card.get("name", "agent"),
+            "version": card.get("version", "0"),
+        },
+    }
+
+
+def _usable(method: dict[str, Any], client: dict[str, Any]) -> bool:
+    if method.get("kind", "agent") != "terminal":
+        return True
+    auth: Any = client.get("auth")
+    return isinstance(auth, dict) and cast("dict[str, Any]", auth).get("terminal") is True
+
+
+def _method(method: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"id": method["method_id"], "name": method["name"]}
+    if method.get("description"):
+        made["description"] = method["description"]
+    if method.get("kind", "agent") == "terminal":
+        made |= {"type": "terminal", "args": method.get("args", []), "env": method.get("env", {})}
+    return made
+
+
+class CardCache:
+    """Keeps the card of a TARGET for as long as its file and our version stay the same."""
+
+    def __init__(self, target: str, folder: Path | None = None) -> None:
+        """Look at the TARGET's file, if it has one."""
+        self._path = (folder or _folder()) / f"{_digest(target)}.json"
+
+    def load(self) -> dict[str, Any] | None:
+        """The card, if it is known."""
+        try:
+            card: Any = orjson.loads(self._path.read_bytes())
+        except (OSError, orjson.JSONDecodeError):
+            return None
+        return cast("dict[str, Any]", card) if isinstance(card, dict) and "name" in card else None
+
+    def store(self, card: dict[str, Any]) -> None:
+        """Remember the card; a folder that cannot be written only costs time."""
+        data = orjson.dumps(card)
+        try:
+            if self._path.exists() and self._path.read_bytes() == data:
+                return
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            partial = self._path.with_suffix(f".{os.getpid()}")
+            partial.write_bytes(data)
+            partial.replace(self._path)
+        except OSError:
+            return
+
+
+def _folder() -> Path:
+    # platformdirs would say the same, at five times the price of this line on every start.
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "trunkline" / "cards"
+
+
+def _digest(target: str) -> str:
+    """Name a TARGET's card: the same target, the same file, the same version of ours."""
+    digest = hashlib.sha256(f"{__version__}\0{target}\0{os.getcwd()}\0".encode())
+    place = target.rpartition(":")[0]
+    if place.endswith(".py"):
+        try:
+            digest.update(Path(place).read_bytes())
+        except OSError:
+            return digest.hexdigest()
+    return digest.hexdigest()

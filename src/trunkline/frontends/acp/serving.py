@@ -1,0 +1,97 @@
+"""Serving ACP on standard input and output, from a TARGET or from an agent in hand."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from trunkline.frontends.acp.connection import Connection
+from trunkline.frontends.acp.door import Door
+from trunkline.frontends.acp.greeting import CardCache
+from trunkline.transports.stdio import StdioTransport
+
+if TYPE_CHECKING:
+    from trunkline.agents.interface import Agent
+    from trunkline.hub import Hub
+
+__all__ = ["serve_acp", "serve_target"]
+
+
+def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None, target: str = "") -> None:
+    """Serve an agent, or anything adapt() knows, to the editor that started this process.
+
+    Returns when the editor closes our input.
+    """
+    from trunkline.adapters import adapt
+
+    adapted = adapt(agent, name=name)
+    asyncio.run(_serve(lambda: adapted, journal, target or adapted.card.name, None))
+
+
+def serve_target(target: str, *, journal: str | None = None) -> None:
+    """Serve a TARGET; its import waits until an editor has been greeted."""
+
+    def load() -> Agent:
+        from trunkline.targets import resolve_target
+
+        return resolve_target(target)
+
+    cache = CardCache(target)
+    asyncio.run(_serve(load, journal, target, cache))
+
+
+async def _serve(
+    load: Callable[[], Agent], journal_url: str | None, target: str, cache: CardCache | None
+) -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        transport = StdioTransport.claim()
+        stack.push_async_callback(transport.close)
+        connection = Connection(transport)
+        house = _House(stack, load, journal_url, target)
+        connection.handler = Door(connection, house.open, cache)
+        serving = asyncio.current_task()
+        if serving is not None:
+            for name in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(name, serving.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await transport.run(connection.receive)
+            connection.receive_eof()
+        # Turns are cancelled and written first, so that the last words are legal.
+        await house.close()
+        await connection.close("the editor closed the connection")
+
+
+class _House:
+    """Opens the agent, its journal and its hub once, when they are first needed."""
+
+    def __init__(
+        self,
+        stack: contextlib.AsyncExitStack,
+        load: Callable[[], Agent],
+        journal_url: str | None,
+        target: str,
+    ) -> None:
+        self._stack = stack
+        self._load = load
+        self._journal_url = journal_url
+        self._target = target
+        self._hub: Hub | None = None
+
+    async def open(self) -> Hub:
+        if self._hub is None:
+            from trunkline.hub import Hub
+            from trunkline.journal import open_journal
+            from trunkline.targets import normalize_target
+
+            agent = self._load()
+            journal = await open_journal(self._journal_url)
+            self._stack.push_async_callback(journal.close)
+            self._hub = await Hub(agent, journal, target=normalize_target(self._target)).__aenter__()
+        return self._hub
+
+    async def close(self) -> None:
+        if self._hub is not None:
+            await self._hub.close()

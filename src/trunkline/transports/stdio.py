@@ -1,0 +1,148 @@
+"""Standard input and output as a transport, kept clean for a protocol.
+
+``claim`` takes both descriptors for itself. From then on whatever user code prints, also from C, goes
+to stderr, and whatever it reads is empty: a stray line on stdout would end the session in some
+editors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+
+__all__ = ["StdioTransport"]
+
+_HIGH_WATER = 1 << 20
+_CHUNK = 1 << 18
+
+
+class StdioTransport:
+    """Reads one descriptor and writes another, without ever blocking the loop."""
+
+    def __init__(self, in_fd: int, out_fd: int) -> None:
+        """Own two descriptors; they are closed with the transport."""
+        self._in_fd = in_fd
+        self._out_fd = out_fd
+        self._writer: asyncio.WriteTransport | None = None
+        self._flow = _Flow()
+        self._backlog: list[bytes] = []
+        self._plain = False
+
+    @classmethod
+    def claim(cls) -> StdioTransport:
+        """Take stdin and stdout away from everything else in this process."""
+        sys.stdout.flush()
+        transport = cls(os.dup(0), os.dup(1))
+        os.dup2(2, 1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        sys.stdout = sys.stderr
+        return transport
+
+    async def run(self, receive: Callable[[bytes], None]) -> None:
+        """Give every piece of input to ``receive`` until there is no more, or nobody reads us."""
+        loop = asyncio.get_running_loop()
+        await self._open_output(loop)
+        reading = asyncio.create_task(self._read(loop, receive))
+        gone = asyncio.create_task(self._flow.gone.wait())
+        try:
+            await asyncio.wait({reading, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
+        finally:
+            reading.cancel()
+            gone.cancel()
+
+    async def _read(self, loop: asyncio.AbstractEventLoop, receive: Callable[[bytes], None]) -> None:
+        ended = asyncio.Event()
+        try:
+            pipe = os.fdopen(os.dup(self._in_fd), "rb", 0)
+            transport, _ = await loop.connect_read_pipe(lambda: _Input(receive, ended), pipe)
+        except (ValueError, OSError):
+            # A regular file cannot be waited for; reading it hardly blocks.
+            while chunk := await asyncio.to_thread(os.read, self._in_fd, _CHUNK):
+                receive(chunk)
+            return
+        try:
+            await ended.wait()
+        finally:
+            transport.close()
+
+    async def _open_output(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            pipe = os.fdopen(os.dup(self._out_fd), "wb", 0)
+            transport, _ = await loop.connect_write_pipe(lambda: self._flow, pipe)
+        except (ValueError, OSError):
+            self._plain = True
+        else:
+            self._writer = transport
+            self._writer.set_write_buffer_limits(_HIGH_WATER)
+        waiting, self._backlog = self._backlog, []
+        for data in waiting:
+            self.write(data)
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; what nobody will read any more is dropped."""
+        if self._plain:
+            os.write(self._out_fd, data)
+        elif self._writer is None:
+            self._backlog.append(data)
+        elif not self._flow.gone.is_set():
+            self._writer.write(data)
+
+    @property
+    def congested(self) -> bool:
+        """Whether the reader is a megabyte or more behind."""
+        return not self._flow.free.is_set()
+
+    async def drained(self) -> None:
+        """Wait until the reader has caught up or is gone."""
+        await self._flow.free.wait()
+
+    async def close(self, grace: float = 2.0) -> None:
+        """Let the last words out, for a while, and let go of the descriptors."""
+        if self._writer is not None:
+            self._writer.close()
+            try:
+                async with asyncio.timeout(grace):
+                    await self._flow.gone.wait()
+            except TimeoutError:
+                self._writer.abort()
+        for fd in (self._in_fd, self._out_fd):
+            os.close(fd)
+
+
+class _Input(asyncio.Protocol):
+    def __init__(self, receive: Callable[[bytes], None], ended: asyncio.Event) -> None:
+        self._receive = receive
+        self._ended = ended
+
+    def data_received(self, data: bytes) -> None:
+        self._receive(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended.set()
+
+
+class _Flow(asyncio.BaseProtocol):
+    """Says whether the reader keeps up, and whether it is still there."""
+
+    def __init__(self) -> None:
+        self.free = asyncio.Event()
+        self.free.set()
+        self.gone = asyncio.Event()
+
+    def pause_writing(self) -> None:
+        self.free.clear()
+
+    def resume_writing(self) -> None:
+        self.free.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.gone.set()
+        self.free.set()
