@@ -31,6 +31,7 @@ Examples:
   trunkline exec agent.py:hello "hi"            an agent of your own
   trunkline exec demo /tools --format events    every event as a line of JSON
   trunkline sessions list                       what was said so far
+  trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
 """
 
 
@@ -42,6 +43,7 @@ class _Entry(NamedTuple):
 _COMMANDS = {
     "exec": _Entry("trunkline.cli.exec", "Send one prompt to an agent and print the answer."),
     "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
+    "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
     "sessions": _Entry("trunkline.cli.sessions", "List, show, export and delete sessions."),
 }
 

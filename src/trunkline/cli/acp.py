@@ -1,0 +1,34 @@
+"""``trunkline acp``: an agent for the editor that started us."""
+
+from __future__ import annotations
+
+import click
+
+from trunkline.cli.logs import show_logs
+from trunkline.frontends.acp.serving import serve_target
+
+__all__ = ["command"]
+
+_HELP = """Serve the agent TARGET over the Agent Client Protocol on stdin and stdout.
+
+Editors run this; there is nothing to type. Whatever the agent prints goes to stderr.
+
+\b
+Examples:
+  Zed, settings.json:
+    "agent_servers": {"My agent": {"type": "custom", "command": "trunkline",
+                                   "args": ["acp", "/path/to/agent.py:hello"]}}
+  JetBrains, ~/.jetbrains/acp.json:
+    {"agent_servers": {"My agent": {"command": "trunkline", "args": ["acp", "/path/to/agent.py:hello"]}}}
+  By hand, to see the wire:
+    echo '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}' |
+      trunkline acp demo
+"""
+
+
+@click.command("acp", help=_HELP)
+@click.argument("target")
+@click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
+def command(target: str, journal: str | None) -> None:
+    show_logs()
+    serve_target(target, journal=journal)
