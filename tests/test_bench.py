@@ -1,0 +1,104 @@
+"""The benches run and say what they promise, so that they cannot rot; their timings gate nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from bench import __main__ as runner
+from bench import replay, report, soak
+
+COLUMNS = {
+    "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
+    "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
+    "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
+    "idle": {"session", "KB each"},
+    "streams": {"agents", "events/s", "slowest/fastest", "longest silence s"},
+}
+CASES = {
+    "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
+    "replay": {"read", "open", "fold", "prime"},
+    "start": {"import asyncio", "import trunkline.session"},
+    "idle": {"opened", "owned", "after one turn"},
+    "streams": {"eager", "paced"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", runner.NAMES)
+def test_a_bench_shows_a_table_and_keeps_its_samples(
+    name: str, tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner.main([name, "--quick", "--out", str(tmp_path)])
+    shown = capsys.readouterr().out
+    kept = (tmp_path / f"{name}.json").read_text(encoding="utf-8")
+    result = json.loads(kept)
+    first, *_ = result["rows"][0]
+    assert COLUMNS[name] <= set(result["rows"][0])
+    assert CASES[name] <= {row[first] for row in result["rows"]}
+    assert all(column in shown for column in COLUMNS[name])
+    assert all(result["samples"].values()), "every figure comes with what it was made of"
+    assert {"cores", "load", "python"} <= set(result["machine"])
+    assert str(root) not in kept
+    assert str(Path.home()) not in kept
+
+
+@pytest.mark.slow
+def test_a_soak_tells_what_was_held_in_every_lap() -> None:
+    result = soak.run(quick=True)
+    assert len(result.samples["laps"]) >= soak.FEW_LAPS
+    assert result.verdicts
+    assert {"memory MB", "files", "tasks", "sessions"} <= set(result.rows[0])
+
+
+def laps(count: int, **growth: int) -> list[soak.Lap]:
+    flat = soak.Lap(memory=50 * 2**20, files=20, tasks=5, sessions=0, seconds=1.0)
+    return [
+        flat._replace(**{name: getattr(flat, name) + by * lap for name, by in growth.items()})
+        for lap in range(count)
+    ]
+
+
+def test_a_soak_that_holds_the_same_in_every_lap_grew_nowhere() -> None:
+    assert soak.judge(laps(30)) == []
+
+
+@pytest.mark.parametrize("held", ["memory", "files", "tasks", "sessions"])
+def test_a_soak_names_what_grows(held: str) -> None:
+    by = 2**20 if held == "memory" else 1
+    assert [held in said for said in soak.judge(laps(30, **{held: by}))] == [True]
+
+
+def test_a_soak_forgives_what_is_only_held_at_first() -> None:
+    assert soak.judge([lap._replace(files=5) for lap in laps(3)] + laps(27)) == []
+
+
+def test_a_soak_exits_with_one_when_something_grew(monkeypatch: pytest.MonkeyPatch) -> None:
+    def soaked(*_: object) -> report.Result:
+        return report.Result(name="soak", about="", rows=[{"lap": "1"}], samples={}, verdicts=["GROWTH: x"])
+
+    monkeypatch.setattr(soak, "run", soaked)
+    assert soak.main(["--minutes", "1"]) == 1
+
+
+def test_growth_is_one_for_what_is_linear_and_two_for_what_is_quadratic() -> None:
+    sizes = [1_000, 10_000, 100_000]
+    assert replay.growth(sizes, [size * 3e-6 for size in sizes]) == pytest.approx(1.0)
+    assert replay.growth(sizes, [size**2 * 3e-6 for size in sizes]) == pytest.approx(2.0)
+
+
+def test_a_bench_that_does_not_exist_is_refused_with_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        runner.main(["nothing"])
+    assert refused.value.code == 2
+    assert "trunk, replay" in capsys.readouterr().err
+
+
+def test_a_table_has_a_line_for_every_row_under_its_headings() -> None:
+    shown = report.table([{"case": "a", "n": 1234567, "x": 1.5}, {"case": "longer", "n": 1, "x": None}])
+    assert shown.splitlines() == [
+        "case            n     x",
+        "a       1,234,567  1.50",
+        "longer          1     -",
+    ]
