@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from trunkline import events as ev
 from trunkline.coalesce import Coalescer
 from trunkline.cursor import piece_of, remainder
 from trunkline.folding import fold
+from trunkline.grammar import Grammar
 
 streams = st.one_of(stories().map(lambda story: story.events), sloppy_streams())
 
@@ -83,6 +84,24 @@ def test_a_reader_cut_off_anywhere_gets_exactly_the_rest(events: list[ev.Event],
 
 def _letters(events: list[ev.Event]) -> str:
     return "".join(piece_of(event) or "." * (piece_of(event) is None) for event in events)
+
+
+@given(streams, st.data())
+def test_a_delta_that_continues_the_open_record_needs_no_grammar(
+    events: list[ev.Event], data: st.DataObject
+) -> None:
+    # A line asks the coalescer first; what it says and where must not depend on that.
+    long, short = (Grammar(), Coalescer()), (Grammar(), Coalescer())
+    for event in events:
+        expected = [(*long[1].place(legal), legal) for legal in long[0].feed(event)]
+        offset = short[1].extend(cast("ev.Delta", event)) if isinstance(event, get_args(ev.Delta)) else 0
+        if offset:
+            assert [(short[1].last_seq, offset, event)] == expected
+        else:
+            assert [(*short[1].place(legal), legal) for legal in short[0].feed(event)] == expected
+        if data.draw(st.integers(0, 5)) == 0:
+            long[1].seal()
+            short[1].seal()
 
 
 @given(stories())
@@ -178,6 +197,23 @@ def test_a_command_takes_a_number_between_the_records() -> None:
     assert coalescer.place(text("b")) == (9, 1)
     coalescer.seal()
     assert coalescer.take() == [(7, text("a")), (9, text("b"))]
+
+
+def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
+    coalescer = Coalescer(limit=1)
+    coalescer.place(text("a"))
+    coalescer.place(text("b"))
+    assert (coalescer.ready, coalescer.due) == (1, False)
+    coalescer.place(ev.Plan())
+    assert coalescer.due
+    coalescer.take()
+    assert not coalescer.due
+    coalescer.skip()
+    assert coalescer.due
+    coalescer.take()
+    for _ in range(20):
+        coalescer.place(text("a"))
+    assert coalescer.due
 
 
 def test_an_event_that_stands_alone_is_written_as_the_very_object_it_is() -> None:

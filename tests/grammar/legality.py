@@ -8,9 +8,10 @@ from trunkline import events as ev
 
 __all__ = ["breaches"]
 
+OF_ANY_TURN = (ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed)
 ANYTIME = (
-    ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed, ev.Notice, ev.ConfigChanged,
-    ev.CommandsChanged, ev.InfoChanged, ev.Usage, ev.Custom, ev.Raw,
+    *OF_ANY_TURN, ev.Notice, ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.Usage, ev.Custom,
+    ev.Raw,
 )  # fmt: skip
 ALSO_WHILE_SUSPENDED = (ev.UserMessage, ev.Answered, ev.TurnResumed, ev.TurnFinished, ev.TurnFailed)
 SPOKEN = (ev.Text, ev.Thought, ev.Media, ev.Source)
@@ -63,7 +64,7 @@ class _Judge:
             self.phase, self.turn_id = "running", event.turn_id
             self.lanes.clear()
             return
-        if self.phase != "idle":
+        if self.phase != "idle" and kind not in OF_ANY_TURN:
             self.expect(event.turn_id in (None, self.turn_id), "it belongs to another turn")
         if kind not in ANYTIME:
             self.expect(self.phase != "idle", f"{kind.__name__} outside of a turn")

@@ -307,6 +307,12 @@ def test_what_belongs_to_the_session_is_legal_at_any_time() -> None:
     assert legal(titled, START, queued, END, titled) == [titled, START, queued, END, titled]
 
 
+def test_a_window_on_an_earlier_turn_may_close_during_the_next_one() -> None:
+    second, closed = ev.TurnStarted(turn_id="t2"), ev.RunClosed(turn_id="t1", run_id="r1", to_seq=3)
+    end = ev.TurnFinished(turn_id="t2")
+    assert legal(START, END, second, closed, end) == [START, END, second, closed, end]
+
+
 def test_an_answer_that_comes_after_the_turn_is_dropped_in_silence() -> None:
     answered = ev.Answered(question_id="q1", outcome="accepted")
     assert legal(START, form("q1"), answered, END, answered) == [START, form("q1"), answered, END]

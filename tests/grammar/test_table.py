@@ -10,7 +10,7 @@ from tests.strategies import event_kinds
 from trunkline import events as ev
 from trunkline.grammar import RULES, STATUS_TABLE, TURN_TABLE, Phase
 
-ACTIONS = {"begin", "restart", "end", "late", "say", "wake", "drop", "suspend", "resume"}
+ACTIONS = {"begin", "restart", "end", "late", "say", "wake", "drop", "suspend", "resume", "note"}
 
 
 def test_every_event_has_a_row_and_every_row_is_an_event() -> None:
@@ -24,7 +24,7 @@ def test_a_row_has_a_known_action_for_every_phase(kind: type[ev.Event]) -> None:
 
 
 def test_only_what_opens_a_turn_or_belongs_to_the_session_is_heard_while_idle() -> None:
-    heard = {kind for kind, row in TURN_TABLE.items() if row[Phase.IDLE] in ("begin", "say")}
+    heard = {kind for kind, row in TURN_TABLE.items() if row[Phase.IDLE] in ("begin", "say", "note")}
     assert heard == {
         ev.TurnStarted, ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed, ev.Notice,
         ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.Usage, ev.Custom, ev.Raw,

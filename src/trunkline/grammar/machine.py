@@ -112,6 +112,8 @@ class Grammar:
             return [*self.close(), *self._begin(event)]
         if action == "drop":
             return []
+        if action == "note":
+            return self._check(event)
         if action == "late":
             known = type(event) is ev.Answered and event.question_id in self._asked
             return [] if known else self.report("after-end", _name(event))

@@ -41,10 +41,11 @@ class Phase(IntEnum):
 #   begin    open the turn                      say      check it and pass it on
 #   restart  settle the old turn, then begin    wake     resume the turn, then say it
 #   end      settle what is open, then pass     drop     it is already so
-#   late     nobody's turn: drop and report
+#   late     nobody's turn: drop and report     note     the session's own: whatever turn it names
 SAID = ("late", "say", "wake")
 _QUIET = ("late", "say", "say")
 ALWAYS = ("say", "say", "say")
+_OWN = ("note", "note", "note")
 TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
     ev.TurnStarted: ("begin", "restart", "restart"),
     ev.TurnSuspended: ("late", "suspend", "drop"),
@@ -78,11 +79,6 @@ TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
     ),
     **dict.fromkeys(
         (
-            ev.PromptQueued,
-            ev.PromptDropped,
-            ev.Rewound,
-            ev.RunOpened,
-            ev.RunClosed,
             ev.Notice,
             ev.ConfigChanged,
             ev.CommandsChanged,
@@ -93,6 +89,8 @@ TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
         ),
         ALWAYS,
     ),
+    # A window or a prompt of an earlier turn may end while the next one runs.
+    **dict.fromkeys((ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed), _OWN),
 }
 
 # Which status of a call may follow which. A final status stays; late content is still welcome.
