@@ -3,97 +3,148 @@
 It recognises an agent of ours, a function or generator of any kind, a factory ``(session) -> any of
 these``, and whatever adapters are installed: a package registers one by the entry point group
 ``trunkline.adapters``, as a callable that takes the object and gives an Agent, or None when the
-object is not of its kind.
+object is not of its kind. A plain function needs no adapter, so none is loaded for one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from trunkline.agents.function import FunctionAgent
-from trunkline.agents.interface import Agent, AgentCard, ClosesSessions, OpensSessions, Sayable
+from trunkline.agents.function import FunctionAgent, describe
+from trunkline.agents.interface import (
+    Agent,
+    AgentCard,
+    ClosesSessions,
+    OpensSessions,
+    Resumes,
+    Rewinds,
+    Sayable,
+    SetsConfig,
+)
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
-from trunkline.errors import ConfigurationError, NotAnAgent
+from trunkline.errors import AgentError, ConfigurationError, NotAnAgent, TrunklineError
+from trunkline.events import Answered
+from trunkline.options import ConfigOption
 
 __all__ = ["FactoryAgent", "adapt"]
 
-Adapter = Callable[[Any], Agent | None]
-
 
 def adapt(thing: Any, *, name: str | None = None) -> Agent:
-    """Make an agent of this object; ``name`` is used when the object has none of its own."""
+    """Make an agent of this object; ``name`` is what a function is called instead of its own name."""
     if inspect.isclass(thing):
         raise NotAnAgent(
             f"{thing.__name__} is a class, not an agent: give an instance of it, as in {thing.__name__}()"
         )
-    if isinstance(thing, Agent) and isinstance(thing.card, AgentCard):
+    if isinstance(getattr(thing, "card", None), AgentCard) and isinstance(thing, Agent):
         return thing
-    for adapter in _installed():
-        found = adapter(thing)
-        if found is not None:
-            return found
-    if inspect.isroutine(thing) or hasattr(thing, "__call__"):  # noqa: B004
-        own_name = name or getattr(thing, "__name__", type(thing).__name__)
-        if _is_factory(thing):
-            return FactoryAgent(thing, own_name)
-        return FunctionAgent(thing, AgentCard(name=own_name, description=inspect.getdoc(thing)))
+    found = None if inspect.isroutine(thing) else _ask_adapters(thing)
+    if found is not None:
+        return found
+    if callable(thing):
+        made = FactoryAgent if _is_factory(thing) else FunctionAgent
+        return made(thing, describe(thing, name=name))
+    if hasattr(thing, "run"):
+        raise NotAnAgent(f"{_kind(thing)} has run(), but its card is not a trunkline.AgentCard: give it one")
     raise NotAnAgent(
-        f"a {type(thing).__name__} is not an agent: use a function that takes (prompt, ctx), "
+        f"{_kind(thing)} is not an agent: use a function that takes (prompt, ctx), "
         "an object with card and run(), or install an adapter for it"
     )
 
 
-def _installed() -> list[Adapter]:
-    adapters: list[Adapter] = []
-    for point in entry_points(group="trunkline.adapters"):
+def _kind(thing: Any) -> str:
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"
+
+
+def _ask_adapters(thing: Any) -> Agent | None:
+    """Give what an installed adapter makes of an object; a broken one is in nobody else's way."""
+    broken: list[str] = []
+    for point in sorted(entry_points(group="trunkline.adapters"), key=lambda point: point.name):
         try:
-            adapters.append(point.load())
+            found = point.load()(thing)
+        except TrunklineError:
+            raise
         except Exception as error:
-            raise ConfigurationError(
-                f"the adapter {point.name!r} ({point.value}) cannot be loaded: {error}; "
-                "repair or uninstall the package that brings it"
-            ) from error
-    return adapters
+            broken.append(f"{point.name!r} ({point.value}) failed with {type(error).__name__}: {error}")
+            continue
+        if isinstance(found, Agent):
+            return found
+        if found is not None:
+            broken.append(f"{point.name!r} ({point.value}) gave {_kind(found)} instead of an agent")
+    if broken:
+        raise ConfigurationError(
+            f"no adapter took {_kind(thing)}, and the adapter {'; '.join(broken)}: "
+            "repair or uninstall the package that brings it"
+        )
+    return None
 
 
-def _is_factory(thing: Any) -> bool:
+def _is_factory(thing: Callable[..., Any]) -> bool:
     try:
-        parameters = list(inspect.signature(thing).parameters.values())
+        parameters = inspect.signature(thing).parameters.values()
     except (TypeError, ValueError):
         return False
-    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_KEYWORD,)]
-    return len(required) == 1 and required[0].name == "session"
+    own = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    return own == ["session"]
 
 
 class FactoryAgent:
     """An agent that is made anew for every session."""
 
-    def __init__(self, factory: Callable[[SessionView], Any], name: str) -> None:
+    def __init__(self, factory: Callable[[SessionView], Any], card: AgentCard) -> None:
         """Remember how to make one."""
         self._factory = factory
-        self._made: dict[str, Agent] = {}
-        self.card = AgentCard(name=name, description=inspect.getdoc(factory))
+        self.card = card
 
     async def open_session(self, session: SessionView) -> None:
         """Make the agent of this session."""
-        made = self._factory(session)
-        if inspect.isawaitable(made):
-            made = await made
+        try:
+            made = self._factory(session)
+            if inspect.isawaitable(made):
+                made = await made
+        except TrunklineError:
+            raise
+        except Exception as error:
+            raise AgentError(
+                f"{self.card.name} could not make an agent for this session: {type(error).__name__}: {error}"
+            ) from error
         agent = adapt(made, name=self.card.name)
-        self._made[session.session_id] = agent
         if isinstance(agent, OpensSessions):
             await agent.open_session(session)
+        session.memory[self] = agent
 
     async def close_session(self, session: SessionView) -> None:
         """Let go of the agent of this session."""
-        agent = self._made.pop(session.session_id, None)
+        agent = session.memory.pop(self)
         if isinstance(agent, ClosesSessions):
             await agent.close_session(session)
 
     def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Let the session's own agent answer."""
-        return self._made[ctx.session.session_id].run(prompt, ctx)
+        return self._made_for(ctx.session).run(prompt, ctx)
+
+    def resume(self, answers: Mapping[str, Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Let the session's own agent go on after a restart."""
+        agent = self._made_for(ctx.session)
+        if not isinstance(agent, Resumes):
+            raise AgentError(f"{agent.card.name} cannot go on after a restart: send the prompt again")
+        return agent.resume(answers, ctx)
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        """Tell the session's own agent, if it wants to know."""
+        agent = self._made_for(session)
+        if isinstance(agent, Rewinds):
+            await agent.rewind(session, to_message_id)
+
+    async def set_config(
+        self, session: SessionView, options: tuple[ConfigOption, ...]
+    ) -> tuple[ConfigOption, ...] | None:
+        """Tell the session's own agent, if it wants to know."""
+        agent = self._made_for(session)
+        return await agent.set_config(session, options) if isinstance(agent, SetsConfig) else None
+
+    def _made_for(self, session: SessionView) -> Agent:
+        return session.memory[self]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from typing import Any
 
 from trunkline.adapters import adapt
 from trunkline.agents.interface import Agent
-from trunkline.errors import TargetError
+from trunkline.errors import NotAnAgent, TargetError
 
 __all__ = ["SCHEMES", "normalize_target", "resolve_target"]
 
@@ -41,6 +42,9 @@ SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_aut
 
 _FORMS = "module:attr, path/file.py:attr, " + ", ".join(SCHEMES)
 
+# Words that a TARGET may begin with in other versions: never the name of a module.
+_RESERVED = ("acp", "agui", "pty", "registry")
+
 
 def normalize_target(target: str) -> str:
     """Write a TARGET so that it means the same from every folder."""
@@ -54,64 +58,78 @@ def resolve_target(target: str) -> Agent:
     """Give the agent that a TARGET names."""
     if target in SCHEMES:
         return SCHEMES[target]()
-    place, colon, attr = target.rpartition(":")
-    if not colon or not place or not attr:
-        raise TargetError(_explain_bare(target))
-    module = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
-    thing: Any = module
+    place, _, attr = target.rpartition(":")
+    if not _is_dotted(attr) or not (place.endswith(".py") or _is_dotted(place)) or place in _RESERVED:
+        raise TargetError(_explain(target))
+    thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
     for part in attr.split("."):
         thing = _get(thing, part, place)
-    return adapt(thing, name=attr)
+    try:
+        return adapt(thing, name=attr)
+    except NotAnAgent as error:
+        raise NotAnAgent(f"{target}: {error}") from None
 
 
-def _explain_bare(target: str) -> str:
-    if target.endswith(".py") or (target and Path(target).suffix == ".py"):
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _explain(target: str) -> str:
+    """Say what is wrong with a word that has none of the known forms."""
+    if target.endswith(".py"):
         return f"{target!r} does not say which agent in the file: write {target}:NAME"
+    place, colon, attr = target.rpartition(":")
     near = difflib.get_close_matches(target, SCHEMES, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    if colon and Path(f"{place}.py").is_file():
+        near = [f"{place}.py:{attr or 'NAME'}"]
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     return f"unknown target {target!r}{hint} Known forms: {_FORMS}"
 
 
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
-        folder = path.parent if path.parent.is_dir() else Path()
-        near = difflib.get_close_matches(path.name, [p.name for p in folder.glob("*.py")], n=3)
-        hint = f"; {folder} has {', '.join(near)}" if near else f" (looked from {Path.cwd()})"
-        raise TargetError(f"there is no file {str(path)!r}{hint}")
+        raise TargetError(f"there is no file {str(path)!r}{_near_files(path)}")
     name = f"trunkline_target_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise TargetError(f"{str(path)!r} cannot be loaded as Python")
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    assert spec is not None, "the name ends in .py"
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     # The file's own folder first, as if it were run as a script.
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _look_first_in(path.resolve().parent)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException as error:
-        del sys.modules[name]
-        if isinstance(error, KeyboardInterrupt):
-            raise
+    except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
         raise _blame(str(path), error) from error
     return module
 
 
+def _near_files(path: Path) -> str:
+    folder = path.parent if path.parent.is_dir() else Path()
+    near = difflib.get_close_matches(path.name, [p.name for p in folder.glob("*.py") if p.is_file()], n=3)
+    return f"; {folder.resolve()} has {', '.join(near)}" if near else f" (looked from {Path.cwd()})"
+
+
 def _load_module(name: str) -> ModuleType:
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    if "" not in sys.path:
+        _look_first_in(Path.cwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise TargetError(
                 f"there is no module {name!r}: run from the folder that holds it, install it, "
-                f"or name the file, as in path/to/{name.split('.')[-1]}.py:NAME"
+                f"or name the file, as in path/to/{name.split('.')[-1]}.py:NAME. Known forms: {_FORMS}"
             ) from None
         raise _blame(name, error) from error
     except (Exception, SystemExit) as error:
         raise _blame(name, error) from error
+
+
+def _look_first_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 
 def _blame(place: str, error: BaseException) -> TargetError:
@@ -119,8 +137,12 @@ def _blame(place: str, error: BaseException) -> TargetError:
     frames = error.__traceback__
     while frames is not None and not _is_users(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    lines = traceback.format_exception(type(error), error, frames, chain=False)
-    sys.stderr.write("".join(lines))
+    sys.stderr.write("".join(traceback.format_exception(type(error), error, frames)))
+    if isinstance(error, SystemExit):
+        return TargetError(
+            f"{place} ended the program while it was imported (sys.exit({error.code!r})): "
+            "put what runs it under 'if __name__ == \"__main__\":'"
+        )
     what = f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
         what += f" (install {error.name!r} into this environment)"
@@ -137,11 +159,15 @@ def _get(thing: Any, attr: str, place: str) -> Any:
     except AttributeError:
         public: list[str] = [name for name in dir(thing) if not name.startswith("_")]
         near = difflib.get_close_matches(attr, public, n=3)
-        agents = [name for name in public if isinstance(getattr(thing, name, None), Agent)]
+        agents = [name for name in public if _is_agent(inspect.getattr_static(thing, name, None))]
         if near:
             hint = f"; did you mean {' or '.join(near)}?"
         elif agents:
-            hint = f"; its agents are {', '.join(agents)}"
+            hint = f"; its agents are {', '.join(agents[:12])}"
         else:
-            hint = f"; it has {', '.join(sorted(public)[:12]) or 'nothing public'}"
+            hint = f"; it has {', '.join(public[:12]) or 'nothing public'}"
         raise TargetError(f"{place} has no {attr!r}{hint}") from None
+
+
+def _is_agent(value: Any) -> bool:
+    return isinstance(value, Agent) and not inspect.isclass(value)

@@ -5,6 +5,7 @@ The policy comes first, and its "deny" is final. Then come the answers a person 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,9 +21,10 @@ __all__ = ["Verdicts"]
 class Verdicts:
     """The policy of a session and the "always" answers given in it."""
 
-    def __init__(self, policy: Policy) -> None:
-        """Begin with the policy alone."""
+    def __init__(self, policy: Policy, cwd: str | None = None) -> None:
+        """Begin with the policy alone; ``cwd`` is where relative paths and patterns begin."""
         self.policy = policy
+        self._cwd = None if cwd is None else os.path.realpath(cwd)
         self.always: dict[str, bool] = {}
         """Tools a person allowed (or refused) for good, by name."""
         self._names: dict[str, str] = {}
@@ -38,7 +40,8 @@ class Verdicts:
     ) -> Decision | None:
         """Decide about a call; None means that a person must."""
         argv = command if command is None or isinstance(command, str) else tuple(command)
-        verdict = self.policy.decide(Request(tool=tool, kind=kind, paths=tuple(paths), command=argv))
+        request = Request(tool=tool, kind=kind, paths=self._places(paths), command=argv, cwd=self._cwd)
+        verdict = self.policy.decide(request)
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
             return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
@@ -48,9 +51,16 @@ class Verdicts:
         why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {tool}"
         return Decision(allowed=earlier, call_id=call_id, input=input, reason=why, by="earlier answer")
 
+    def _places(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Give each path as requested and as resolved, so that no link leads around a rule."""
+        cwd = self._cwd
+        if cwd is None:
+            return tuple(paths)
+        return (*paths, *(os.path.realpath(os.path.join(cwd, path)) for path in paths if "\0" not in path))
+
     def remember(self, tool: str, decision: Decision) -> None:
-        """Keep an "always" for the rest of the session."""
-        if decision.always:
+        """Keep an "always" for the rest of the session; one about no tool in particular is not kept."""
+        if decision.always and tool:
             self.always[tool] = decision.allowed
 
     def absorb(self, event: ev.Event) -> None:
@@ -60,4 +70,9 @@ class Verdicts:
         elif isinstance(event, ev.Asked) and isinstance(event.question, Permission):
             self._names[event.question_id] = self._names.get(event.question.call_id, "")
         elif isinstance(event, ev.Answered) and event.option_kind in ("allow_always", "reject_always"):
-            self.always[self._names.get(event.question_id, "")] = event.option_kind == "allow_always"
+            tool = self._names.get(event.question_id)
+            if tool:
+                self.always[tool] = event.option_kind == "allow_always"
+        elif isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            # A question speaks of a call of its own turn: older names are not needed.
+            self._names.clear()

@@ -1,27 +1,29 @@
 """Agents as functions: a generator, a coroutine or a plain function becomes an agent.
 
-The function takes as many of ``(prompt, ctx)`` as it names. Async code runs in the turn's task; a
-plain function or generator runs in a thread of its own, so that it cannot hold up anyone else.
+The function takes what it names of ``prompt`` and ``ctx``; under other names the first parameter is
+the prompt and the second the context. A parameter with a default keeps it. Async code runs in the
+turn's task; a plain function or generator runs in a thread of its own, so it cannot hold up anyone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, TypeVar, cast, overload
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any, NamedTuple, overload
 
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.commands import Prompt
-from trunkline.content import Block
 from trunkline.context import TurnContext
 from trunkline.errors import NotAnAgent
-from trunkline.events import Event
 
-__all__ = ["FunctionAgent", "agent"]
+__all__ = ["FunctionAgent", "agent", "describe"]
 
 Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
 
 _END: Any = object()
 
@@ -33,72 +35,171 @@ class FunctionAgent:
         """Check that the function can be called as an agent."""
         self.card = card
         self.function = function
-        self._wants = _count_arguments(function)
+        self._wants = _read_parameters(function)
+        is_plain = inspect.isroutine(function) or isinstance(function, functools.partial)
+        self._routine: Function = function if is_plain else function.__call__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as if it were not wrapped."""
         return self.function(*args, **kwargs)
 
-    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
+    def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Call the function and say what it yields or returns."""
-        args = (prompt, ctx)[: self._wants]
-        if inspect.isasyncgenfunction(self.function):
-            async for item in self.function(*args):
-                yield item
-            return
-        if inspect.iscoroutinefunction(self.function):
-            result = await self.function(*args)
-        else:
-            result = await asyncio.to_thread(self.function, *args)
-            if inspect.isawaitable(result):
-                result = await result
-        async for item in _say_result(result):
-            yield item
+        given = {"prompt": prompt, "ctx": ctx}
+        args = [given[role] for role in self._wants.positions]
+        kwargs = {name: given[role] for name, role in self._wants.keywords.items()}
+        call = functools.partial(self.function, *args, **kwargs)
+        if inspect.isasyncgenfunction(self._routine):
+            # Nothing around it: the turn reads and closes the function's own generator.
+            return call()
+        return _say_result(call, in_thread=not inspect.iscoroutinefunction(self._routine))
 
 
-async def _say_result(result: Any) -> AsyncIterator[Sayable]:
-    if result is None:
-        return
-    if isinstance(result, str | Event | Block):
-        yield cast("Sayable", result)
-    elif hasattr(result, "__aiter__"):
-        async for item in result:
-            yield item
-    elif hasattr(result, "__iter__"):
-        iterator: Iterator[Any] = iter(result)
-        try:
-            while (item := await asyncio.to_thread(next, iterator, _END)) is not _END:
-                yield item
-        finally:
-            close = getattr(iterator, "close", None)
-            if close is not None:
-                await asyncio.to_thread(_close_quietly, close)
-    else:
-        yield result
-
-
-def _close_quietly(close: Callable[[], None]) -> None:
+async def _say_result(call: Callable[[], Any], *, in_thread: bool) -> AsyncIterator[Sayable]:
+    thread = _Thread()
+    close: Callable[[], Any] | None = None
     try:
-        close()
-    except ValueError:
-        # The generator still runs in the thread that a cancelled turn left behind.
-        return
+        result = await thread.do(call) if in_thread else call()
+        if inspect.isawaitable(result):
+            result = await result
+        if hasattr(result, "__aiter__"):
+            close = getattr(result, "aclose", None)
+            async for item in result:
+                yield item
+        elif _is_series(result):
+            iterator = await thread.do(lambda: iter(result))
+            thread.closes = getattr(iterator, "close", None)
+            while (item := await thread.do(lambda: next(iterator, _END))) is not _END:
+                yield item
+        elif result is not None:
+            yield result
+    finally:
+        if close is not None:
+            await close()
+        await thread.end()
 
 
-def _count_arguments(function: Function) -> int:
+def _is_series(result: Any) -> bool:
+    # Text is one thing, and the keys of a table are not what its owner means.
+    return isinstance(result, Iterable) and not isinstance(result, str | bytes | Mapping)
+
+
+class _Thread:
+    """A thread that does one thing after another for a turn.
+
+    It is a daemon and belongs to no pool: a function that never comes back takes nobody's place and
+    does not keep the process from ending.
+    """
+
+    def __init__(self) -> None:
+        self.closes: Callable[[], Any] | None = None
+        """What to call last."""
+        self._loop = asyncio.get_running_loop()
+        self._jobs: queue.SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]] | None] | None = None
+        self._busy = False
+
+    async def do(self, job: Callable[[], Any]) -> Any:
+        """Do something in the thread, which begins with its first job."""
+        return await self._submit(job)
+
+    async def end(self) -> None:
+        """Let the thread go; one that is held up closes and ends later, and nobody waits for it."""
+        if self._jobs is None:
+            return
+        was_busy = self._busy
+        last = self._submit(self.closes or (lambda: None))
+        self._jobs.put(None)
+        if not was_busy:
+            await last
+
+    def _submit(self, job: Callable[[], Any]) -> asyncio.Future[Any]:
+        if self._jobs is None:
+            self._jobs = queue.SimpleQueue()
+            work = functools.partial(contextvars.copy_context().run, self._work, self._jobs)
+            threading.Thread(target=work, name="trunkline agent", daemon=True).start()
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._busy = True
+        self._jobs.put((future, job))
+        return future
+
+    def _work(self, jobs: queue.SimpleQueue[Any]) -> None:
+        while (work := jobs.get()) is not None:
+            self._carry_out(*work)
+            del work
+
+    def _carry_out(self, future: asyncio.Future[Any], job: Callable[[], Any]) -> None:
+        try:
+            settle = functools.partial(self._settle, future, job(), None)
+        except StopIteration as error:
+            # A future cannot carry it: it would end the generator that waits.
+            settle = functools.partial(self._settle, future, None, RuntimeError(f"raised {error!r}"))
+        except BaseException as error:
+            settle = functools.partial(self._settle, future, None, error)
+        try:
+            self._loop.call_soon_threadsafe(settle)
+        except RuntimeError:
+            # The loop was closed meanwhile: nobody waits any more.
+            return
+
+    def _settle(self, future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+        self._busy = False
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+
+class _Wants(NamedTuple):
+    """What a function takes: by position, and by the name of its parameter."""
+
+    positions: list[str]
+    keywords: dict[str, str]
+
+
+def _read_parameters(function: Function) -> _Wants:
+    if not callable(function) or inspect.isclass(function):
+        raise NotAnAgent(f"{function!r} is not a function; write @agent or @agent(name=...) above one")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         raise NotAnAgent(f"{function!r} cannot be called as an agent: its signature is unknown") from None
-    for count in (2, 1, 0):
-        try:
-            signature.bind(*(None,) * count)
-        except TypeError:
+    wants = _Wants([], {})
+    roles = [role for role in ("prompt", "ctx") if role not in signature.parameters]
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL and not wants.keywords:
+            wants.positions.extend(roles)
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        return count
-    raise NotAnAgent(
-        f"{getattr(function, '__name__', function)} must take (prompt, ctx), (prompt) or nothing; "
-        f"its signature is {signature}"
+        if name in ("prompt", "ctx"):
+            role = name
+        elif parameter.default is not parameter.empty:
+            continue
+        elif roles and parameter.kind is not parameter.KEYWORD_ONLY:
+            role = roles.pop(0)
+        else:
+            raise NotAnAgent(
+                f"{describe(function).name} must take (prompt, ctx), (prompt) or nothing; "
+                f"its signature is {signature}"
+            )
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            wants.positions.append(role)
+        else:
+            wants.keywords[name] = role
+    return wants
+
+
+def describe(
+    function: Function, *, name: str | None = None, description: str | None = None, **card: Any
+) -> AgentCard:
+    """Make the card of a function; its own name and docstring stand in for what is not given."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return AgentCard(
+        name=name or getattr(function, "__name__", type(function).__name__),
+        description=description or inspect.getdoc(function),
+        **card,
     )
 
 
@@ -113,27 +214,13 @@ def agent(
     description: str | None = None,
     **card: Any,
 ) -> Callable[[Function], Agent]: ...
-def agent(
-    function: Function | None = None,
-    /,
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    version: str = "0",
-    description: str | None = None,
-    **card: Any,
-) -> Any:
+def agent(function: Function | None = None, /, **card: Any) -> Any:
     """Make an agent of a function: ``@agent`` or ``@agent(name="hello")``.
 
-    Further keywords (options, commands, prompt, auth_methods) go to its AgentCard.
+    The keywords are the fields of its AgentCard.
     """
 
     def decorate(function: Function) -> Agent:
-        own_name = getattr(function, "__name__", type(function).__name__)
-        about = description or inspect.getdoc(function)
-        return FunctionAgent(
-            function,
-            AgentCard(name=name or own_name, title=title, version=version, description=about, **card),
-        )
+        return FunctionAgent(function, describe(function, **card))
 
     return decorate if function is None else decorate(function)

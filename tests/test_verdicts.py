@@ -1,0 +1,144 @@
+"""Verdicts: the policy first, then what a person said for good, also in an earlier process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trunkline import events as ev
+from trunkline.context import Decision
+from trunkline.questions import Form, Permission
+from trunkline.verdicts import Verdicts
+from trunkline.workspace import Policy, Rule
+
+
+def decide(verdicts: Verdicts, tool: str = "write", **about: Any) -> Decision | None:
+    """Ask about a call."""
+    return verdicts.decide(
+        tool,
+        about.get("kind", "edit"),
+        "c1",
+        about.get("input"),
+        about.get("paths", ()),
+        about.get("command"),
+    )
+
+
+def always(allowed: bool) -> Decision:
+    return Decision(allowed=allowed, call_id="c0", always=True)
+
+
+def test_without_a_rule_or_an_answer_a_person_decides() -> None:
+    assert decide(Verdicts(Policy.ask())) is None
+
+
+@pytest.mark.parametrize(("policy", "allowed"), [(Policy.allow_all(), True), (Policy.deny(), False)])
+def test_the_policy_decides_with_its_reason(policy: Policy, allowed: bool) -> None:
+    decision = decide(Verdicts(policy), input={"path": "a"})
+    assert decision is not None
+    assert bool(decision) is allowed
+    assert (decision.call_id, decision.input, decision.by) == ("c1", {"path": "a"}, "policy")
+    assert "the default is to" in (decision.reason or "")
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_an_always_holds_for_its_tool_and_no_other(allowed: bool) -> None:
+    verdicts = Verdicts(Policy.ask())
+    verdicts.remember("write", always(allowed))
+    decision = decide(verdicts)
+    assert decision is not None
+    assert (decision.allowed, decision.by) == (allowed, "earlier answer")
+    assert decision.reason == f"an earlier answer was to always {'allow' if allowed else 'refuse'} write"
+    assert decide(verdicts, "delete") is None
+
+
+def test_a_denial_by_the_policy_beats_an_earlier_always() -> None:
+    verdicts = Verdicts(Policy.ask().also(Rule(decision="deny", tool="write")))
+    verdicts.remember("write", always(True))
+    decision = decide(verdicts)
+    assert decision is not None
+    assert not decision
+    assert decision.by == "policy"
+
+
+def test_an_answer_for_once_or_about_no_tool_is_not_kept() -> None:
+    verdicts = Verdicts(Policy.ask())
+    verdicts.remember("write", Decision(allowed=True, call_id="c0"))
+    verdicts.remember("", always(True))
+    assert verdicts.always == {}
+    assert decide(verdicts, "") is None
+
+
+def story(option_kind: str, *, call_id: str = "c1") -> list[ev.Event]:
+    """What the journal holds of one permission."""
+    return [
+        ev.ToolCall(call_id="c1", name="write"),
+        ev.Asked(question_id="q0", question=Form(fields={})),
+        ev.Asked(question_id="q1", question=Permission(call_id=call_id)),
+        ev.Answered(question_id="q1", outcome="selected", option_kind=option_kind),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "learnt"),
+    [
+        ("allow_always", {"write": True}),
+        ("reject_always", {"write": False}),
+        ("allow_once", {}),
+        ("reject_once", {}),
+    ],
+)
+def test_always_answers_are_learnt_from_the_journal(kind: str, learnt: dict[str, bool]) -> None:
+    verdicts = Verdicts(Policy.ask())
+    for event in story(kind):
+        verdicts.absorb(event)
+    assert verdicts.always == learnt
+
+
+def test_an_answer_about_an_unknown_call_teaches_nothing() -> None:
+    verdicts = Verdicts(Policy.ask())
+    for event in [*story("allow_always", call_id="other"), story("allow_always")[-1]]:
+        verdicts.absorb(event)
+    assert verdicts.always == {}
+
+
+@pytest.mark.parametrize("end", [ev.TurnFinished(), ev.TurnFailed(code="x", message="y")])
+def test_what_was_learnt_outlives_the_turn_and_the_names_do_not(end: ev.Event) -> None:
+    verdicts = Verdicts(Policy.ask())
+    for event in [*story("allow_always"), end]:
+        verdicts.absorb(event)
+    assert verdicts.always == {"write": True}
+    verdicts.absorb(ev.Answered(question_id="q1", outcome="selected", option_kind="reject_always"))
+    assert verdicts.always == {"write": True}
+
+
+def test_rules_about_commands_see_the_words_of_the_command() -> None:
+    verdicts = Verdicts(Policy.ask().also(Rule(decision="deny", command="rm *")))
+    for command in (["rm", "-r", "x"], "rm -r x"):
+        decision = decide(verdicts, "run", kind="execute", command=command)
+        assert decision is not None
+        assert not decision
+    assert decide(verdicts, "run", kind="execute", command=["ls"]) is None
+
+
+def test_rules_about_paths_begin_in_the_sessions_folder(tmp_path: Path) -> None:
+    policy = Policy.ask().also(Rule(decision="allow", path="src/**"))
+    verdicts = Verdicts(policy, str(tmp_path))
+    for path in ("src/a.py", f"{tmp_path}/src/a.py"):
+        assert decide(verdicts, paths=[path])
+    for path in ("other/a.py", "src/../a.py", "/etc/src/a.py", "src/\0"):
+        assert decide(verdicts, paths=[path]) is None
+    assert decide(verdicts) is None, "no path, so no rule about paths fits"
+
+
+def test_no_link_leads_around_a_rule(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "door").symlink_to(tmp_path / "secret")
+    policy = Policy.ask().also(Rule(decision="deny", path="secret/**"), Rule(decision="allow", path="src/**"))
+    verdicts = Verdicts(policy, str(tmp_path))
+    decision = decide(verdicts, paths=["src/door/key"])
+    assert decision is not None
+    assert not decision
