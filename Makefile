@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/peers/node
+PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
@@ -14,6 +15,8 @@ help: ## show this list
 
 setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
 	@scripts/system-packages
+	@for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || exit; done >/dev/null
+	@scripts/peer-node acpx >/dev/null
 
 demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
 	@$(BIN)/trunkline chat demo
@@ -46,13 +49,17 @@ docs: setup ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 
 # Pins stay as they are unless a requirement needs more; `make lock UPGRADE=1` takes the newest.
-LOCK = $(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate --universal \
-	--python-version 3.11 $(if $(UPGRADE),--upgrade) pyproject.toml
+PIN = $(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate --universal \
+	--python-version 3.11 $(if $(UPGRADE),--upgrade)
+LOCK = $(PIN) pyproject.toml
 
 lock: setup ## write requirements/*.txt anew from pyproject.toml
 	$(LOCK) --group dev --output-file requirements/dev.txt
 	$(LOCK) --group test --constraints requirements/dev.txt --output-file requirements/test.txt
 	$(LOCK) --group build --constraints requirements/dev.txt --output-file requirements/demo.txt
+	@# Peers of the tests, each in an environment of its own: their versions are part of what is tested.
+	echo agent-client-protocol==0.12.1 | $(PIN) --output-file requirements/acp-sdk-0.12.txt -
+	echo agent-client-protocol==1.0.0rc3 | $(PIN) --output-file requirements/acp-sdk-1.0rc.txt -
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(PEERS)/node_modules site dist .coverage .coverage.*
