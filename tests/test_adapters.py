@@ -113,6 +113,16 @@ def test_an_agent_without_a_proper_card_is_told_so() -> None:
         adapt(Odd())
 
 
+def test_a_callable_that_cannot_be_read_is_no_agent() -> None:
+    class Unreadable:
+        __signature__ = "none"
+
+        def __call__(self) -> None: ...
+
+    with pytest.raises(NotAnAgent, match="signature is unknown"):
+        adapt(Unreadable())
+
+
 # -- factories ---------------------------------------------------------------------------------------
 
 

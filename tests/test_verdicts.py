@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trunkline import events as ev
-from trunkline.context import Decision
+from trunkline.context import Decision, SessionView
 from trunkline.questions import Form, Permission
 from trunkline.verdicts import Verdicts
 from trunkline.workspace import Policy, Rule
@@ -125,7 +125,7 @@ def test_rules_about_commands_see_the_words_of_the_command() -> None:
 
 def test_rules_about_paths_begin_in_the_sessions_folder(tmp_path: Path) -> None:
     policy = Policy.ask().also(Rule(decision="allow", path="src/**"))
-    verdicts = Verdicts(policy, str(tmp_path))
+    verdicts = Verdicts(policy, SessionView(session_id="s", cwd=str(tmp_path)))
     for path in ("src/a.py", f"{tmp_path}/src/a.py"):
         assert decide(verdicts, paths=[path])
     for path in ("other/a.py", "src/../a.py", "/etc/src/a.py", "src/\0"):
@@ -138,7 +138,7 @@ def test_no_link_leads_around_a_rule(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "door").symlink_to(tmp_path / "secret")
     policy = Policy.ask().also(Rule(decision="deny", path="secret/**"), Rule(decision="allow", path="src/**"))
-    verdicts = Verdicts(policy, str(tmp_path))
+    verdicts = Verdicts(policy, SessionView(session_id="s", cwd=str(tmp_path)))
     decision = decide(verdicts, paths=["src/door/key"])
     assert decision is not None
     assert not decision

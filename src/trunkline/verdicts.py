@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.context import Decision
+from trunkline.context import Decision, SessionView
 from trunkline.questions import Permission
 from trunkline.workspace import Policy
 from trunkline.workspace.policy import Request
@@ -21,10 +21,10 @@ __all__ = ["Verdicts"]
 class Verdicts:
     """The policy of a session and the "always" answers given in it."""
 
-    def __init__(self, policy: Policy, cwd: str | None = None) -> None:
-        """Begin with the policy alone; ``cwd`` is where relative paths and patterns begin."""
+    def __init__(self, policy: Policy, view: SessionView | None = None) -> None:
+        """Begin with the policy alone; paths and patterns begin in the folder of ``view``."""
         self.policy = policy
-        self._cwd = None if cwd is None else os.path.realpath(cwd)
+        self._view = view
         self.always: dict[str, bool] = {}
         """Tools a person allowed (or refused) for good, by name."""
         self._names: dict[str, str] = {}
@@ -40,7 +40,8 @@ class Verdicts:
     ) -> Decision | None:
         """Decide about a call; None means that a person must."""
         argv = command if command is None or isinstance(command, str) else tuple(command)
-        request = Request(tool=tool, kind=kind, paths=self._places(paths), command=argv, cwd=self._cwd)
+        cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
+        request = Request(tool=tool, kind=kind, paths=_places(paths, cwd), command=argv, cwd=cwd)
         verdict = self.policy.decide(request)
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
@@ -50,13 +51,6 @@ class Verdicts:
             return None
         why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {tool}"
         return Decision(allowed=earlier, call_id=call_id, input=input, reason=why, by="earlier answer")
-
-    def _places(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Give each path as requested and as resolved, so that no link leads around a rule."""
-        cwd = self._cwd
-        if cwd is None:
-            return tuple(paths)
-        return (*paths, *(os.path.realpath(os.path.join(cwd, path)) for path in paths if "\0" not in path))
 
     def remember(self, tool: str, decision: Decision) -> None:
         """Keep an "always" for the rest of the session; one about no tool in particular is not kept."""
@@ -76,3 +70,10 @@ class Verdicts:
         elif isinstance(event, ev.TurnFinished | ev.TurnFailed):
             # A question speaks of a call of its own turn: older names are not needed.
             self._names.clear()
+
+
+def _places(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
+    """Give each path as requested and as resolved, so that no link leads around a rule."""
+    if cwd is None:
+        return tuple(paths)
+    return (*paths, *(os.path.realpath(os.path.join(cwd, path)) for path in paths if "\0" not in path))

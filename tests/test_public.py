@@ -1,0 +1,137 @@
+"""The public surface, name by name: a change to it is a decision, and is made here too."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import trunkline
+
+PACKAGE = """
+    Agent AgentCard Answer Cancel Conversation Cursor Event Hub Prompt Session Settings Translator
+    TrunklineError TurnContext Window __version__ adapt agent fold open_journal resolve_target
+"""
+
+MODULES = {
+    "adapters": "FactoryAgent adapt",
+    "agents.function": "FunctionAgent agent describe",
+    "agents.interface": """
+        Agent AgentCard AuthMethod Authenticates ClosesSessions Completes HasHistory OpensSessions
+        PromptCapabilities Resumes Rewinds Sayable SetsConfig
+    """,
+    "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
+    "content": """
+        AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
+        TextBlock VideoBlock as_content text_of
+    """,
+    "context": "Decision SessionView SharedState ToolHandle TurnContext",
+    "conversation": """
+        Call CallPart Conversation LaneState MediaPart Message Part QuestionState SourcePart TerminalState
+        TextPart ThoughtPart TurnState
+    """,
+    "cursor": "Cursor Entry Gap cut piece_of remainder",
+    "errors": """
+        AgentError AgentExited AgentProtocolError AlreadyAnswered AuthenticationRequired ConfigurationError
+        Corrupt Denied Fault Fenced Hint InvalidCommand JournalError NotAFile NotAnAgent OutsideRoots
+        PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError TooLarge
+        TrunklineError TurnCancelled WorkspaceError
+    """,
+    "events": """
+        FINAL_STATUSES Activity Answered AnyEvent Asked CommandInfo CommandsChanged Compaction ConfigChanged
+        Cost Custom Delta Event InfoChanged Location Media Notice Plan PlanEntry PromptDropped PromptQueued
+        Raw Rewound RunClosed RunOpened Source StatePatched StateReplaced StepFinished StepStarted
+        StopReason SubagentFinished SubagentStarted TerminalOutput Text Thought TokenUsage ToolCall
+        ToolInput ToolKind ToolStatus ToolUpdate TurnFailed TurnFinished TurnResumed TurnStarted
+        TurnSuspended Usage UserMessage decode_event encode_event
+    """,
+    "folding": "Folder fold",
+    "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
+    "hub": "Hub",
+    "journal": """
+        Disposition Held Journal Lease Posted Record SessionInfo SessionKey default_url open_journal
+    """,
+    "options": "Choice ChoiceGroup ConfigOption choose",
+    "questions": """
+        ALLOW_KINDS ClientCall Form Link Option OptionKind Outcome Permission Question default_options
+    """,
+    "session": "Receipt Session",
+    "settings": "BusyPolicy Settings",
+    "targets": "SCHEMES normalize_target resolve_target",
+    "testing": "Answers ScriptedAgent accept_all normalize refuse_all run_prompt",
+    "translate": "Chain Translator compose prime pump translate",
+    "window": "Window",
+    "workspace": """
+        DEFAULT_ENV_ALLOW DEFAULT_PROTECTED Decision Exit Files Policy Request Rule Terminal
+        TerminalOutputView Terminals Verdict scrub
+    """,
+}
+
+LIGHT = frozenset({"trunkline", "trunkline._version"})
+HEAVY = frozenset({"anyio", "asyncio", "click", "msgspec", "orjson", "platformdirs", "rich", "sqlite3"})
+
+
+def loaded_by(program: str) -> set[str]:
+    """Give the modules that a program loads in a fresh process, besides Python's own at the start."""
+    program = f"import json, sys; before = set(sys.modules)\n{program}\n"
+    program += "print(json.dumps(sorted(set(sys.modules) - before)))"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_the_packages_names_are_pinned_and_few() -> None:
+    assert sorted(trunkline.__all__) == sorted(PACKAGE.split())
+    assert len(trunkline.__all__) <= 25
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_modules_names_are_pinned_and_there(name: str) -> None:
+    module = importlib.import_module(f"trunkline.{name}")
+    assert sorted(module.__all__) == sorted(MODULES[name].split())
+    for public in module.__all__:
+        assert getattr(module, public) is not None
+
+
+@pytest.mark.parametrize("name", PACKAGE.split())
+def test_a_public_name_is_the_one_of_its_home(name: str) -> None:
+    value = getattr(trunkline, name)
+    if name != "__version__":
+        home = importlib.import_module(value.__module__)
+        assert getattr(home, name) is value
+        assert name in home.__all__
+    assert getattr(trunkline, name) is value, "the second look finds the same"
+
+
+def test_the_package_lists_its_names_and_knows_no_others() -> None:
+    assert sorted(dir(trunkline)) == sorted(PACKAGE.split())
+    with pytest.raises(AttributeError, match="module 'trunkline' has no attribute 'nothing'"):
+        importlib.import_module("trunkline").__getattr__("nothing")
+
+
+def test_importing_the_package_loads_nothing_of_it_and_nothing_heavy() -> None:
+    loaded = loaded_by("import trunkline")
+    assert {name for name in loaded if name.startswith("trunkline")} == LIGHT
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "brings", "not_yet"),
+    [
+        ("Event", "trunkline.events", {"trunkline.session", "trunkline.journal", "asyncio"}),
+        ("fold", "trunkline.folding", {"trunkline.session", "trunkline.journal", "asyncio"}),
+        ("agent", "trunkline.agents.function", {"trunkline.session", "trunkline.journal", "sqlite3"}),
+        ("Hub", "trunkline.hub", {"trunkline.testing", "trunkline.cli", "click", "rich", "sqlite3"}),
+    ],
+)
+def test_a_name_loads_its_home_when_it_is_used_and_no_more_than_it_needs(
+    name: str, brings: str, not_yet: set[str]
+) -> None:
+    loaded = loaded_by(f"import trunkline; trunkline.{name}")
+    assert brings in loaded
+    assert loaded & not_yet == set()
