@@ -6,24 +6,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from trunkline.agents.interface import Agent
-from trunkline.cli.lookup import find_session
+from trunkline.cli.journals import find_session, opened_journal
 from trunkline.errors import InvalidCommand
 from trunkline.hub import Hub
-from trunkline.journal import Journal, open_journal
 from trunkline.session import Session
 from trunkline.targets import normalize_target
 
-__all__ = ["open_session", "opened_hub", "opened_journal"]
-
-
-@asynccontextmanager
-async def opened_journal(url: str | None) -> AsyncGenerator[Journal]:
-    """Open the journal that was chosen, or the default one."""
-    journal = await open_journal(url)
-    try:
-        yield journal
-    finally:
-        await journal.close()
+__all__ = ["open_session", "opened_hub"]
 
 
 @asynccontextmanager

@@ -6,8 +6,6 @@ import logging
 import os
 import traceback
 
-import click
-
 from trunkline.cli.escapes import escape
 
 __all__ = ["show_logs"]
@@ -31,17 +29,10 @@ class _Lines(logging.Formatter):
         return escape(line)
 
 
-class _Stderr(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            click.echo(self.format(record), err=True)
-        except Exception:
-            self.handleError(record)
-
-
 def show_logs() -> None:
     """Show warnings and errors of this process as lines on stderr."""
-    handler = _Stderr(logging.WARNING)
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
     handler.setFormatter(_Lines())
     logging.getLogger("trunkline").addHandler(handler)
     logging.getLogger("trunkline").propagate = False

@@ -16,8 +16,7 @@ import msgspec
 
 from trunkline.cli.escapes import one_line
 from trunkline.cli.formats import FORMATS, as_row
-from trunkline.cli.hubs import opened_journal
-from trunkline.cli.lookup import all_sessions, find_session
+from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.errors import SessionBusy
 from trunkline.journal import Journal, SessionInfo
 

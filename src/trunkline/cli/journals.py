@@ -1,17 +1,28 @@
-"""Looking sessions up: by id, or by a prefix that only one has."""
+"""Journals for commands: opened for a while, and searched for a session by id or by its beginning."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 
 from trunkline.errors import InvalidCommand, SessionNotFound
-from trunkline.journal import Journal, SessionInfo, SessionKey
+from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
 
-__all__ = ["all_sessions", "find_session"]
+__all__ = ["all_sessions", "find_session", "opened_journal"]
 
 _SHORTEST_PREFIX = 8
 _PAGE = 500
+
+
+@asynccontextmanager
+async def opened_journal(url: str | None) -> AsyncGenerator[Journal]:
+    """Open the journal that was chosen, or the default one."""
+    journal = await open_journal(url)
+    try:
+        yield journal
+    finally:
+        await journal.close()
 
 
 async def all_sessions(journal: Journal, limit: int | None = None) -> AsyncIterator[SessionInfo]:

@@ -1,0 +1,124 @@
+"""The real command line as a child process, with every wait bounded."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["Pty", "Result", "command", "run", "start"]
+
+SECONDS = 30.0
+
+
+class Result(NamedTuple):
+    """How a program ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What stdout means as one JSON document."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What each line of stdout means as JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def command(*arguments: str) -> list[str]:
+    """Give the words that run trunkline."""
+    return [sys.executable, "-m", "trunkline", *arguments]
+
+
+def run(*arguments: str, stdin: str = "", cwd: Path | None = None, **env: str) -> Result:
+    """Run trunkline to its end."""
+    done = subprocess.run(
+        command(*arguments),
+        input=stdin.encode(),
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONWARNINGS": "error", **env},
+        timeout=SECONDS,
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def start(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
+    """Start trunkline with pipes; the caller ends it within a ``with`` block."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command(*arguments), stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
+
+
+class Pty:
+    """A program in a terminal of its own, for as long as the block runs."""
+
+    def __init__(self, *arguments: str, cwd: Path | None = None) -> None:
+        """Start trunkline with a terminal as its stdin, stdout and stderr."""
+        self.shown = ""
+        self._master, slave = os.openpty()
+        self.process = subprocess.Popen(
+            command(*arguments),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=cwd,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Pty:
+        """Use the terminal."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what still runs."""
+        self.process.kill()
+        self.process.wait(SECONDS)
+        os.close(self._master)
+
+    def expect(self, text: str) -> str:
+        """Read until the text was shown; gives everything up to it, and forgets that."""
+        deadline = time.monotonic() + SECONDS
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} was not shown in time, but {self.shown!r}"
+            assert self._read() or self.process.poll() is None, f"it ended and had shown {self.shown!r}"
+        before, _, self.shown = self.shown.partition(text)
+        return before + text
+
+    def type(self, line: str) -> None:
+        """Type a line and press Enter."""
+        os.write(self._master, line.encode() + b"\n")
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+
+    def wait(self) -> int:
+        """Wait for the end; gives the exit code."""
+        deadline = time.monotonic() + SECONDS
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"still running; shown: {self.shown!r}"
+            self._read()
+        return self.process.returncode
+
+    def _read(self) -> bool:
+        """Take what is shown within a moment; False for nothing."""
+        if not select.select([self._master], [], [], 0.05)[0]:
+            return False
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # nobody holds the other end any more
+            return False
+        self.shown += data.decode("utf-8", "replace")
+        return bool(data)

@@ -1,0 +1,202 @@
+"""``trunkline chat``: a real terminal, a pipe, and nothing at all on stdin."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.programs import Pty, command, run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to chat in, with a journal beside it."""
+    monkeypatch.setenv("TRUNKLINE_JOURNAL", f"sqlite:{tmp_path / 'journal.db'}")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    return folder
+
+
+def chat(stdin: str, *arguments: str, home: Path) -> str:
+    result = run("chat", *(arguments or ("demo",)), stdin=stdin, cwd=home)
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+# -- a terminal ------------------------------------------------------------------------------------
+
+
+def test_a_permission_is_answered_at_the_keyboard(home: Path) -> None:
+    with Pty("chat", "demo", cwd=home) as terminal:
+        terminal.expect("> ")
+        terminal.type("/permission")
+        terminal.expect("Write hello.txt?")
+        terminal.expect("a/A/r/R > ")
+        terminal.type("x")
+        terminal.expect("a/A/r/R > ")
+        terminal.type("a")
+        terminal.expect("hello.txt is written.")
+        terminal.expect("> ")
+        terminal.type("/quit")
+        assert terminal.wait() == 0
+    assert (home / "hello.txt").read_text() == "hello\n"
+
+
+def test_ctrl_c_cancels_what_runs_and_twice_at_the_prompt_leaves(home: Path) -> None:
+    with Pty("chat", "demo", cwd=home) as terminal:
+        terminal.expect("> ")
+        terminal.type("/wait-for-cancel")
+        terminal.expect("→ Wait for cancel")
+        terminal.interrupt()
+        terminal.expect("stopped: cancelled")
+        terminal.expect("> ")
+        terminal.type("/text")
+        terminal.expect("A short answer")
+        terminal.expect("> ")
+        terminal.interrupt()
+        terminal.expect("Ctrl-C again, or /quit, leaves")
+        terminal.interrupt()
+        assert terminal.wait() == 130
+
+
+def test_ctrl_c_while_a_question_is_open_cancels_the_turn(home: Path) -> None:
+    with Pty("chat", "demo", cwd=home) as terminal:
+        terminal.expect("> ")
+        terminal.type("/permission-twice")
+        terminal.expect("a/A/r/R > ")
+        terminal.interrupt()
+        terminal.expect("stopped: cancelled")
+        terminal.expect("> ")
+        terminal.type("hello again")
+        terminal.expect("hello again\r\n")
+        terminal.type("/quit")
+        assert terminal.wait() == 0
+
+
+def test_an_answer_given_elsewhere_ends_the_question(home: Path) -> None:
+    with Pty("chat", "demo", cwd=home) as terminal:
+        session_id = terminal.expect("> ").partition("session ")[2].split()[0].partition("\x1b")[0]
+        terminal.type("/permission-twice")
+        terminal.expect("a/A/r/R > ")
+        answer = (
+            "import asyncio, sys, trunkline\n"
+            "from trunkline.testing import ScriptedAgent\n"
+            "async def main():\n"
+            "    journal = await trunkline.open_journal()\n"
+            "    async with trunkline.Hub(ScriptedAgent(), journal, target='demo') as hub:\n"
+            "        session = await hub.session(sys.argv[1])\n"
+            "        history = await session.history()\n"
+            "        first = next(iter(history.questions))\n"
+            "        answer = trunkline.Answer(question_id=first, option_id='allow_once', by='page')\n"
+            "        await session.answer(answer)\n"
+            "    await journal.close()\n"
+            "asyncio.run(main())\n"
+        )
+        subprocess.run([command()[0], "-c", answer, session_id], check=True, timeout=30)
+        terminal.expect("answered by page")
+        terminal.expect("send_report?")
+        terminal.expect("a/A/r/R > ")
+        terminal.type("r")
+        terminal.expect("read_notes: allowed, send_report: refused")
+        terminal.expect("> ")
+        terminal.type("/quit")
+        assert terminal.wait() == 0
+
+
+# -- a pipe ----------------------------------------------------------------------------------------
+
+
+def test_each_line_of_a_pipe_is_a_prompt_or_an_answer(home: Path) -> None:
+    form = "/form\nAda\npink\nblue\nmany\n2\nperhaps\nyes\n"
+    shown = chat(f"hello\n\n{form}/link\n\n/link\nn\n/client-tool\n/quit\nnever said\n", home=home)
+
+    assert "\n> hello\nhello" in shown
+    assert "choose one of red, green, blue" in shown
+    assert "'many' is not of type integer" in shown
+    assert "'perhaps' is not of type boolean" in shown
+    assert '{"colour": "blue", "copies": 2, "gift": true, "name": "Ada"}' in " ".join(shown.split())
+    assert "the device is confirmed" in shown
+    assert "The device was not confirmed." in shown
+    assert "which a terminal has not" in shown
+    assert "never said" not in shown
+
+
+def test_arguments_are_edited_as_json(home: Path) -> None:
+    shown = chat('/edit\ne\nnonsense\n{"path": "b.txt", "content": "b"}\na\n', home=home)
+
+    assert "that is not JSON" in shown
+    assert "b.txt is written." in shown
+    assert (home / "b.txt").read_text() == "b"
+    assert chat("/edit\ne\n\nr\n", home=home).count("Nothing was written.") == 1
+
+
+def test_input_that_ends_inside_a_question_is_a_refusal(home: Path) -> None:
+    assert "Nothing was written." in chat("/permission\n", home=home)
+    assert "No order, then." in chat("/form\n", home=home)
+    assert "No order, then." in chat("/form\nAda\n-\n", home=home)
+    assert not (home / "hello.txt").exists()
+
+
+def test_help_lists_the_commands_of_the_agent(home: Path) -> None:
+    shown = chat("/help\n", home=home)
+
+    assert "/parallel-tools" in shown
+    assert "Call a tool: arguments, output and result" in shown
+    assert "/quit" in shown
+
+
+def test_tools_diffs_terminals_and_failures_are_drawn(home: Path) -> None:
+    shown = chat("/parallel-tools\n/diff\n/terminal\n/fails\n/notice\n/plan\n", home=home)
+
+    assert "✓ Weather in Oslo (completed)" in shown
+    assert "✗ Weather in Paris (failed)" in shown
+    assert '+    return "hello, world"' in shown
+    assert "│ line 3 " in shown
+    assert "error: the demo failed on purpose" in shown
+    assert "warning: Slow network" in shown
+    assert "Plan\n  ✓ Read the question\n  ✓ Write the answer\n  ✓ Check it" in shown
+
+
+def test_a_session_is_gone_on_with_and_shown(home: Path) -> None:
+    session_id = chat("hello\n", home=home).partition("session ")[2].split()[0]
+    shown = chat("and more\n", "demo", "--session", session_id[:14], home=home)
+
+    assert "you:\nhello\n\nagent:\nhello" in shown
+    assert "> and more\nand more" in shown
+
+
+def test_an_agent_behind_a_login_offers_it(home: Path) -> None:
+    assert "\nhello" in chat("hello\n2\n1\n", "demo-auth", home=home).partition("1-1 > 1")[2]
+    refused = chat("hello\n", "demo-auth", home=home)
+    assert "the demo wants a login first" in refused
+
+
+def test_an_error_of_a_turn_does_not_end_the_chat(home: Path) -> None:
+    (home / "odd.py").write_text("import trunkline\n@trunkline.agent\ndef odd(): return 7\n")
+    shown = chat("one\ntwo\n", "odd.py:odd", home=home)
+    assert shown.count("error: ") == 2
+
+
+# -- nothing on stdin ------------------------------------------------------------------------------
+
+
+def test_the_demo_plays_a_tour_for_whoever_says_nothing(home: Path) -> None:
+    with open(os.devnull, "rb") as nothing:
+        done = subprocess.run(
+            command("chat", "demo"), stdin=nothing, cwd=home, capture_output=True, timeout=60
+        )
+
+    shown = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    for line in ("> hello", "> /tools", "> /permission", "a/A/r/R > a", "> /plan", "> /subagents"):
+        assert f"\n{line}\n" in shown
+    assert "hello.txt is written." in shown
+    assert list(home.iterdir()) == []
+
+
+def test_another_agent_has_no_tour(home: Path) -> None:
+    (home / "mine.py").write_text("import trunkline\n@trunkline.agent\ndef mine(): return 'hi'\n")
+    assert "> " in chat("", "mine.py:mine", home=home)

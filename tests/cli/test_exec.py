@@ -1,0 +1,369 @@
+"""``trunkline exec``: real children, all formats, all exit codes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.programs import Pty, Result, run, start
+from trunkline.events import decode_event
+from trunkline.folding import fold
+from trunkline.grammar import Grammar
+
+AGENTS = """
+import asyncio, sys, trunkline
+
+@trunkline.agent
+async def prints(prompt, ctx):
+    print("debugging", file=sys.stdout)
+    yield "an answer"
+
+@trunkline.agent
+async def spoofs(prompt, ctx):
+    yield "safe\\x1b[2J\\u202e\\u200bend\\r\\n"
+    ctx.notice("\\x1b[31mred", "\\x07")
+
+@trunkline.agent
+async def truncated(prompt, ctx):
+    yield "cut"
+    yield trunkline.events.TurnFinished(stop_reason="max_tokens")
+
+@trunkline.agent
+async def oddly(prompt, ctx):
+    from trunkline.questions import Option
+    go = Option(option_id="17", name="Go", kind="allow_always")
+    options = (go, Option(option_id="18", name="No", kind="reject_always"))
+    yield "yes" if await ctx.permission("Go?", tool="go", options=options) else "no"
+
+@trunkline.agent
+async def helpless(prompt, ctx):
+    yield "yes" if await ctx.permission("Go?", tool="go", options=()) else "no"
+
+@trunkline.agent
+async def relabels(prompt, ctx):
+    call = ctx.start_call("look")
+    ctx.emit(trunkline.events.ToolUpdate(call_id=call, kind="read"))
+    yield "yes" if await ctx.permission("Look?", tool="look", call_id=call) else "no"
+
+@trunkline.agent
+async def stubborn(prompt, ctx):
+    while prompt.text == "stay":
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            print("I stay", file=sys.stderr, flush=True)
+        yield "."
+    yield "gone"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a journal and an agent file."""
+    (tmp_path / "agents.py").write_text("import trunkline.events\n" + AGENTS, encoding="utf-8")
+    monkeypatch.setenv("TRUNKLINE_JOURNAL", f"sqlite:{tmp_path / 'journal.db'}")
+    return tmp_path
+
+
+def listed(home: Path) -> list[dict[str, object]]:
+    return run("sessions", "list", "--format", "json", cwd=home).json
+
+
+# -- formats ---------------------------------------------------------------------------------------
+
+
+def test_text_is_the_answer_and_nothing_else_on_stdout(home: Path) -> None:
+    result = run("exec", "demo", "hello", cwd=home)
+
+    assert (result.code, result.out) == (0, "hello\n")
+    session_id = listed(home)[0]["session_id"]
+    assert f"session {session_id}" in result.err
+
+
+def test_text_tells_of_tools_plans_and_subagents_on_stderr(home: Path) -> None:
+    tools = run("exec", "demo", "/parallel-tools", cwd=home)
+    assert tools.out == "Oslo has -3 °C. The station of Paris does not answer.\n"
+    assert "✓ Weather in Oslo\n" in tools.err
+    assert "✗ Weather in Paris: the station does not answer\n" in tools.err
+
+    plan = run("exec", "demo", "/plan", cwd=home)
+    assert "plan: ✓ Read the question  → Write the answer  · Check it" in plan.err
+
+    media = run("exec", "demo", "/media", cwd=home)
+    assert "[image image/png]" in media.err
+    assert "[link https://example.com/guide]" in media.err
+
+    lanes = run("exec", "demo", "/subagents", cwd=home)
+    assert lanes.out == "The tower is 330 metres high.\n"
+    assert "[researcher] ✓ Search" in lanes.err
+
+
+def test_messages_are_paragraphs(home: Path) -> None:
+    assert run("exec", "demo", "/tools", cwd=home).out == (
+        "Let me look that up. \n\nThere are two notes about trunkline.\n"
+    )
+
+
+def test_events_are_legal_lines_of_json(home: Path) -> None:
+    result = run("exec", "demo", "/tools", "--format", "events", cwd=home)
+
+    events = [decode_event(line) for line in result.out.splitlines()]
+    grammar = Grammar("demo")
+    assert [out for event in events for out in grammar.feed(event)] == events
+    assert result.lines[0]["type"] == "turn_started"
+    assert result.lines[-1]["type"] == "turn_finished"
+    shown = run("sessions", "show", str(listed(home)[0]["session_id"]), "--format", "events", cwd=home)
+    assert fold([decode_event(line) for line in shown.out.splitlines()]) == fold(events)
+
+
+def test_events_come_as_they_happen(home: Path) -> None:
+    with start("exec", "demo", "/wait-for-cancel", "--format", "events", cwd=home) as program:
+        assert program.stdout is not None
+        kinds: list[str] = []
+        while "tool_update" not in kinds:
+            kinds.append(json.loads(program.stdout.readline())["type"])
+        assert program.poll() is None
+        program.send_signal(signal.SIGINT)
+        rest = program.communicate(timeout=30)[0].decode().splitlines()
+        assert program.returncode == 130
+    assert json.loads(rest[-1]) == json.loads(rest[-1]) | {
+        "type": "turn_finished",
+        "stop_reason": "cancelled",
+    }
+
+
+def test_json_is_one_object(home: Path) -> None:
+    result = run("exec", "demo", "/tools", "--format", "json", cwd=home)
+
+    told = result.json
+    assert told["session_id"] == listed(home)[0]["session_id"]
+    assert told["turn_id"].startswith("turn_")
+    assert (told["stop_reason"], told["error"], told["denied"]) == ("end_turn", None, False)
+    assert told["text"] == "Let me look that up. \n\nThere are two notes about trunkline."
+    (call,) = told["calls"]
+    assert (call["name"], call["status"], call["input"]["limit"]) == ("search", "completed", 2)
+    assert told["usage"][0]["output_tokens"] == 11
+    assert told["title"] == "Demo: tools"
+
+
+def test_json_of_a_subagents_call_reads_its_arguments(home: Path) -> None:
+    calls = run("exec", "demo", "/subagents", "--format", "json", cwd=home).json["calls"]
+    assert [call["input"] for call in calls] == [
+        {"question": "How high is the tower?"},
+        {"query": "tower"},
+        None,
+    ]
+
+
+def test_json_of_a_failure_says_whose_fault_it_was(home: Path) -> None:
+    result = run("exec", "demo", "/fails", "--format", "json", cwd=home)
+
+    assert result.code == 1
+    error = result.json["error"]
+    assert (error["code"], error["fault"]) == ("agent_failed", "agent")
+    assert result.json["stop_reason"] is None
+
+
+# -- prompts and sessions --------------------------------------------------------------------------
+
+
+def test_a_prompt_may_come_from_stdin(home: Path) -> None:
+    assert run("exec", "demo", "-", stdin="two\nlines\n", cwd=home).out == "two\nlines\n"
+
+
+def test_a_session_is_gone_on_with_by_id_or_prefix(home: Path) -> None:
+    run("exec", "demo", "/modes", cwd=home)
+    session_id = str(listed(home)[0]["session_id"])
+
+    assert "The mode is code." in run("exec", "demo", "/modes", "--session", session_id, cwd=home).out
+    assert "The mode is plan." in run("exec", "demo", "/modes", "--session", session_id[:12], cwd=home).out
+    (session,) = listed(home)
+    assert session["title"] == "Demo: modes"
+
+
+def test_a_session_of_another_agent_is_refused(home: Path) -> None:
+    run("exec", "demo", "hello", cwd=home)
+    session_id = str(listed(home)[0]["session_id"])
+    result = run("exec", "agents.py:prints", "x", "--session", session_id, cwd=home)
+
+    assert result.code == 2
+    assert "belongs to the agent 'demo'" in result.err
+
+
+def test_a_new_session_works_in_the_folder_it_was_started_in(home: Path) -> None:
+    (home / "other").mkdir()
+    run("exec", "demo", "/permission", "--approve", "all", cwd=home)
+    run("exec", "demo", "/permission", "--approve", "all", "--cwd", "other", cwd=home)
+
+    assert (home / "hello.txt").read_text() == "hello\n"
+    assert (home / "other" / "hello.txt").read_text() == "hello\n"
+    assert [session["cwd"] for session in listed(home)] == [str(home / "other"), str(home)]
+
+
+def test_a_session_that_is_busy_elsewhere_is_not_disturbed(home: Path) -> None:
+    with start("exec", "demo", "/wait-for-cancel", "--format", "events", cwd=home) as program:
+        assert program.stdout is not None
+        while b"tool_update" not in program.stdout.readline():
+            pass
+        session_id = str(listed(home)[0]["session_id"])
+        result = run("exec", "demo", "me too", "--session", session_id, cwd=home)
+        assert result.code == 1
+        assert "a turn is running" in result.err
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=30)
+
+
+def test_what_an_agent_prints_does_not_mix_with_its_answer(home: Path) -> None:
+    for format_ in ("text", "json", "events"):
+        result = run("exec", "agents.py:prints", "x", "--format", format_, cwd=home)
+        assert "debugging" not in result.out
+        assert "debugging" in result.err
+        assert "an answer" in result.out
+
+
+# -- approving -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 5, "read_notes: refused, send_report: refused"),
+        (("--approve", "none"), 5, "read_notes: refused, send_report: refused"),
+        (("--approve", "reads"), 5, "read_notes: allowed, send_report: refused"),
+        (("--approve", "all"), 0, "read_notes: allowed, send_report: allowed"),
+    ],
+)
+def test_permissions_are_answered_as_approved(
+    arguments: tuple[str, ...], code: int, said: str, home: Path
+) -> None:
+    result = run("exec", "demo", "/permission-twice", *arguments, cwd=home)
+    assert (result.code, result.out) == (code, f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("agent", "approve", "code", "said"),
+    [
+        ("oddly", "all", 0, "yes"),
+        ("oddly", "none", 5, "no"),
+        ("helpless", "all", 5, "no"),
+        ("relabels", "reads", 0, "yes"),
+    ],
+)
+def test_permissions_are_answered_by_kind_whatever_their_ids(
+    agent: str, approve: str, code: int, said: str, home: Path
+) -> None:
+    result = run("exec", f"agents.py:{agent}", "x", "--approve", approve, cwd=home)
+    assert (result.code, result.out) == (code, f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [("form", "No order, then."), ("link", "not confirmed"), ("client-tool", "gave nothing")],
+)
+def test_other_questions_are_declined_and_that_is_no_denial(scenario: str, said: str, home: Path) -> None:
+    result = run("exec", "demo", f"/{scenario}", "--approve", "all", cwd=home)
+
+    assert result.code == 0
+    assert said in result.out
+    assert "declined (nobody is there to answer)" in result.err
+
+
+# -- ends ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ["fails", "raises"])
+def test_a_failed_turn_ends_with_1_and_no_stack_trace(scenario: str, home: Path) -> None:
+    result = run("exec", "demo", f"/{scenario}", cwd=home)
+
+    assert result.code == 1
+    assert "error: " in result.err
+    assert "on purpose" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_the_traceback_of_an_agent_is_there_for_whoever_asks(home: Path) -> None:
+    result = run("exec", "demo", "/raises", cwd=home, TRUNKLINE_TRACEBACK="1")
+    assert "Traceback (most recent call last)" in result.err
+
+
+def test_an_agent_that_wants_a_login_says_so(home: Path) -> None:
+    result = run("exec", "demo-auth", "hello", cwd=home)
+
+    assert result.code == 1
+    assert "`trunkline chat demo-auth` lets you log in" in result.err
+
+
+def test_a_turn_that_takes_too_long_is_cancelled_and_settled(home: Path) -> None:
+    result = run("exec", "demo", "/wait-for-cancel", "--timeout", "0.3", "--format", "events", cwd=home)
+
+    assert result.code == 3
+    assert (result.lines[-1]["type"], result.lines[-1]["stop_reason"]) == ("turn_finished", "cancelled")
+    session_id = str(listed(home)[0]["session_id"])
+    assert run("exec", "demo", "still here", "--session", session_id, cwd=home).out == "still here\n"
+
+
+def test_a_turn_that_stops_early_says_why(home: Path) -> None:
+    result = run("exec", "agents.py:truncated", "x", cwd=home)
+
+    assert (result.code, result.out) == (0, "cut\n")
+    assert "stopped: max tokens" in result.err
+
+
+def test_a_second_ctrl_c_leaves_at_once_and_the_turn_is_settled_later(home: Path) -> None:
+    with start("exec", "agents.py:stubborn", "stay", "--format", "events", cwd=home) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert b"turn_started" in program.stdout.readline()
+        program.send_signal(signal.SIGINT)
+        while b"I stay" not in program.stderr.readline():
+            assert program.poll() is None
+        program.send_signal(signal.SIGINT)
+        assert program.wait(30) == 130
+        assert b"turn_finished" not in program.stdout.read()
+    session_id = str(listed(home)[0]["session_id"])
+    assert run("exec", "agents.py:stubborn", "go", "--session", session_id, cwd=home).out == "gone\n"
+    lines = run("sessions", "show", session_id, "--format", "events", cwd=home).lines
+    assert [line["code"] for line in lines if line["type"] == "turn_failed"] == ["interrupted"]
+
+
+def test_a_reader_that_hangs_up_ends_the_turn_quietly(home: Path) -> None:
+    with start("exec", "demo", "/slow 1000 0.01", "--format", "events", cwd=home) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        program.stdout.close()
+        assert program.stderr is not None
+        assert b"Traceback" not in program.stderr.read()
+        assert program.wait(30) == 141
+    session_id = str(listed(home)[0]["session_id"])
+    last = run("sessions", "show", session_id, "--format", "events", cwd=home).lines[-1]
+    assert last["stop_reason"] == "cancelled"
+
+
+def test_a_closed_stdout_is_no_error(home: Path) -> None:
+    command = f"exec {sys.executable} -m trunkline exec demo hello >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, timeout=30)
+    assert done.returncode == 0
+
+
+# -- terminals -------------------------------------------------------------------------------------
+
+
+def test_nothing_an_agent_says_can_move_the_cursor_or_hide(home: Path) -> None:
+    result: Result = run("exec", "agents.py:spoofs", "x", cwd=home)
+
+    assert result.out == "safe\\x1b[2J\\u202e\\u200bend\n"
+    assert "info: \\x1b[31mred: \\x07" in result.err
+    exact = run("exec", "agents.py:spoofs", "x", "--format", "json", cwd=home).json["text"]
+    assert exact == "safe\x1b[2J\u202e\u200bend\r\n"
+
+
+def test_on_a_terminal_notes_are_dim_and_have_their_own_lines(home: Path) -> None:
+    with Pty("exec", "demo", "/tools", cwd=home) as terminal:
+        assert terminal.wait() == 0
+        assert "Let me look that up. \r\n\x1b[2m→ Search the notes" in terminal.shown
+        assert terminal.shown.endswith("There are two notes about trunkline.\r\n")

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from trunkline.cli import journals
+from trunkline.cli.journals import all_sessions, find_session, opened_journal
+from trunkline.journal import Journal, SessionInfo
+
+
+@pytest.fixture
+async def journal(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Journal]:
+    """A journal with five sessions, of which two fit on a page."""
+    monkeypatch.setattr(journals, "_PAGE", 2)
+    async with opened_journal("memory:") as opened:
+        for number in range(5):
+            principal = "somebody" if number == 4 else "local"
+            await opened.create(SessionInfo(principal=principal, session_id=f"session-number-{number}"))
+        yield opened
+
+
+async def test_all_pages_are_read_and_no_more_than_wanted(journal: Journal) -> None:
+    everyone = [info.session_id async for info in all_sessions(journal)]
+    assert sorted(everyone) == [f"session-number-{number}" for number in range(5)]
+    for limit in (1, 2, 3, 4, 9):
+        assert [info.session_id async for info in all_sessions(journal, limit)] == everyone[:limit]
+
+
+async def test_a_session_of_another_principal_is_found_by_its_whole_id(journal: Journal) -> None:
+    assert (await find_session(journal, "session-number-4")).principal == "somebody"

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from trunkline.cli.logs import show_logs
+
+LOG = logging.getLogger("trunkline.test")
+
+
+@pytest.fixture(autouse=True)
+def shown(capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """Show logs as the commands do, for one test."""
+    logger = logging.getLogger("trunkline")
+    before = (logger.handlers[:], logger.propagate)
+    show_logs()
+    yield
+    logger.handlers[:], logger.propagate = before
+
+
+def test_a_warning_is_one_safe_line(capsys: pytest.CaptureFixture[str]) -> None:
+    LOG.info("not this")
+    LOG.warning("careful: %s", "\x1b[2J")
+    assert capsys.readouterr().err == "warning: careful: \\x1b[2J\n"
+
+
+def test_an_error_says_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        raise ValueError("odd")
+    except ValueError:
+        LOG.exception("it failed")
+    line = capsys.readouterr().err
+    assert line.startswith("error: it failed: ValueError: odd (")
+    assert "test_logs.py, line " in line
+    assert line.count("\n") == 1
+
+
+def test_an_error_that_was_never_raised_has_no_place(capsys: pytest.CaptureFixture[str]) -> None:
+    LOG.error("it failed", exc_info=ValueError("odd"))
+    assert capsys.readouterr().err == "error: it failed: ValueError: odd\n"
+
+
+def test_a_traceback_is_shown_to_whoever_asks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUNKLINE_TRACEBACK", "1")
+    LOG.error("it failed", exc_info=ValueError("odd"))
+    assert capsys.readouterr().err == "error: it failed\nValueError: odd\n"

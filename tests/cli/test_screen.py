@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from trunkline import events as ev
+from trunkline.cli.screen import Screen
+from trunkline.content import ImageBlock, TerminalBlock
+from trunkline.conversation import Call, Conversation
+
+
+def make(*, terminal: bool = False) -> tuple[Screen, io.StringIO]:
+    shown = io.StringIO()
+    console = Console(
+        file=shown, width=80, force_terminal=terminal, highlight=False, markup=False, emoji=False
+    )
+    return Screen(console), shown
+
+
+def test_paragraphs_are_drawn_when_they_are_finished() -> None:
+    screen, shown = make()
+    screen.say("one **bold")
+    assert shown.getvalue() == ""
+    screen.say("** word\n\ntwo")
+    assert shown.getvalue().split() == ["one", "bold", "word"]
+    screen.end_answer()
+    assert shown.getvalue().split()[-1] == "two"
+
+
+def test_a_code_fence_is_one_block() -> None:
+    screen, shown = make()
+    screen.say("```\na\n\nb\n")
+    assert shown.getvalue() == ""
+    screen.say("```\n\n")
+    assert shown.getvalue().split() == ["a", "b"]
+
+
+def test_an_endless_paragraph_is_drawn_in_parts() -> None:
+    screen, shown = make()
+    screen.say("word " * 2000)
+    assert shown.getvalue().count("word") == 2000
+
+
+def test_on_a_terminal_the_last_paragraph_grows() -> None:
+    screen, shown = make(terminal=True)
+    screen.say("growing")
+    assert "growing" in shown.getvalue()
+    screen.note("a note")
+    assert shown.getvalue().rindex("a note") > shown.getvalue().rindex("growing")
+
+
+def test_links_show_where_they_lead_and_controls_do_nothing() -> None:
+    screen, shown = make(terminal=True)
+    screen.say("[https://bank.example](https://evil.example) \x1b]8;;x")
+    screen.end_answer()
+    assert "https://evil.example" in shown.getvalue()
+    assert "\x1b]8" not in shown.getvalue()
+
+
+def test_a_card_shows_what_was_given_and_what_came_back() -> None:
+    screen, shown = make()
+    call = Call(
+        call_id="c",
+        name="run",
+        status="failed",
+        arguments='{"a": 1}',
+        output="\n".join(str(number) for number in range(30)),
+        content=(TerminalBlock(terminal_id="gone"), ImageBlock(mime_type="image/png")),
+        reason="it broke",
+    )
+    screen.card(call, Conversation())
+    assert "✗ run (failed)" in shown.getvalue()
+    assert '{"a": 1}' in shown.getvalue()
+    assert "… 20 more lines" in shown.getvalue()
+
+
+@pytest.mark.parametrize("status", ["completed", "cancelled"])
+def test_a_call_without_anything_to_show_is_a_line(status: ev.ToolStatus) -> None:
+    screen, shown = make()
+    screen.card(Call(call_id="c", name="wait", status=status), Conversation())
+    assert shown.getvalue().strip().endswith(f"wait ({status})")
