@@ -39,7 +39,7 @@ unit: setup ## the tests alone, measured
 other-python: setup ## the quick tests on the newest other CPython of this machine
 	@scripts/other-python
 
-bench: setup ## figures for the budgets in docs/architecture.md
+bench: setup ## measure the budgets: speed, start, replay, memory
 	$(BIN)/python -m bench
 
 soak: setup ## a long run under load; prints what grew
