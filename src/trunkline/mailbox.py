@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from trunkline.commands import Command
-from trunkline.errors import AlreadyAnswered, SessionBusy, TrunklineError
+from trunkline.errors import JournalError, SessionBusy, TrunklineError
 from trunkline.ids import new_id
 from trunkline.journal import Disposition
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from trunkline.session import Session
 
 __all__ = ["Mailbox", "error_of"]
+
+log = logging.getLogger("trunkline.session")
 
 
 class Mailbox:
@@ -23,13 +28,15 @@ class Mailbox:
         """Serve one session."""
         self._session = session
         self._working = asyncio.Lock()
+        self._more = False
 
     async def delegate(self, command: Command) -> dict[str, Any]:
         """Post a command and wait for the owner's word; take over if the owner is gone."""
         session = self._session
         journal, settings = session.hub.journal, session.settings
         command_key = command.key or new_id("cmd")
-        await journal.post(session.key, command_key, command)
+        # The key goes with the command: an owner that dies halfway leaves one that the next knows again.
+        await journal.post(session.key, command_key, msgspec.structs.replace(command, key=command_key))
         try:
             async with asyncio.timeout(settings.command_timeout):
                 while (found := await journal.disposition(session.key, command_key)) is None:
@@ -46,23 +53,38 @@ class Mailbox:
             raise error_of(found)
         return found.result or {}
 
+    def attend(self) -> None:
+        """Begin to carry out what other processes posted; who is at it already looks once more."""
+        self._more = True
+        if not self._working.locked():
+            self._session.spawn(self.work())
+
     async def work(self) -> None:
         """Carry out what other processes posted, in order, and say what became of each."""
         session = self._session
         async with self._working:
-            lease = session.line.lease
-            if lease is None:
-                return
-            for posted in await session.hub.journal.commands(session.key):
-                disposition = await self._dispose(posted.command)
-                await session.hub.journal.settle(lease, posted.key, disposition)
+            self._more = await session.own()
+            while self._more:
+                self._more = False
+                for posted in await session.hub.journal.commands(session.key):
+                    lease = session.line.lease
+                    if lease is None or session.closed:
+                        return
+                    disposition = await self._dispose(posted.command)
+                    await session.hub.journal.settle(lease, posted.key, disposition)
 
     async def _dispose(self, command: Command) -> Disposition:
         try:
             return Disposition(accepted=True, result=await self._session.carry_out(command))
+        except JournalError:
+            # Not ours to settle any more: the next owner finds the command and carries it out.
+            raise
         except TrunklineError as error:
-            first = {"by": error.by} if isinstance(error, AlreadyAnswered) else None
-            return Disposition(accepted=False, code=error.code, message=str(error), result=first)
+            return Disposition(accepted=False, code=error.code, message=str(error), result=vars(error))
+        except Exception as error:
+            log.exception("%s failed on a command of another process", self._session.agent_name)
+            why = f"{type(error).__name__}: {error}"
+            return Disposition(accepted=False, code=TrunklineError.code, message=why)
 
 
 def error_of(disposition: Disposition) -> TrunklineError:
@@ -73,6 +95,5 @@ def error_of(disposition: Disposition) -> TrunklineError:
     found = next((kind for kind in kinds if kind.code == disposition.code), TrunklineError)
     error = found.__new__(found)
     Exception.__init__(error, disposition.message or "the owner refused the command")
-    if isinstance(error, AlreadyAnswered):
-        error.by = (disposition.result or {}).get("by")
+    vars(error).update(disposition.result or {})
     return error
