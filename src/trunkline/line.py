@@ -54,6 +54,7 @@ class Line:
         self._ticking = False
         self._timer: asyncio.TimerHandle | None = None
         self._last_write: asyncio.Future[None] | None = None
+        self._perishable = False  # Something written would not survive a power cut yet.
         self._moved = asyncio.Event()
         self._error: JournalError | None = None
         self._now = 0.0
@@ -143,11 +144,13 @@ class Line:
                 reader.push(entries)
 
     async def catch_up(self) -> None:
-        """Read everything the journal has that this line has not seen."""
-        while records := await self.journal.read(self.key, after=self.committed_seq):
-            if records[0].seq != self.committed_seq + 1:
-                break
-            self.absorb(records)
+        """Read everything the journal has that this line has not seen; a speaker has seen it all."""
+        while self._lease is None:
+            records = await self.journal.read(self.key, after=self.committed_seq)
+            if not records or self._lease is not None:
+                return
+            # Another call may have been faster: what it took over is no news.
+            self.absorb(record for record in records if record.seq > self.committed_seq)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -209,18 +212,18 @@ class Line:
             trimmed = info is not None and info.first_seq > 1
             return Gap(info.first_seq, info.last_seq) if info is not None and trimmed else None
         self.flush()
-        found = await self.journal.read(self.key, after=cursor.record - 1, limit=1)
-        if found and found[0].seq == cursor.record:
-            event = found[0].event
-            fits = cursor.offset <= len(piece_of(event) or "")
-            if found[0].fence == cursor.fence and fits:
-                return None
-        elif cursor.fence == self.fence and any(
+        if cursor.fence == self.fence and any(
             entry.seq == cursor.record and entry.offset >= cursor.offset
             for batch in self.tail
             for entry in batch
         ):
             return None
+        # Not before the tail: what leaves it while we read is in the journal, but not in what was read.
+        found = await self.journal.read(self.key, after=cursor.record - 1, limit=1)
+        if found and (found[0].seq, found[0].fence) == (cursor.record, cursor.fence):
+            length = len(piece_of(found[0].event) or "")
+            if cursor.offset <= length:
+                return None
         info = await self.journal.get(self.key)
         return Gap(info.first_seq if info else 1, self.committed_seq)
 
@@ -266,10 +269,11 @@ class Line:
             ]
             records.sort(key=_by_seq)
             self._commands.clear()
-        if not records:
+        if not records and not (durable and self._perishable):
             return
+        self._perishable = not durable
         written = self.journal.append(lease, records, durable=durable)
-        last_seq = records[-1].seq
+        last_seq = records[-1].seq if records else self.committed_seq
         self._last_write = written
         if written.done():
             self._on_written(written, last_seq)
