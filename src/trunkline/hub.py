@@ -122,8 +122,8 @@ class Hub:
         )
         session = Session(self, info, view)
         await session.open()
-        self._sessions[info.key] = session
-        return session
+        # Two may have opened it at the same time: there is one object per session.
+        return self._sessions.setdefault(info.key, session)
 
     async def list(
         self,
@@ -215,7 +215,10 @@ class Hub:
         if self._closed:
             return
         self._closed = True
-        await asyncio.gather(*(session.close() for session in list(self._sessions.values())))
+        sessions = list(self._sessions.values())
+        for failure in await asyncio.gather(*(s.close() for s in sessions), return_exceptions=True):
+            if isinstance(failure, BaseException):
+                log.error("a session could not be closed as it should be: %s", failure)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -240,6 +243,7 @@ class Hub:
                 await self._attend()
             except TrunklineError as error:
                 log.warning("the journal could not be watched: %s", error)
+                version = 0  # What was not attended to is looked at again, even if nothing follows.
                 await asyncio.sleep(self.settings.poll_idle)
 
     async def _next_version(self, version: int) -> int:
@@ -262,12 +266,16 @@ class Hub:
 
     async def _attend(self) -> None:
         for session in list(self._sessions.values()):
-            if session.line.lease is None:
-                await session.line.catch_up()
+            if session.line.lease is None and not session.closed:
+                try:
+                    await session.line.catch_up()
+                except SessionNotFound as error:
+                    session.lost(error)
         for key in await self.journal.inbox(self.owner):
-            session = self._sessions.get(key)
-            if session is not None:
-                session.spawn(session.mailbox.work())
+            # A session whose journal failed us was closed here, but it is still ours.
+            session = self._sessions.get(key) or await self.session(key.session_id, principal=key.principal)
+            if not session.closed:
+                session.mailbox.attend()
 
     async def _renew(self) -> None:
         """Say that this process is alive."""

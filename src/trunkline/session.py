@@ -8,7 +8,7 @@ same on both sides.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,9 @@ from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.desk import Desk, seconds_left
 from trunkline.errors import (
     InvalidCommand,
-    JournalError,
     SessionBusy,
     SessionClosed,
+    TrunklineError,
 )
 from trunkline.folding import Folder
 from trunkline.grammar import Grammar, Phase
@@ -36,6 +36,7 @@ from trunkline.mailbox import Mailbox
 from trunkline.options import choose
 from trunkline.patches import PatchError, apply_patch
 from trunkline.reader import Reader
+from trunkline.register import Receipt, Register
 from trunkline.turn import Turn
 from trunkline.verdicts import Verdicts
 
@@ -43,17 +44,6 @@ if TYPE_CHECKING:
     from trunkline.hub import Hub
 
 __all__ = ["Receipt", "Session"]
-
-_REMEMBERED = 1000
-
-
-class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of a prompt."""
-
-    prompt_id: str
-    turn_id: str | None = None
-    """The turn it started; None while it waits in the queue."""
-    message_id: str | None = None
 
 
 class Session:
@@ -71,12 +61,10 @@ class Session:
         self.line = Line(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
         self.desk = Desk(self.line.say)
         self.turn: Turn | None = None
-        self.verdicts = Verdicts(hub.policy)
+        self.verdicts = Verdicts(hub.policy, view)
         self.mailbox = Mailbox(self)
-        self.turn_starts: OrderedDict[str, int] = OrderedDict()
-        """The first record of each recent turn."""
+        self.register = Register()
         self.closed = False
-        self._prompts: OrderedDict[str, Receipt] = OrderedDict()
         self._queue: deque[tuple[str, Prompt]] = deque()
         self._opened = False
         self._claiming = asyncio.Lock()
@@ -158,7 +146,7 @@ class Session:
 
     async def _prompt(self, prompt: Prompt) -> Receipt:
         prompt_id = prompt.key or new_id("prompt")
-        known = self._prompts.get(prompt_id)
+        known = self.register.receipts.get(prompt_id)
         if known is not None:
             return known
         await self.prepare()
@@ -177,13 +165,13 @@ class Session:
             raise SessionBusy(f"{len(self._queue)} prompts wait already: wait for one to finish")
         self._queue.append((prompt_id, prompt))
         self.line.say(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
-        return self._remember(Receipt(prompt_id=prompt_id))
+        return self.register.remember(Receipt(prompt_id=prompt_id))
 
     def _start(self, prompt_id: str, prompt: Prompt) -> Receipt:
         turn_id = new_id("turn")
         message_id = prompt.message_id or f"{turn_id}.0"
         self.line.say(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
-        self._note_start(turn_id, self.line.place_now()[0])
+        self.register.note_start(turn_id, self.line.place_now()[0])
         self.line.say(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
@@ -192,7 +180,7 @@ class Session:
         if self.info.title is None and prompt.text.strip():
             self.name(prompt.text.strip().splitlines()[0][:80])
         self._on_readers(self.line.readers)
-        return self._remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
+        return self.register.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
     def turn_ended(self, turn: Turn) -> None:
         """Called by a turn once it has settled."""
@@ -326,11 +314,11 @@ class Session:
     async def start_of(self, turn_id: str) -> int:
         """The first record of a turn; waits for one that another process just began."""
         async with asyncio.timeout(self.settings.command_timeout):
-            while turn_id not in self.turn_starts and self.line.lease is None:
+            while turn_id not in self.register.turn_starts and self.line.lease is None:
                 await self.hub.changed(self.settings.poll_idle)
-        if turn_id not in self.turn_starts:
+        if turn_id not in self.register.turn_starts:
             raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
-        return self.turn_starts[turn_id]
+        return self.register.turn_starts[turn_id]
 
     def follow(self) -> Reader:
         """Follow the session from now on."""
@@ -379,11 +367,11 @@ class Session:
         for asked in questions:
             self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
         if self._can_wait(questions):
-            self.turn = Turn(self, turn_id, Prompt())
+            self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.line.place_now()[0]}")
             self.turn.sleep(questions)
             return
         why = "the process that ran this turn ended before it"
-        self.desk.cancel(why)
+        self.desk.dismiss("cancelled", why)
         self.line.say(
             ev.TurnFailed(
                 turn_id=turn_id,
@@ -399,8 +387,8 @@ class Session:
         durable = bool(questions) and all(asked.durable_key for asked in questions)
         return durable and isinstance(self.agent, Resumes)
 
-    def lost(self, error: JournalError) -> None:
-        """Stop at once: the journal refused us (another owner, or a full disk)."""
+    def lost(self, error: TrunklineError) -> None:
+        """Stop at once: the journal refused us (another owner, a full disk, a deleted session)."""
         if self.closed:
             return
         turn, self.turn = self.turn, None
@@ -452,17 +440,6 @@ class Session:
         """Run something beside the turn."""
         self.keep(asyncio.create_task(work))
 
-    def _remember(self, receipt: Receipt) -> Receipt:
-        self._prompts[receipt.prompt_id] = receipt
-        if len(self._prompts) > _REMEMBERED:
-            self._prompts.popitem(last=False)
-        return receipt
-
-    def _note_start(self, turn_id: str, seq: int) -> None:
-        self.turn_starts[turn_id] = seq
-        if len(self.turn_starts) > _REMEMBERED:
-            self.turn_starts.popitem(last=False)
-
     def _absorb(self, entry: Entry) -> None:
         """Learn from the journal what this session would know had it said it itself."""
         event = entry.event
@@ -470,9 +447,9 @@ class Session:
         self.verdicts.absorb(event)
         if isinstance(event, ev.TurnStarted):
             turn_id = event.turn_id or ""
-            self._note_start(turn_id, entry.seq)
+            self.register.note_start(turn_id, entry.seq)
             if event.prompt_id is not None:
-                self._remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+                self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
         elif isinstance(event, ev.ConfigChanged):
             self.view.options = event.options
         elif isinstance(event, ev.StateReplaced):
