@@ -21,10 +21,9 @@ from trunkline.commands import Prompt
 from trunkline.content import Block, Content, TextBlock
 from trunkline.context import Decision, TurnContext
 from trunkline.conversation import Conversation
-from trunkline.errors import AgentProtocolError, JournalError, TrunklineError
+from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.events import Text
 from trunkline.patches import PatchError, apply_patch
-from trunkline.questions import Option, default_options
 
 if TYPE_CHECKING:
     from trunkline.session import Session
@@ -53,9 +52,10 @@ _SESSIONS_OWN = (
 class Turn:
     """Drives an agent for one prompt and says what it says."""
 
-    def __init__(self, session: Session, turn_id: str, prompt: Prompt) -> None:
-        """Prepare; ``start`` begins."""
+    def __init__(self, session: Session, turn_id: str, prompt: Prompt, prefix: str | None = None) -> None:
+        """Prepare; ``start`` begins. Ids made in this turn begin with ``prefix``."""
         self.turn_id = turn_id
+        self.prefix = prefix or turn_id
         self.prompt = prompt
         self.loop = asyncio.get_running_loop()
         self.settled = asyncio.Event()
@@ -96,7 +96,7 @@ class Turn:
         if not self._live or self._cancelled_by is not None:
             return
         self._cancelled_by = by or "trunkline"
-        self._session.desk.cancel(reason)
+        self._session.desk.dismiss("cancelled", reason)
         if self._task is None:
             self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
             return
@@ -114,32 +114,37 @@ class Turn:
 
     # -- what the agent says -----------------------------------------------------------------------
 
-    def take(self, item: Sayable) -> None:
-        """Say an item, from whatever thread it comes."""
-        if threading.get_ident() != self._thread:
+    def take(self, item: Any) -> None:
+        """Say an item, from whatever thread it comes; what cannot be said fails where it was said."""
+        if threading.get_ident() == self._thread:
+            self._take(item)
+        elif isinstance(item, str | ev.Event | Block):
             self.loop.call_soon_threadsafe(self._take, item)
         else:
-            self._take(item)
+            raise self._illegal(item)
 
     def _take(self, item: Any) -> None:
         if not self._live:
             return
         if type(item) is str:
-            if not item.isascii():
-                item = _well_formed(item)
             self._say(Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=item))
         elif isinstance(item, ev.Event):
             self._say(item if item.turn_id == self.turn_id else self._stamp(item))
+        elif isinstance(item, str):
+            self._take(str.__str__(item))
         elif isinstance(item, TextBlock):
             self._take(item.text)
         elif isinstance(item, Block):
             content = cast("Content", item)
             self._say(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
         else:
-            raise AgentProtocolError(
-                f"{self._session.agent_name} yielded a {type(item).__name__}; "
-                "yield text, an event (trunkline.events) or a content block (trunkline.content)"
-            )
+            raise self._illegal(item)
+
+    def _illegal(self, item: object) -> AgentProtocolError:
+        return AgentProtocolError(
+            f"{self._session.agent_name} yielded a {type(item).__name__}; "
+            "yield text, an event (trunkline.events) or a content block (trunkline.content)"
+        )
 
     def _stamp(self, event: ev.Event) -> ev.Event:
         if event.turn_id is None:
@@ -149,7 +154,11 @@ class Turn:
     def _say(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
             self._release_held()
-        if type(event) is Text or self._heed(event):
+        if type(event) is Text:
+            if not event.delta.isascii():
+                event = msgspec.structs.replace(event, delta=_well_formed(event.delta))
+            self._line.say(event)
+        elif self._heed(event):
             self._line.say(event)
         if self._questions:
             self._expect_quiet()
@@ -186,6 +195,11 @@ class Turn:
             return False
         return True
 
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is far behind."""
+        return self._session.line.lagging
+
     async def ready(self) -> None:
         """Let others run, and wait for a journal that is far behind."""
         if self._session.line.lagging:
@@ -219,8 +233,10 @@ class Turn:
     # -- what the agent asks -----------------------------------------------------------------------
 
     async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
-        """Put a question to the session's followers."""
+        """Put a question to the session's followers; nobody is asked once the turn is cancelled."""
         session = self._session
+        if self._cancelled_by is not None:
+            raise TurnCancelled("the turn was cancelled")
         ttl = session.settings.question_ttl if expires_in is None else expires_in
         future = session.ask(asked, ttl)
         self._expect_quiet()
@@ -242,10 +258,6 @@ class Turn:
     def remember(self, tool: str, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
         self._session.verdicts.remember(tool, decision)
-
-    def default_options(self) -> tuple[Option, ...]:
-        """The buttons a permission has when the agent names none."""
-        return default_options()
 
     def suspend(self) -> None:
         """Say that the turn waits for its questions."""
@@ -307,6 +319,7 @@ class Turn:
         if answers is None:
             stream = agent.run(self.prompt, self.ctx)
         else:
+            await self._session.prepare()
             stream = cast("Resumes", agent).resume(answers, self.ctx)
         try:
             terminal = await self._pull(stream)
@@ -322,6 +335,9 @@ class Turn:
         breath = _BREATH
         take, line = self._take, self._session.line
         async for item in stream:
+            if not self._live:
+                # It ignored its cancellation and was left behind: here it ends, nobody listens.
+                raise asyncio.CancelledError
             if type(item) is not str and isinstance(item, _TERMINALS):
                 return self._stamp(item)
             take(item)
@@ -375,15 +391,17 @@ class Turn:
     async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         if not self._live:
             return
-        finished_well = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled"
-        if finished_well:
+        if isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled":
             self._release_held()
         if self._usage and not terminal.usage:
             terminal = msgspec.structs.replace(terminal, usage=tuple(self._usage.values()))
+        if isinstance(terminal, ev.TurnFailed):
+            terminal = msgspec.structs.replace(terminal, message=_well_formed(terminal.message))
         self._live = False
         self._clear_timers()
         self.terminal = terminal
-        self._session.desk.cancel("the turn ended")
+        cancelled = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason == "cancelled"
+        self._session.desk.dismiss("cancelled" if cancelled else "expired", "the turn ended")
         self._session.line.say(terminal)
         try:
             await asyncio.shield(self._session.line.durable())
