@@ -1,0 +1,1 @@
+"""Faults: processes that are killed, stopped or starved, on real files."""

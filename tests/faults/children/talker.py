@@ -1,0 +1,125 @@
+"""Talks until it is killed, turn after turn, and prints every event in the moment it is seen live."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.function import agent
+from trunkline.commands import Answer, Prompt
+from trunkline.context import TurnContext
+from trunkline.hub import Hub
+from trunkline.journal import open_journal
+from trunkline.session import Session
+from trunkline.settings import Settings
+
+SETTINGS = Settings(lease_ttl=0.4, suspend_after=0.02, poll_busy=0.02, busy="queue")
+
+
+class Printed(msgspec.Struct, frozen=True):
+    """A line of the talker: an event, its place, and when it was printed."""
+
+    at: float
+    cursor: str
+    event: ev.AnyEvent
+
+
+async def say_text(ctx: TurnContext, rng: random.Random) -> None:
+    for number in range(rng.randint(5, 60)):
+        ctx.emit(f"wörd {number} ")
+        await asyncio.sleep(rng.choice((0, 0, 0.001, 0.004)))
+
+
+async def think(ctx: TurnContext, rng: random.Random) -> None:
+    for number in range(rng.randint(1, 20)):
+        ctx.emit(ev.Thought(message_id=ctx.message_id, delta=f"hm {number} "))
+        await asyncio.sleep(rng.choice((0, 0.001)))
+    if rng.random() < 0.5:
+        ctx.emit(ev.Thought(message_id=ctx.message_id, signature="sealed"))
+
+
+async def use_tool(ctx: TurnContext, rng: random.Random) -> None:
+    async with ctx.tool("search", input={"query": "x"}, kind="search") as call:
+        hits = rng.randint(1, 6)
+        for number in range(hits):
+            call.output(f"hit {number}\n")
+            await asyncio.sleep(0.001)
+        call.result({"hits": hits})
+
+
+async def type_arguments(ctx: TurnContext, rng: random.Random) -> None:
+    call_id = ctx.start_call("write", kind="edit")
+    for number in range(rng.randint(1, 20)):
+        ctx.emit(ev.ToolInput(call_id=call_id, delta=f"[{number},"))
+        await asyncio.sleep(0)
+    ctx.emit(ev.ToolUpdate(call_id=call_id, status="in_progress"))
+    await asyncio.sleep(rng.choice((0, 0.005)))
+    ctx.emit(ev.ToolUpdate(call_id=call_id, status=rng.choice(("completed", "failed"))))
+
+
+async def ask(ctx: TurnContext, rng: random.Random) -> None:
+    decision = await ctx.permission("May I?", tool="write_file", input={"path": "a"}, kind="edit")
+    ctx.emit(f"allowed: {decision.allowed} ")
+
+
+async def plan(ctx: TurnContext, rng: random.Random) -> None:
+    ctx.plan([f"step {number}" for number in range(rng.randint(1, 5))])
+    ctx.state.update(round=rng.random())
+
+
+async def delegate(ctx: TurnContext, rng: random.Random) -> None:
+    lane = f"{ctx.turn_id}.lane{rng.random()}"
+    ctx.emit(ev.SubagentStarted(lane=lane, name="helper"))
+    for number in range(rng.randint(1, 20)):
+        ctx.emit(ev.Text(lane=lane, message_id=lane, delta=f"sub {number} "))
+        await asyncio.sleep(0)
+    ctx.emit(ev.SubagentFinished(lane=lane))
+
+
+Act = Callable[[TurnContext, random.Random], Awaitable[None]]
+ACTS: tuple[Act, ...] = (say_text, say_text, think, use_tool, type_arguments, ask, plan, delegate)
+
+
+@agent(name="talker")
+async def talker(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    rng = random.Random(prompt.text)
+    for act in rng.choices(ACTS, k=rng.randint(2, 6)):
+        await act(ctx, rng)
+        yield "next "
+
+
+async def talk(session: Session, seed: str) -> None:
+    rounds, tasks = count(), set[asyncio.Task[object]]()
+
+    def begin(work: Awaitable[object]) -> None:
+        tasks.add(asyncio.ensure_future(work))
+
+    async with session.follow() as reader:
+        begin(session.prompt(f"{seed} {next(rounds)}"))
+        async for entry in reader:
+            event = entry.event
+            line = msgspec.json.encode(Printed(time.time(), str(entry.cursor), event)) + b"\n"
+            os.write(1, line)
+            if isinstance(event, ev.Asked):
+                answer = Answer(question_id=event.question_id, option_id="allow_once", by="talker")
+                begin(session.answer(answer))
+            elif isinstance(event, ev.TurnFinished):
+                begin(session.prompt(f"{seed} {next(rounds)}"))
+
+
+async def main(path: str, session_id: str, seed: str) -> None:
+    journal = await open_journal(f"sqlite:{path}")
+    async with Hub(talker, journal, settings=SETTINGS) as hub:
+        await talk(await hub.session(session_id), seed)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
