@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import select
@@ -12,7 +13,11 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Pty", "Result", "command", "run", "start"]
+from trunkline.cli.journals import opened_journal
+from trunkline.events import AnyEvent
+from trunkline.journal import Record, SessionInfo, SessionKey
+
+__all__ = ["Pty", "Result", "command", "events_of", "kept", "run", "start"]
 
 SECONDS = 30.0
 
@@ -57,6 +62,26 @@ def start(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
     """Start trunkline with pipes; the caller ends it within a ``with`` block."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command(*arguments), stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd)
+
+
+def kept(journal: Path) -> list[SessionInfo]:
+    """Give the sessions of a SQLite journal, newest first, without a program."""
+
+    async def read() -> list[SessionInfo]:
+        async with opened_journal(f"sqlite:{journal}") as opened:
+            return await opened.list(None)
+
+    return asyncio.run(read())
+
+
+def events_of(journal: Path, session_id: str) -> list[AnyEvent]:
+    """Give what was said in a session of a SQLite journal."""
+
+    async def read() -> list[Record]:
+        async with opened_journal(f"sqlite:{journal}") as opened:
+            return await opened.read(SessionKey("local", session_id))
+
+    return [record.event for record in asyncio.run(read()) if record.event is not None]
 
 
 class Pty:

@@ -11,6 +11,9 @@ import pytest
 from tests.cli.programs import Pty, command, run
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to chat in, with a journal beside it."""
@@ -125,18 +128,17 @@ def test_each_line_of_a_pipe_is_a_prompt_or_an_answer(home: Path) -> None:
 
 
 def test_arguments_are_edited_as_json(home: Path) -> None:
-    shown = chat('/edit\ne\nnonsense\n{"path": "b.txt", "content": "b"}\na\n', home=home)
+    shown = chat('/edit\ne\nnonsense\n{"path": "b.txt", "content": "b"}\na\n/edit\ne\n\nr\n', home=home)
 
     assert "that is not JSON" in shown
     assert "b.txt is written." in shown
     assert (home / "b.txt").read_text() == "b"
-    assert chat("/edit\ne\n\nr\n", home=home).count("Nothing was written.") == 1
+    assert "Nothing was written." in shown
 
 
 def test_input_that_ends_inside_a_question_is_a_refusal(home: Path) -> None:
     assert "Nothing was written." in chat("/permission\n", home=home)
-    assert "No order, then." in chat("/form\n", home=home)
-    assert "No order, then." in chat("/form\nAda\n-\n", home=home)
+    assert chat("/form\nAda\n-\n/form\n", home=home).count("No order, then.") == 2
     assert not (home / "hello.txt").exists()
 
 

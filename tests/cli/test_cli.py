@@ -115,3 +115,14 @@ def test_a_bug_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(cli.click.Group, "main", broken)
     with pytest.raises(ZeroDivisionError):
         cli.main(["--version"])
+
+
+def test_a_shell_completes_the_commands() -> None:
+    said = run(_TRUNKLINE_COMPLETE="bash_complete", COMP_WORDS="trunkline ", COMP_CWORD="1").out
+    assert {"plain,exec", "plain,chat", "plain,sessions"} <= set(said.split())
+
+
+def test_a_prompt_too_long_for_any_agent_is_refused() -> None:
+    result = run("exec", "demo", "-", stdin="x" * (16 * 1024 * 1024 + 1))
+    assert result.code == 2
+    assert "longer than 16 MiB" in result.err

@@ -11,22 +11,23 @@ LOG = logging.getLogger("trunkline.test")
 
 
 @pytest.fixture(autouse=True)
-def shown(capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
-    """Show logs as the commands do, for one test."""
+def restored() -> Iterator[None]:
+    """Leave the loggers as they were."""
     logger = logging.getLogger("trunkline")
     before = (logger.handlers[:], logger.propagate)
-    show_logs()
     yield
     logger.handlers[:], logger.propagate = before
 
 
 def test_a_warning_is_one_safe_line(capsys: pytest.CaptureFixture[str]) -> None:
+    show_logs()
     LOG.info("not this")
     LOG.warning("careful: %s", "\x1b[2J")
     assert capsys.readouterr().err == "warning: careful: \\x1b[2J\n"
 
 
 def test_an_error_says_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    show_logs()
     try:
         raise ValueError("odd")
     except ValueError:
@@ -38,6 +39,7 @@ def test_an_error_says_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_error_that_was_never_raised_has_no_place(capsys: pytest.CaptureFixture[str]) -> None:
+    show_logs()
     LOG.error("it failed", exc_info=ValueError("odd"))
     assert capsys.readouterr().err == "error: it failed: ValueError: odd\n"
 
@@ -45,6 +47,7 @@ def test_an_error_that_was_never_raised_has_no_place(capsys: pytest.CaptureFixtu
 def test_a_traceback_is_shown_to_whoever_asks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    show_logs()
     monkeypatch.setenv("TRUNKLINE_TRACEBACK", "1")
     LOG.error("it failed", exc_info=ValueError("odd"))
     assert capsys.readouterr().err == "error: it failed\nValueError: odd\n"

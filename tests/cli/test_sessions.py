@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.programs import Pty, Result, command, run
+from trunkline.cli.sessions import age_of
 from trunkline.commands import Answer
 from trunkline.events import Asked, decode_event
 from trunkline.folding import fold
@@ -18,6 +20,7 @@ from trunkline.hub import Hub
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.testing import ScriptedAgent, accept_all
 
+pytestmark = pytest.mark.slow
 Run = Callable[..., Result]
 FIRST, SECOND = "sess_aaaaaaaa11111111", "sess_aaaaaaaa22222222"
 
@@ -63,6 +66,11 @@ def test_sessions_are_listed_newest_first(sessions: Run) -> None:
     assert [line.split()[0] for line in lines] == [SECOND, FIRST]
     assert lines[0].endswith("hello")
     assert " demo " in lines[1]
+
+
+@pytest.mark.parametrize(("seconds", "age"), [(-5, "0 s"), (59, "59 s"), (7300, "2 h"), (90000, "1 d")])
+def test_an_age_is_told_in_one_unit(seconds: int, age: str) -> None:
+    assert age_of(time.time() - seconds - 0.5) == age
 
 
 def test_a_list_in_json_says_everything_known(sessions: Run) -> None:

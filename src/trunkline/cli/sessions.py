@@ -20,7 +20,7 @@ from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.errors import SessionBusy
 from trunkline.journal import Journal, SessionInfo
 
-__all__ = ["command"]
+__all__ = ["age_of", "command"]
 
 T = TypeVar("T")
 
@@ -78,11 +78,16 @@ def list_(format_: str, limit: int | None, journal: str | None) -> None:
     elif not found:
         click.echo('There are no sessions yet. Start one: trunkline exec demo "hello"', err=True)
     for info in found if format_ == "text" else ():
-        age, target, title = _age(info.updated_at), one_line(info.target, 30), one_line(info.title or "", 60)
+        age, target, title = (
+            age_of(info.updated_at),
+            one_line(info.target, 30),
+            one_line(info.title or "", 60),
+        )
         click.echo(f"{one_line(info.session_id)}  {age:>8}  {target:<12}  {title}")
 
 
-def _age(at: float) -> str:
+def age_of(at: float) -> str:
+    """Give the time since a moment in its largest unit."""
     seconds = max(0, int(time.time() - at))
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:

@@ -153,7 +153,7 @@ class Talk:
             del self._questions[asked.question_id]
             try:
                 await self._session.answer(answer)
-            except (InvalidCommand, SessionError) as error:
+            except TrunklineError as error:
                 self._screen.note(escape(str(error)))
                 if isinstance(error, InvalidCommand) and self._turn_id is not None:
                     self._questions[asked.question_id] = asked
