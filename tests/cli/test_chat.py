@@ -10,7 +10,6 @@ import pytest
 
 from tests.cli.programs import Pty, command, run
 
-
 pytestmark = pytest.mark.slow
 
 
