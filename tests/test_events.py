@@ -120,7 +120,11 @@ def test_what_is_left_at_its_default_takes_no_room() -> None:
     assert (
         encode_event(ev.Text(message_id="m1", delta="a")) == b'{"type":"text","message_id":"m1","delta":"a"}'
     )
-    assert encode_event(ev.TurnFinished()) == b'{"type":"turn_finished"}'
+    assert encode_event(ev.TurnStarted(turn_id="t1")) == b'{"type":"turn_started","turn_id":"t1"}'
+
+
+def test_a_stop_reason_is_always_told() -> None:
+    assert encode_event(ev.TurnFinished()) == b'{"type":"turn_finished","stop_reason":"end_turn"}'
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}])

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
-from trunkline.content import Content, as_content
 from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
-from trunkline.options import ConfigOption
-from trunkline.patches import apply_patch, diff
+from trunkline.handles import SharedState, ToolHandle, in_loop
 from trunkline.questions import (
     ALLOW_KINDS,
     ClientCall,
@@ -31,6 +29,7 @@ from trunkline.questions import (
     Question,
     default_options,
 )
+from trunkline.view import SessionView
 
 if TYPE_CHECKING:
     from trunkline.turn import Turn
@@ -40,88 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext"]
 
 T = TypeVar("T")
-
-
-class SessionView:
-    """What an agent sees of its session."""
-
-    def __init__(
-        self,
-        *,
-        session_id: str,
-        principal: str = "local",
-        cwd: str | None = None,
-        roots: Sequence[str] = (),
-        mcp_servers: Sequence[dict[str, Any]] = (),
-        client: dict[str, Any] | None = None,
-        meta: dict[str, Any] | None = None,
-    ) -> None:
-        """Describe a session; ``roots`` are folders besides the working folder."""
-        self.session_id = session_id
-        self.principal = principal
-        self.cwd = cwd
-        self.roots = tuple(roots)
-        self.mcp_servers = tuple(mcp_servers)
-        self.client = client or {}
-        self.meta = meta or {}
-        self.options: tuple[ConfigOption, ...] = ()
-        self.state: Any = None
-        self.memory: dict[Any, Any] = {}
-        """A place for the agent's own things; it lives as long as the session in this process."""
-        self._files: Files | None = None
-        self._terminals: TerminalsAccess | None = None
-
-    @property
-    def config(self) -> dict[str, str | bool]:
-        """The options' present values by id."""
-        return {option.option_id: option.value for option in self.options}
-
-    @property
-    def mode(self) -> str | None:
-        """The present mode, if the agent has modes."""
-        found = (option.value for option in self.options if option.category == "mode")
-        return str(next(found, "")) or None
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The working folder and the roots."""
-        return ((self.cwd,) if self.cwd else ()) + self.roots
-
-    @property
-    def files(self) -> Files:
-        """The editor's files when it offers them, else the sandboxed workspace."""
-        if self._files is None:
-            from trunkline.workspace import Files
-
-            self._files = Files(self.folders)
-        return self._files
-
-    @files.setter
-    def files(self, files: Files) -> None:
-        self._files = files
-
-    @property
-    def terminals(self) -> TerminalsAccess:
-        """The editor's terminals when it offers them, else local ones."""
-        if self._terminals is None:
-            from trunkline.workspace import Terminals
-
-            self._terminals = Terminals(self.folders)
-        return self._terminals
-
-    @terminals.setter
-    def terminals(self, terminals: TerminalsAccess) -> None:
-        self._terminals = terminals
-
-    def move(self, cwd: str | None, roots: Sequence[str], mcp_servers: Sequence[dict[str, Any]]) -> None:
-        """Work in other folders and with other servers from now on."""
-        self.cwd, self.roots, self.mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
-        self._files = None
-
-    async def close(self) -> None:
-        """Release what the session holds in this process."""
-        if self._terminals is not None:
-            await self._terminals.close()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,10 +70,12 @@ class TurnContext:
         self._messages = 1
         self._calls = 0
         self._questions = 0
+        # A turn that goes on in another process must not use its ids again.
+        self._prefix = turn.prefix
         self._names: dict[str, str] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
-        self.message_id = f"{turn.turn_id}.1"
+        self.message_id = f"{turn.prefix}.1"
         """The assistant message that yielded text belongs to."""
 
     # -- saying ------------------------------------------------------------------------------------
@@ -169,10 +88,15 @@ class TurnContext:
         """Wait while the journal is too far behind; adapters that emit in a loop call this."""
         await self._turn.ready()
 
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is so far behind that ``ready`` would wait."""
+        return self._turn.lagging
+
     def new_message(self) -> str:
         """Begin another assistant message and give its id."""
         self._messages += 1
-        self.message_id = f"{self.turn_id}.{self._messages}"
+        self.message_id = f"{self._prefix}.{self._messages}"
         return self.message_id
 
     def plan(self, entries: Iterable[str | ev.PlanEntry]) -> None:
@@ -217,7 +141,7 @@ class TurnContext:
         """Announce a call and give its id."""
         if call_id is None:
             self._calls += 1
-            call_id = f"{self.turn_id}.c{self._calls}"
+            call_id = f"{self._prefix}.c{self._calls}"
         self._names[call_id] = name
         self.emit(ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self.message_id))
         if input is not None or locations:
@@ -245,7 +169,7 @@ class TurnContext:
         asked = ev.Asked(
             turn_id=self.turn_id,
             lane=lane,
-            question_id=f"{self.turn_id}.q{self._questions}",
+            question_id=f"{self._prefix}.q{self._questions}",
             question=question,
             durable_key=durable_key,
             group=group,
@@ -357,7 +281,7 @@ class TurnContext:
 
         Raises TurnCancelled once the turn is over, so that no thread waits for ever.
         """
-        if _in_loop():
+        if in_loop():
             _discard(awaitable)
             raise RuntimeError("ctx.wait() is for plain functions: write await instead")
         if self._turn.settled.is_set() or self._turn.loop.is_closed():
@@ -386,111 +310,7 @@ class TurnContext:
             raise TurnCancelled("the turn is over")
 
 
-def _in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
 def _discard(awaitable: Awaitable[Any]) -> None:
     """Let go of something nobody will wait for, without a warning from Python."""
     if asyncio.iscoroutine(awaitable):
         awaitable.close()
-
-
-class ToolHandle:
-    """A running tool call: completed when its block ends, failed when it raises.
-
-    A plain function writes ``with`` instead of ``async with``.
-    """
-
-    def __init__(self, ctx: TurnContext, call_id: str) -> None:
-        """Made by ``ctx.tool``."""
-        self._ctx = ctx
-        self.call_id = call_id
-
-    def output(self, text: str) -> None:
-        """Append to the call's output."""
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, output=text))
-
-    def show(self, *content: str | Content) -> None:
-        """Show these blocks as the call's content."""
-        blocks = tuple(block for item in content for block in as_content(item))
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, content=blocks))
-
-    def result(self, value: Any) -> None:
-        """Set what the tool gave back."""
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, raw_output=value))
-
-    def __enter__(self) -> ToolHandle:
-        """Begin."""
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """End; a call that was denied meanwhile stays so."""
-        if self.call_id in self._ctx.denied:
-            return
-        status, reason = "completed", None
-        if isinstance(error, asyncio.CancelledError | TurnCancelled | GeneratorExit):
-            status, reason = "cancelled", "the call was cancelled"
-        elif error is not None:
-            status, reason = "failed", str(error) or type(error).__name__
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status=status, reason=reason))
-
-    async def __aenter__(self) -> ToolHandle:
-        """Begin."""
-        return self.__enter__()
-
-    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """End."""
-        self.__exit__(kind, error, trace)
-
-
-class SharedState:
-    """The state an agent shares with its front ends; changes are sent as patches."""
-
-    def __init__(self, ctx: TurnContext) -> None:
-        """Made by the context."""
-        self._ctx = ctx
-
-    @property
-    def value(self) -> Any:
-        """The state as it stands; do not change it in place."""
-        return self._ctx.session.state
-
-    def replace(self, value: Any) -> None:
-        """Set the whole state."""
-        self._change(lambda: self._ctx.emit(ev.StateReplaced(state=value)))
-
-    def patch(self, patch: Sequence[dict[str, Any]]) -> None:
-        """Apply a JSON Patch; one that does not fit raises PatchError and changes nothing."""
-        self._change(lambda: self._patch(patch))
-
-    def update(self, **fields: Any) -> None:
-        """Set some keys; says only what really changed."""
-        self._change(lambda: self._update(fields))
-
-    def _change(self, change: Callable[[], None]) -> None:
-        """Make a change in the loop's thread, where what was said before is known."""
-
-        async def changed() -> None:
-            change()
-
-        if _in_loop():
-            change()
-        else:
-            self._ctx.wait(changed())
-
-    def _patch(self, patch: Sequence[dict[str, Any]]) -> None:
-        apply_patch(self.value, patch)
-        self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
-
-    def _update(self, fields: dict[str, Any]) -> None:
-        now: Any = self.value
-        if not isinstance(now, dict):
-            self._ctx.emit(ev.StateReplaced(state=fields))
-        elif patch := diff(now, {**cast("dict[str, Any]", now), **fields}):
-            self._ctx.emit(ev.StatePatched(patch=tuple(patch)))

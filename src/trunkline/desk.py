@@ -17,7 +17,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
-from trunkline.questions import ClientCall, Form, Link, Permission
+from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 
 __all__ = ["Desk", "seconds_left", "settle"]
 
@@ -68,10 +68,10 @@ class Desk:
             self._close(answered)
         return settled
 
-    def cancel(self, reason: str) -> None:
-        """Settle every open question because its turn was cancelled."""
+    def dismiss(self, outcome: Outcome, reason: str) -> None:
+        """Settle every open question because its turn is over: cancelled, or without an answer."""
         for asked in list(self._open.values()):
-            self._close(_unanswered(asked, "cancelled", reason))
+            self._close(_unanswered(asked, outcome, reason))
 
     def withdraw(self, answered: ev.Answered) -> bool:
         """Settle a question as its agent says; False when it is not open."""

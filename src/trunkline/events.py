@@ -124,7 +124,8 @@ class TurnResumed(Event, frozen=True, kw_only=True, tag="turn_resumed"):
 class TurnFinished(Event, frozen=True, kw_only=True, tag="turn_finished"):
     """The turn ended as the agent meant it, or was cancelled."""
 
-    stop_reason: StopReason = "end_turn"
+    # A factory, because a default would be left out of the JSON, and readers look for this one.
+    stop_reason: StopReason = msgspec.field(default_factory=lambda: "end_turn")
     usage: tuple[TokenUsage, ...] = ()
 
 

@@ -98,8 +98,10 @@ class Hub:
         try:
             async with lock:
                 live = self._sessions.get(key)
-                if live is not None:
+                if live is not None and not live.closed:
                     return live
+                if live is not None:
+                    await live.left.wait()
                 info = await self.journal.get(key)
                 if info is None:
                     raise SessionNotFound(f"there is no session {session_id!r}")

@@ -8,7 +8,7 @@ same on both sides.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import logging
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,7 @@ from trunkline.context import SessionView
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.desk import Desk, seconds_left
-from trunkline.errors import (
-    InvalidCommand,
-    SessionBusy,
-    SessionClosed,
-    TrunklineError,
-)
+from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
 from trunkline.folding import Folder
 from trunkline.grammar import Grammar, Phase
 from trunkline.ids import new_id
@@ -44,6 +39,8 @@ if TYPE_CHECKING:
     from trunkline.hub import Hub
 
 __all__ = ["Receipt", "Session"]
+
+log = logging.getLogger("trunkline.session")
 
 
 class Session:
@@ -65,7 +62,9 @@ class Session:
         self.mailbox = Mailbox(self)
         self.register = Register()
         self.closed = False
-        self._queue: deque[tuple[str, Prompt]] = deque()
+        self.left = asyncio.Event()
+        """Set once a closed session holds nothing any more."""
+        self._queue: dict[str, Prompt] = {}
         self._opened = False
         self._claiming = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -126,6 +125,7 @@ class Session:
 
     async def carry_out(self, command: Command) -> dict[str, Any]:
         """Carry a command out in this process, which owns the session."""
+        self._check_open()
         if isinstance(command, Prompt):
             return msgspec.to_builtins(await self._prompt(command))
         if isinstance(command, Answer):
@@ -138,7 +138,7 @@ class Session:
         elif isinstance(command, Rewind):
             await self._rewind(command)
         else:
-            self._drop_prompt(command)
+            self._drop_prompt(command.prompt_id, "withdrawn")
         await self.line.durable()
         return {}
 
@@ -163,7 +163,7 @@ class Session:
     def _enqueue(self, prompt_id: str, prompt: Prompt) -> Receipt:
         if len(self._queue) >= self.settings.queue_limit:
             raise SessionBusy(f"{len(self._queue)} prompts wait already: wait for one to finish")
-        self._queue.append((prompt_id, prompt))
+        self._queue[prompt_id] = prompt
         self.line.say(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
         return self.register.remember(Receipt(prompt_id=prompt_id))
 
@@ -188,12 +188,13 @@ class Session:
             self.turn = None
             self._on_readers(self.line.readers)
         if self._queue and self.turn is None and not self.closed:
-            self._start(*self._queue.popleft())
+            prompt_id = next(iter(self._queue))
+            self._start(prompt_id, self._queue.pop(prompt_id))
 
     async def settle(self) -> None:
         """Wait for a turn that has said its last word but is still being written."""
-        while self.turn is not None and not self.turn.live:
-            await self.turn.settled.wait()
+        while (turn := self.turn) is not None and not turn.live and not turn.settled.is_set():
+            await turn.settled.wait()
 
     async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:
         turn.cancel(by, reason)
@@ -208,13 +209,10 @@ class Session:
         await self._stop(turn, command.by, command.reason or "the turn was cancelled")
         return True
 
-    def _drop_prompt(self, command: DropPrompt) -> None:
-        for item in self._queue:
-            if item[0] == command.prompt_id:
-                self._queue.remove(item)
-                self.line.say(ev.PromptDropped(prompt_id=command.prompt_id, reason="withdrawn"))
-                return
-        raise InvalidCommand(f"no prompt {command.prompt_id!r} is waiting")
+    def _drop_prompt(self, prompt_id: str, reason: str) -> None:
+        if self._queue.pop(prompt_id, None) is None:
+            raise InvalidCommand(f"no prompt {prompt_id!r} is waiting")
+        self.line.say(ev.PromptDropped(prompt_id=prompt_id, reason=reason))
 
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
@@ -274,17 +272,9 @@ class Session:
             folder.feed(entry.event)
         return folder.conversation
 
-    async def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
+    def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
         """Give every entry said so far, from the journal and then from memory."""
-        seq, offset, _ = self.line.place_now()
-        if seq < from_seq:
-            return
-        with_end = self.line.subscribe_from(from_seq)
-        async with with_end as reader:
-            async for entry in reader:
-                yield entry
-                if (entry.seq, entry.offset) >= (seq, offset):
-                    return
+        return self.line.replay(from_seq)
 
     async def import_history(self, events: Iterable[ev.Event]) -> None:
         """Take over a conversation that a client brought along, marked untrusted."""
@@ -347,6 +337,7 @@ class Session:
         async with self._claiming:
             if self.line.lease is not None:
                 return True
+            self._check_open()
             if not self.hub.may_run(self.info):
                 return False
             claimed = await self.hub.journal.claim(self.key, self.hub.owner, self.settings.lease_ttl)
@@ -358,7 +349,9 @@ class Session:
         return True
 
     async def _recover(self) -> None:
-        """Settle a turn that an earlier owner left open, unless its questions can still be answered."""
+        """Settle what an earlier owner left open, unless its questions can still be answered."""
+        for prompt_id in list(self._queue):
+            self._drop_prompt(prompt_id, "the process that held it ended; send it again")
         grammar = self.line.grammar
         if grammar.phase is Phase.IDLE:
             return
@@ -372,14 +365,8 @@ class Session:
             return
         why = "the process that ran this turn ended before it"
         self.desk.dismiss("cancelled", why)
-        self.line.say(
-            ev.TurnFailed(
-                turn_id=turn_id,
-                code="interrupted",
-                message=f"{why}; send the prompt again to retry",
-                fault="ours",
-            )
-        )
+        advice = f"{why}; send the prompt again to retry"
+        self.line.say(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
         await self.line.durable()
 
     def _can_wait(self, questions: Sequence[ev.Asked]) -> bool:
@@ -397,16 +384,15 @@ class Session:
                 ev.TurnFailed(turn_id=turn.turn_id, code=error.code, message=str(error), fault="ours")
             )
             turn.abandon()
-        self.closed = True
-        self.desk.forget()
-        self.line.close(error)
-        self.hub.forget(self)
+        self._shut(error)
+        self.spawn(self._leave())
 
     async def close(self) -> None:
         """Cancel what runs, write everything, give the lease back and end every reader."""
         if self.closed:
             return
-        self._queue.clear()
+        for prompt_id in list(self._queue) if self.line.lease is not None else ():
+            self._drop_prompt(prompt_id, "the session was closed")
         if self.turn is not None:
             if self._can_wait(list(self.desk.open.values())):
                 self.turn.abandon()
@@ -414,27 +400,47 @@ class Session:
                 await self._stop(self.turn, None, "the session was closed")
         self.closed = True
         lease = self.line.lease
-        if lease is not None:
+        try:
             await self.line.durable()
+        finally:
+            self._shut(SessionClosed("the session was closed in this process; open it again to go on"))
+            await self._leave()
+            if lease is not None:
+                await self.hub.journal.release(lease)
+
+    def _shut(self, error: TrunklineError) -> None:
+        """End every reader and every question."""
+        self.closed = True
         if self._abandon is not None:
             self._abandon.cancel()
         self.desk.forget()
-        self.line.close(SessionClosed("the session was closed in this process; open it again to go on"))
-        if self._opened and isinstance(self.agent, ClosesSessions):
-            await self.agent.close_session(self.view)
-        await self.view.close()
-        for task in list(self._tasks):
-            await asyncio.wait({task}, timeout=self.settings.finish_grace)
-        if lease is not None:
-            await self.hub.journal.release(lease)
+        self.line.close(error)
+
+    async def _leave(self) -> None:
+        """Let go of what the session holds in this process, even if its agent fails to."""
+        try:
+            async with asyncio.timeout(self.settings.detach_after):
+                if self._opened and isinstance(self.agent, ClosesSessions):
+                    await self.agent.close_session(self.view)
+                await self.view.close()
+        except Exception:
+            log.exception("%s failed to close session %s", self.agent_name, self.session_id)
+        if others := self._tasks - {asyncio.current_task()}:
+            await asyncio.wait(others, timeout=self.settings.finish_grace)
         self.hub.forget(self)
+        self.left.set()
 
     # -- bookkeeping -------------------------------------------------------------------------------
 
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task until it ends."""
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("in session %s: %s", self.session_id, error)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run something beside the turn."""
@@ -450,6 +456,11 @@ class Session:
             self.register.note_start(turn_id, entry.seq)
             if event.prompt_id is not None:
                 self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+                self._queue.pop(event.prompt_id, None)
+        elif isinstance(event, ev.PromptQueued):
+            self._queue[event.prompt_id] = Prompt(content=event.content)
+        elif isinstance(event, ev.PromptDropped):
+            self._queue.pop(event.prompt_id, None)
         elif isinstance(event, ev.ConfigChanged):
             self.view.options = event.options
         elif isinstance(event, ev.StateReplaced):

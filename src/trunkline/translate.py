@@ -73,7 +73,7 @@ def translate(translator: Translator[A, B], items: Iterable[A]) -> list[B]:
 
 
 async def pump(source: AsyncIterable[A], translator: Translator[A, B]) -> AsyncIterator[B]:
-    """Translate a live stream; the translator is closed however the stream ends."""
+    """Translate a live stream; the translator is closed when the stream ends, well or with an error."""
     try:
         async for item in source:
             for out in translator.feed(item):

@@ -1,0 +1,101 @@
+"""The session as its agent sees it: folders, options, shared state, files and terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trunkline.options import ConfigOption
+
+if TYPE_CHECKING:
+    from trunkline.workspace import Files
+    from trunkline.workspace.access import TerminalsAccess
+
+__all__ = ["SessionView"]
+
+
+class SessionView:
+    """What an agent sees of its session."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        principal: str = "local",
+        cwd: str | None = None,
+        roots: Sequence[str] = (),
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        """Describe a session; ``roots`` are folders besides the working folder."""
+        self.session_id = session_id
+        self.principal = principal
+        self.cwd = cwd
+        self.roots = tuple(roots)
+        self.mcp_servers = tuple(mcp_servers)
+        self.client = client or {}
+        self.meta = meta or {}
+        self.options: tuple[ConfigOption, ...] = ()
+        self.state: Any = None
+        self.memory: dict[Any, Any] = {}
+        """A place for the agent's own things; it lives as long as the session in this process."""
+        self._files: Files | None = None
+        self._terminals: TerminalsAccess | None = None
+        self._retired: list[TerminalsAccess] = []
+
+    @property
+    def config(self) -> dict[str, str | bool]:
+        """The options' present values by id."""
+        return {option.option_id: option.value for option in self.options}
+
+    @property
+    def mode(self) -> str | None:
+        """The present mode, if the agent has modes."""
+        found = (option.value for option in self.options if option.category == "mode")
+        return str(next(found, "")) or None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The working folder and the roots."""
+        return ((self.cwd,) if self.cwd else ()) + self.roots
+
+    @property
+    def files(self) -> Files:
+        """The editor's files when it offers them, else the sandboxed workspace."""
+        if self._files is None:
+            from trunkline.workspace import Files
+
+            self._files = Files(self.folders)
+        return self._files
+
+    @files.setter
+    def files(self, files: Files) -> None:
+        self._files = files
+
+    @property
+    def terminals(self) -> TerminalsAccess:
+        """The editor's terminals when it offers them, else local ones."""
+        if self._terminals is None:
+            from trunkline.workspace import Terminals
+
+            self._terminals = Terminals(self.folders)
+        return self._terminals
+
+    @terminals.setter
+    def terminals(self, terminals: TerminalsAccess) -> None:
+        self._terminals = terminals
+
+    def move(self, cwd: str | None, roots: Sequence[str], mcp_servers: Sequence[dict[str, Any]]) -> None:
+        """Work in other folders and with other servers from now on."""
+        self.cwd, self.roots, self.mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
+        self._files = None
+        if self._terminals is not None:
+            self._retired.append(self._terminals)
+            self._terminals = None
+
+    async def close(self) -> None:
+        """Release what the session holds in this process."""
+        for terminals in (*self._retired, self._terminals):
+            if terminals is not None:
+                await terminals.close()
