@@ -1,0 +1,1 @@
+"""Real clients and agents, and what they see of ours."""

@@ -1,0 +1,396 @@
+"""What every client on an official SDK must see of our agent; each SDK's test module runs all of it.
+
+The scenarios are played once per SDK, in one process, each in a session of its own. A second process,
+with a client that can do less, then opens them again.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.peers.playing import ABLE, Driver, Stage, Told
+from tests.peers.views import View, heard_view, kept_view
+
+ORDER = {"name": "Ada", "colour": "red", "copies": 2, "gift": True}
+ACCEPTED = {"action": "accept", "content": ORDER}
+
+SCENARIOS: dict[str, Told] = {
+    "hello there": {},
+    "/text": {},
+    "/thoughts": {},
+    "/tools": {},
+    "/parallel-tools": {},
+    "/diff": {},
+    "/terminal": {},
+    "/permission": {"answers": ["allow_once"]},
+    "/permission-twice": {"answers": ["reject_once", "allow_once"]},
+    "/edit": {
+        "answers": [
+            "trunkline:edit",
+            {"action": "accept", "content": {"path": "other.txt", "content": "edited\n"}},
+        ]
+    },
+    "/form": {"answers": [ACCEPTED]},
+    "/link": {"answers": [{"action": "accept"}]},
+    "/plan": {},
+    "/modes code": {},
+    "/subagents": {},
+    "/media": {},
+    "/sources": {},
+    "/state": {},
+    "/client-tool": {},
+    "/long 3000": {},
+    "/breaks-grammar": {},
+    "/fails": {},
+    "/wait-for-cancel": {"cancelOn": "tool_call"},
+}
+NEWER: dict[str, Told] = {"/notice": {}, "/compaction": {}}
+
+
+class Played(NamedTuple):
+    """What became of the scenarios: live, and opened again in a new process."""
+
+    stage: Stage
+    notices: bool
+    live: Told
+    again: Told
+
+    def views(self, name: str, report: Told, **shown: Any) -> tuple[View, View]:
+        """What a client saw of a scenario's session, and what it should have seen."""
+        kept = self.stage.conversation(self.live["sessions"][name])
+        loose = {call_id for call_id, call in kept.calls.items() if call.message_id is None}
+        return heard_view(report["steps"][name]["heard"], loose=loose), kept_view(
+            kept, notices=self.notices, **shown
+        )
+
+
+class ClientContract:
+    """Subclass it in a test module and say which program carries out a plan."""
+
+    notices = True
+    """Whether the SDK knows notices and compactions."""
+    deletes = True
+    """Whether the SDK can delete a session."""
+
+    @classmethod
+    def find_driver(cls, root: Path) -> Driver:
+        """The program that carries out a plan."""
+        raise NotImplementedError
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def driver(cls, root: Path) -> Driver:
+        """It is found before a test gets folders of its own: peers live in the person's cache."""
+        return cls.find_driver(root)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def played(cls, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Played:
+        stage = Stage(tmp_path_factory.mktemp("scenarios"), driver)
+        able: Told = ABLE if cls.notices else {**ABLE, "session": {"configOptions": {"boolean": {}}}}
+        scenarios = SCENARIOS | (NEWER if cls.notices else {})
+        steps: list[Told] = []
+        for name, more in scenarios.items():
+            steps += [stage.new(name), stage.prompt(name, name, name, **more)]
+        live = stage.play(steps, capabilities=able)
+        again = stage.play(
+            [stage.open("load", name, session_id) for name, session_id in live["sessions"].items()],
+            capabilities={"session": able["session"]},
+        )
+        return Played(stage, cls.notices, live, again)
+
+    @pytest.fixture
+    def stage(self, driver: Driver, tmp_path: Path) -> Stage:
+        """An empty stage."""
+        return Stage(tmp_path, driver)
+
+    # -- the fold ----------------------------------------------------------------------------------
+
+    def test_what_the_client_folds_live_is_what_the_journal_holds(self, played: Played) -> None:
+        for name in played.live["sessions"]:
+            terminals = ["terminal-0"] if name == "/terminal" else []
+            seen, kept = played.views(name, played.live, person=False, terminals=terminals)
+            assert seen == kept, name
+
+    def test_what_a_load_in_a_new_process_replays_is_the_same_with_the_persons_words(
+        self, played: Played
+    ) -> None:
+        for name in played.live["sessions"]:
+            seen, kept = played.views(name, played.again, person=True)
+            assert "error" not in played.again["steps"][name], name
+            assert seen == kept, name
+
+    def test_every_turn_ends_with_its_stop_reason(self, played: Played) -> None:
+        steps: dict[str, Told] = played.live["steps"]
+        ends = {
+            name: steps[name]["result"]["stopReason"] if "result" in steps[name] else None
+            for name in played.live["sessions"]
+        }
+        assert ends == dict.fromkeys(ends, "end_turn") | {"/wait-for-cancel": "cancelled", "/fails": None}
+
+    def test_a_failed_turn_is_an_error_that_says_the_cause(self, played: Played) -> None:
+        error = played.live["steps"]["/fails"]["error"]
+        assert error["code"] == -32603
+        assert "failed on purpose" in error["data"]["cause"]
+
+    def test_text_arrives_whole_and_in_order(self, played: Played) -> None:
+        (parts,) = heard_view(played.live["steps"]["/long 3000"]["heard"])["messages"].values()
+        assert parts == [["text", "".join(f"{number} " for number in range(1, 3001))]]
+
+    def test_states_of_calls_are_seen(self, played: Played) -> None:
+        calls = heard_view(played.live["steps"]["/parallel-tools"]["heard"])["calls"].values()
+        assert [(call["title"], call["status"]) for call in calls] == [
+            ("Weather in Paris", "failed"),
+            ("Weather in Oslo", "completed"),
+        ]
+
+    def test_notices_and_compactions_are_seen_by_clients_that_know_them(self, played: Played) -> None:
+        if self.notices:
+            notices = heard_view(played.live["steps"]["/notice"]["heard"])["notices"]
+            compactions = heard_view(played.live["steps"]["/compaction"]["heard"])["compactions"]
+            assert [severity for severity, *_ in notices] == ["info", "warning", "error"]
+            assert list(compactions.values()) == ["completed"]
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def test_a_permission_shows_its_call_and_four_options(self, played: Played) -> None:
+        (asked,) = requests(played.live["steps"]["/permission"], "session/request_permission")
+        assert asked["toolCall"]["rawInput"] == {"path": "hello.txt", "content": "hello\n"}
+        kinds = [option["kind"] for option in asked["options"]]
+        assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+
+    def test_an_allowed_call_writes_through_the_editor(self, played: Played) -> None:
+        assert played.live["files"][str(played.stage.cwd / "hello.txt")] == "hello\n"
+        assert not (played.stage.cwd / "hello.txt").exists(), "the editor has it, so the disk has not"
+
+    def test_an_edit_opens_a_form_and_the_edited_arguments_are_used(self, played: Played) -> None:
+        (form,) = requests(played.live["steps"]["/edit"], "elicitation/create")
+        fields = form["requestedSchema"]["properties"]
+        assert {name: field["default"] for name, field in fields.items()} == {
+            "path": "hello.txt",
+            "content": "hello\n",
+        }
+        assert played.live["files"][str(played.stage.cwd / "other.txt")] == "edited\n"
+
+    def test_a_refused_call_is_a_failed_one_with_its_reason(self, stage: Stage) -> None:
+        told = stage.play(
+            [stage.new("s"), stage.prompt("no", "s", "/permission", answers=["reject_once"])],
+        )
+        (call,) = heard_view(told["steps"]["no"]["heard"])["calls"].values()
+        assert told["steps"]["no"]["result"]["stopReason"] == "end_turn"
+        assert call["status"] == "failed"
+        assert call["content"][-1]["content"]["text"].startswith("Denied")
+        assert told["files"] == {}
+
+    def test_a_cancelled_permission_cancels_the_turn_and_the_session_goes_on(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                stage.new("s"),
+                stage.prompt("dismissed", "s", "/permission", answers=["cancelled"]),
+                stage.prompt(
+                    "cancelled",
+                    "s",
+                    "/permission",
+                    answers=["cancelled"],
+                    cancelOn="session/request_permission",
+                ),
+                stage.prompt("next", "s", "still here?"),
+            ]
+        )["steps"]
+        reasons = [told[name]["result"]["stopReason"] for name in ("dismissed", "cancelled", "next")]
+        assert reasons == ["cancelled", "cancelled", "end_turn"]
+
+    def test_a_form_is_filled_in_and_a_link_is_completed(self, played: Played) -> None:
+        (form,) = requests(played.live["steps"]["/form"], "elicitation/create")
+        assert set(form["requestedSchema"]["properties"]) == set(ORDER)
+        (said,) = heard_view(played.live["steps"]["/form"]["heard"])["messages"].values()
+        assert '"name": "Ada"' in said[0][1]
+        (link,) = requests(played.live["steps"]["/link"], "elicitation/create")
+        (completed,) = requests(played.live["steps"]["/link"], "elicitation/complete")
+        assert link["url"] == "https://example.com/device"
+        assert completed["elicitationId"] == link["elicitationId"]
+
+    def test_a_client_that_can_do_nothing_is_asked_for_nothing_it_cannot_do(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                stage.new("s"),
+                *(stage.prompt(text, "s", text) for text in ("/form", "/link", "/terminal")),
+                stage.prompt("/edit", "s", "/edit", answers=["allow_once"]),
+            ],
+            capabilities={},
+        )["steps"]
+        asked = [
+            item["method"]
+            for name, step in told.items()
+            for item in step["heard"]
+            if "method" in item and name != "/edit"
+        ]
+        assert asked == []
+        (permission,) = requests(told["/edit"], "session/request_permission")
+        assert "trunkline:edit" not in {option["optionId"] for option in permission["options"]}
+        assert (stage.cwd / "hello.txt").read_text(encoding="utf-8") == "hello\n"
+        (call,) = heard_view(told["/terminal"]["heard"])["calls"].values()
+        assert call["content"] == [
+            {"type": "content", "content": {"type": "text", "text": "line 1\nline 2\nline 3\n"}}
+        ]
+
+    def test_files_are_read_and_written_through_the_editor(self, stage: Stage) -> None:
+        here = Path(__file__).parent / "agents.py"
+        told = stage.play(
+            [stage.new("s"), stage.prompt("copy", "s", "go")],
+            target=f"{here}:copies",
+            files={str(stage.cwd / "notes.txt"): "unsaved\n"},
+        )
+        assert told["files"][str(stage.cwd / "copy.txt")] == "unsaved\n"
+        methods = [item["method"] for item in told["steps"]["copy"]["heard"] if "method" in item]
+        assert methods == ["fs/read_text_file", "fs/write_text_file"]
+
+    def test_a_terminal_runs_in_the_editor_and_is_released(self, played: Played) -> None:
+        told = played.live["steps"]["/terminal"]
+        (created,) = requests(told, "terminal/create")
+        (released,) = requests(told, "terminal/release")
+        assert created["command"] == sys.executable
+        assert released == {"terminalId": "terminal-0"}
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def test_the_greeting_names_the_agent_and_what_it_can_do(self, played: Played) -> None:
+        greeting = played.live["greeting"]
+        able = greeting["agentCapabilities"]
+        assert (greeting["protocolVersion"], greeting["agentInfo"]["name"]) == (1, "demo")
+        assert able["loadSession"] is True
+        assert able["promptCapabilities"] == {"image": True, "audio": True, "embeddedContext": True}
+
+    def test_a_session_is_listed_forked_resumed_and_closed(self, stage: Stage) -> None:
+        first = stage.play(
+            [
+                stage.new("s"),
+                stage.prompt("hello", "s", "hello"),
+                stage.open("fork", "fork", "s") | {"as": "f"},
+                stage.prompt("more", "f", "more"),
+                {"name": "list", "call": "session/list", "params": {"cwd": str(stage.cwd)}},
+                {"name": "elsewhere", "call": "session/list", "params": {"cwd": "/nowhere"}},
+                {"name": "close", "call": "session/close", "params": {"sessionId": "s"}},
+                stage.open("resume", "resume", "s"),
+                stage.prompt("again", "s", "again"),
+                stage.open("load", "load", "f"),
+            ]
+        )
+        told, ids = first["steps"], first["sessions"]
+        assert [step for step in told if "error" in told[step]] == []
+        assert {info["sessionId"] for info in told["list"]["result"]["sessions"]} == set(ids.values())
+        assert told["elsewhere"]["result"]["sessions"] == []
+        assert chunks(told["resume"]) == [], "a resume replays nothing"
+        loaded = heard_view(told["load"]["heard"])
+        assert loaded == kept_view(stage.conversation(ids["f"]), person=True)
+        said = [parts[0] for parts in loaded["messages"].values()]
+        assert said == [["user", "hello"], ["text", "hello"], ["user", "more"], ["text", "more"]]
+        original = stage.conversation(ids["s"]).messages
+        assert [message.text for message in original] == ["hello", "hello", "again", "again"]
+
+    def test_a_deleted_session_is_gone(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                stage.new("s"),
+                stage.prompt("hello", "s", "hello"),
+                {"name": "delete", "call": "session/delete", "params": {"sessionId": "s"}},
+                stage.open("load", "load", "s"),
+                {"name": "list", "call": "session/list", "params": {}},
+            ]
+        )["steps"]
+        if not self.deletes:
+            assert told["delete"]["missing"]
+            return
+        assert "error" not in told["delete"]
+        assert told["load"]["error"]["code"] == -32002
+        assert told["list"]["result"]["sessions"] == []
+
+    def test_a_mode_is_set_both_ways_and_the_other_way_follows(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                stage.new("s"),
+                {
+                    "name": "mode",
+                    "call": "session/set_mode",
+                    "params": {"sessionId": "s", "modeId": "plan"},
+                    "until": "current_mode_update",
+                },
+                {
+                    "name": "option",
+                    "call": "session/set_config_option",
+                    "params": {"sessionId": "s", "configId": "mode", "value": "code"},
+                    "until": "current_mode_update",
+                },
+                {
+                    "name": "switch",
+                    "call": "session/set_config_option",
+                    "params": {"sessionId": "s", "configId": "think_aloud", "value": True, "type": "boolean"},
+                    "until": "config_option_update",
+                },
+                stage.prompt("hello", "s", "hello"),
+                {
+                    "name": "wrong",
+                    "call": "session/set_mode",
+                    "params": {"sessionId": "s", "modeId": "no such mode"},
+                },
+            ]
+        )["steps"]
+        opened = told["new s"]["result"]
+        assert opened["modes"]["currentModeId"] == "ask"
+        assert [mode["id"] for mode in opened["modes"]["availableModes"]] == ["ask", "code", "plan"]
+        assert heard_view(told["mode"]["heard"])["options"]["mode"] == "plan"
+        values = {
+            option["id"]: option["currentValue"] for option in told["switch"]["result"]["configOptions"]
+        }
+        assert values == {"mode": "code", "model": "demo-small", "think_aloud": True}
+        ((thought, *_),) = heard_view(told["hello"]["heard"])["messages"].values()
+        assert thought[0] == "thought"
+        assert told["wrong"]["error"]["code"] == -32602
+
+    # -- errors ------------------------------------------------------------------------------------
+
+    def test_what_cannot_be_done_is_an_error_with_a_cause(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                stage.open("load", "unknown", "sess_of_nobody"),
+                stage.prompt("stranger", "sess_of_nobody", "hello"),
+                {"name": "relative", "call": "session/new", "params": {"cwd": "here", "mcpServers": []}},
+                {"name": "extension", "call": "_example.com/anything", "params": {}},
+                stage.new("s"),
+                stage.prompt("after", "s", "hello"),
+            ]
+        )["steps"]
+        assert told["unknown"]["error"]["code"] == told["stranger"]["error"]["code"] == -32002
+        assert "sess_of_nobody" in told["unknown"]["error"]["data"]["cause"]
+        assert told["relative"]["error"]["code"] == -32602
+        assert told["extension"]["error"]["code"] == -32601
+        assert told["after"]["result"]["stopReason"] == "end_turn"
+
+    def test_a_login_is_asked_for_and_then_taken(self, stage: Stage) -> None:
+        told = stage.play(
+            [
+                {"name": "early", "call": "session/new", "params": {"cwd": str(stage.cwd), "mcpServers": []}},
+                {"name": "login", "call": "authenticate", "params": {"methodId": "demo-login"}},
+                stage.new("s"),
+                stage.prompt("hello", "s", "hello"),
+            ],
+            target="demo-auth",
+        )
+        assert [method["id"] for method in told["greeting"]["authMethods"]] == ["demo-login"]
+        assert told["steps"]["early"]["error"]["code"] == -32000
+        assert told["steps"]["hello"]["result"]["stopReason"] == "end_turn"
+
+
+def requests(step: Told, method: str) -> list[Told]:
+    """What the client was asked by one method, in order."""
+    return [item["params"] for item in step["heard"] if item.get("method") == method]
+
+
+def chunks(step: Told) -> list[Told]:
+    """The pieces of messages that were heard."""
+    updates = [item["update"] for item in step["heard"] if "update" in item]
+    return [update for update in updates if update["sessionUpdate"].endswith("_chunk")]
