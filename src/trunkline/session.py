@@ -16,7 +16,8 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.interface import ClosesSessions, OpensSessions, Resumes, Rewinds, SetsConfig
-from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
+from trunkline.attendance import Attendance
+from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.context import SessionView
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, Gap
@@ -68,12 +69,10 @@ class Session:
         self._opened = False
         self._claiming = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._abandon: asyncio.TimerHandle | None = None
         self.view.options = hub.agent.card.options
         self.line.on_absorbed = self._absorb
         self.line.on_lost = self.lost
-        self.line.on_readers = self._on_readers
-        self.desk.on_expired = self._on_expired
+        self.attendance = Attendance(self)
 
     @property
     def session_id(self) -> str:
@@ -179,14 +178,14 @@ class Session:
         self.turn.start()
         if self.info.title is None and prompt.text.strip():
             self.name(prompt.text.strip().splitlines()[0][:80])
-        self._on_readers(self.line.readers)
+        self.attendance.count(self.line.readers)
         return self.register.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
     def turn_ended(self, turn: Turn) -> None:
         """Called by a turn once it has settled."""
         if self.turn is turn:
             self.turn = None
-            self._on_readers(self.line.readers)
+            self.attendance.count(self.line.readers)
         if self._queue and self.turn is None and not self.closed:
             prompt_id = next(iter(self._queue))
             self._start(prompt_id, self._queue.pop(prompt_id))
@@ -411,8 +410,7 @@ class Session:
     def _shut(self, error: TrunklineError) -> None:
         """End every reader and every question."""
         self.closed = True
-        if self._abandon is not None:
-            self._abandon.cancel()
+        self.attendance.close()
         self.desk.forget()
         self.line.close(error)
 
@@ -472,28 +470,6 @@ class Session:
                 return
         elif isinstance(event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=event.title)
-
-    def _on_readers(self, count: int) -> None:
-        if self._abandon is not None:
-            self._abandon.cancel()
-            self._abandon = None
-        self.hub.stir()
-        limit = self.settings.abandon_after
-        if not count and self.turn is not None and limit is not None:
-            loop = asyncio.get_running_loop()
-            self._abandon = loop.call_later(limit, self._on_abandoned)
-
-    def _on_abandoned(self) -> None:
-        if self.turn is not None:
-            self.turn.cancel("trunkline", "nobody followed the turn any more")
-
-    def _on_expired(self, answered: ev.Answered) -> None:
-        if self.turn is None:
-            return
-        if not self.line.readers:
-            self.turn.cancel("trunkline", "a question expired and nobody was there")
-        else:
-            self.turn.answered([answered])
 
     def _check_open(self) -> None:
         if self.closed:
