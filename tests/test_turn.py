@@ -513,3 +513,17 @@ async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_de
             await again.answer(allow(questions[0]))
     session.lost(Fenced("the test ends"))
     await journal.close()
+
+
+async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() -> None:
+    async def never_reached(prompt: Prompt) -> AsyncIterator[Any]:
+        yield "too late"
+
+    async with world(never_reached, detach_after=60.0) as hub:
+        session = await hub.create()
+        await session.own()
+        receipt = await session.prompt("go")
+        assert await soon(session.cancel(receipt.turn_id, by="tester"), within=5.0)
+        told = await events_of(session)
+        assert [event.stop_reason for event in only(told, ev.TurnFinished)] == ["cancelled"]
+        assert text_of(told) == ""

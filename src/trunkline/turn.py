@@ -68,6 +68,7 @@ class Turn:
         self._thread = threading.get_ident()
         self._task: asyncio.Task[None] | None = None
         self._live = True
+        self._begun = False
         self._ending = False
         self._cancelled_by: str | None = None
         self._asleep: dict[str, str] | None = None
@@ -97,11 +98,12 @@ class Turn:
             return
         self._cancelled_by = by or "trunkline"
         self._session.desk.dismiss("cancelled", reason)
-        if self._task is None:
+        if self._task is not None and not self._ending:
+            self._task.cancel()
+        if not self._begun:
+            # There is no task, or it would never know: one cancelled before its first step runs nothing.
             self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
             return
-        if not self._ending:
-            self._task.cancel()
         self._detach = self.loop.call_later(self._session.settings.detach_after, self._let_go)
 
     def abandon(self) -> None:
@@ -293,6 +295,7 @@ class Turn:
     # -- the task ----------------------------------------------------------------------------------
 
     async def _run(self, answers: Mapping[str, ev.Answered] | None) -> None:
+        self._begun = True
         try:
             terminal = await self._drive(answers)
         except asyncio.CancelledError:
