@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import hashlib
 import json
 import os
 import signal
-import sqlite3
+import subprocess
 import sys
 import time
 import uuid
@@ -17,6 +19,8 @@ from typing import Any
 import pytest
 
 from tests.frontends.acp.talking import Line, Message, Talk, text
+from trunkline import events as ev
+from trunkline.journal import open_journal
 
 Start = Callable[..., Talk]
 
@@ -37,6 +41,17 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield begin
         faults = [fault for talk in talks for fault in talk.faults()]
     assert faults == []
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
+    """One process for the tests that only knock at it; it has been greeted."""
+    folder = tmp_path_factory.mktemp("demo")
+    env = {"TRUNKLINE_JOURNAL": f"sqlite:{folder}/journal.db", "XDG_CACHE_HOME": f"{folder}/cache"}
+    with Talk([sys.executable, "-m", "trunkline", "acp", "demo"], cwd=folder, env=env) as talk:
+        talk.greet()
+        yield talk
+        assert talk.faults() == []
 
 
 @pytest.fixture
@@ -76,8 +91,8 @@ def prompting(session_id: str, words: str) -> Message:
     return {"sessionId": session_id, "prompt": text(words)}
 
 
-def has_text(words: str) -> Callable[[Line], bool]:
-    return lambda line: words in ((line.update or {}).get("content") or {}).get("text", "")
+def says(words: str) -> Callable[[Line], bool]:
+    return lambda line: line.update is not None and words in str(line.update.get("content"))
 
 
 # -- what is sent ----------------------------------------------------------------------------------
@@ -103,14 +118,13 @@ def has_text(words: str) -> Callable[[Line], bool]:
         (b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":7}', -32600),
     ],
 )
-def test_what_is_no_message_is_refused(line: bytes, code: int, start: Start) -> None:
-    talk = start()
-    talk.write(line + b"\n")
-    answer = talk.next()
+def test_what_is_no_message_is_refused(line: bytes, code: int, demo: Talk) -> None:
+    demo.write(line + b"\n")
+    answer = demo.next()
     assert answer is not None
     assert answer.message is not None
     assert answer.message["error"]["code"] == code
-    assert talk.greet()["protocolVersion"] == 1
+    assert "sessions" in demo.result("session/list", {})
 
 
 def test_one_connection_survives_everything_that_is_no_message(start: Start) -> None:
@@ -131,8 +145,6 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
         "async def agent(prompt, ctx):\n"
         "    yield hashlib.sha256(prompt.text.encode()).hexdigest()\n"
     )
-    import hashlib
-
     words = "".join(map(str, range(1_300_000)))[: 8 << 20].ljust(8 << 20, "é")
     talk = start(target)
     talk.greet()
@@ -165,9 +177,8 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start
 
 
 @pytest.mark.parametrize("request_id", [0, "0", "", -1, 2**53, str(uuid.UUID(int=7)), "é\n"])
-def test_an_id_comes_back_as_it_was(request_id: Any, start: Start) -> None:
-    talk = start()
-    reply = talk.request("initialize", {"protocolVersion": 1}, request_id)
+def test_an_id_comes_back_as_it_was(request_id: Any, demo: Talk) -> None:
+    reply = demo.request("session/list", {}, request_id)
     assert reply is not None
     assert "result" in reply
 
@@ -219,20 +230,16 @@ def test_ids_that_look_alike_are_kept_apart(start: Start) -> None:
     ],
 )
 def test_a_wrong_request_is_refused_with_its_cause(
-    method: str, params: Any, code: int, cause: str, start: Start
+    method: str, params: Any, code: int, cause: str, demo: Talk
 ) -> None:
-    talk = start()
-    talk.greet()
-    error = talk.error(method, params)
+    error = demo.error(method, params)
     assert error["code"] == code
     assert cause in error["data"]["cause"]
 
 
 @pytest.mark.parametrize("method", ["session/set_model", "initialise", "_zed/anything", "$/nothing", ""])
-def test_an_unknown_method_is_said_to_be_unknown(method: str, start: Start) -> None:
-    talk = start()
-    talk.greet()
-    assert talk.error(method, {})["code"] == -32601
+def test_an_unknown_method_is_said_to_be_unknown(method: str, demo: Talk) -> None:
+    assert demo.error(method, {})["code"] == -32601
 
 
 def test_an_agent_that_wants_a_login_says_so_until_it_has_one(start: Start) -> None:
@@ -308,9 +315,7 @@ def test_a_cancel_without_a_turn_does_nothing_to_the_next_one(start: Start) -> N
 
 
 @pytest.mark.parametrize("answer", ["never", "cancelled", "allow", "error"])
-def test_a_cancel_while_a_permission_is_open_ends_the_turn(
-    answer: str, start: Start, tmp_path: Path
-) -> None:
+def test_a_cancel_while_a_permission_is_open_ends_the_turn(answer: str, start: Start, tmp_path: Path) -> None:
     """The client should answer ``cancelled``; one that never answers, or allows too late, changes nothing."""
     talk = start()
     talk.greet()
@@ -320,22 +325,17 @@ def test_a_cancel_while_a_permission_is_open_ends_the_turn(
         "allow": {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
         "error": {"error": {"code": -32800, "message": "cancelled"}},
     }
-    asking: list[Any] = []
-
-    def hold(params: Message) -> Message:
-        asking.append(params)
-        raise Hold
-
-    with contextlib.suppress(Hold):
-        talk.answer["session/request_permission"] = hold
-        talk.request("session/prompt", prompting(session_id, "/permission"), "the prompt")
-    request = talk.log[-1].message
-    assert request is not None
+    talk.answer["session/request_permission"] = lambda params: None
+    prompt_id = talk.start("session/prompt", prompting(session_id, "/permission"))
+    asked = talk.until(lambda line: (line.message or {}).get("method") == "session/request_permission")
+    assert asked is not None
+    assert asked.message is not None
+    request_id = asked.message["id"]
     talk.send(
         cancel_notice(session_id),
-        *([{"jsonrpc": "2.0", "id": request["id"], **replies[answer]}] if answer in replies else []),
+        *([{"jsonrpc": "2.0", "id": request_id, **replies[answer]}] if answer in replies else []),
     )
-    reply = talk.wait("the prompt")
+    reply = talk.wait(prompt_id)
     assert reply is not None
     assert reply["result"]["stopReason"] == "cancelled"
     assert not (tmp_path / "hello.txt").exists()
@@ -343,12 +343,8 @@ def test_a_cancel_while_a_permission_is_open_ends_the_turn(
     assert statuses[-1] == "failed"
     if answer == "never":
         withdrawn = [line.message for line in talk.log if "$/cancel_request" in str(line.message)]
-        assert [message["params"] for message in withdrawn if message] == [{"requestId": request["id"]}]
+        assert [message["params"] for message in withdrawn if message] == [{"requestId": request_id}]
     assert talk.prompt(session_id, "again")["stopReason"] == "end_turn"
-
-
-class Hold(Exception):
-    """Leaves a request of the agent unanswered."""
 
 
 def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None:
@@ -356,7 +352,7 @@ def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None
     talk.greet()
     session_id = talk.open()
     prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
-    talk.until(has_text("Waiting"))
+    talk.until(says("Waiting"))
     talk.notify("$/cancel_request", {"requestId": prompt_id})
     reply = talk.wait(prompt_id)
     assert reply is not None
@@ -366,7 +362,8 @@ def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None
 def test_taking_back_what_was_never_asked_does_nothing(start: Start) -> None:
     talk = start()
     talk.greet()
-    for request_id in ("unheard of", 12345, None, [1], {}):
+    unheard: list[Any] = ["unheard of", 12345, None, [1], {}]
+    for request_id in unheard:
         talk.notify("$/cancel_request", {"requestId": request_id})
     talk.notify("$/cancel_request", None)
     assert talk.open()
@@ -451,10 +448,257 @@ def test_an_agent_that_cannot_be_loaded_is_reported_when_a_session_is_asked_for(
     assert talk.finish() == 0
 
 
-def test_an_agent_that_broke_since_its_card_was_kept_is_reported_too(start: Start, write_agent: Any) -> None:
-    target = write_agent("import os\nassert not os.path.exists('broken')\nasync def agent(): yield 'hi'\n")
+def test_an_agent_that_broke_since_its_card_was_kept_is_reported_too(
+    start: Start, write_agent: Any, tmp_path: Path
+) -> None:
+    target = write_agent(
+        "import os\nassert not os.path.exists('broken'), 'it broke'\nasync def agent(): yield 'hi'\n"
+    )
     talk = start(target)
-    talk.greet()
+    greeting = talk.greet()
     talk.open()
+    (tmp_path / "broken").touch()
+    talk = start(target)
+    assert talk.greet() == greeting
+    assert "it broke" in talk.error("session/new", {"cwd": "/", "mcpServers": []})["data"]["cause"]
+
+
+# -- clients that are slow, or gone ----------------------------------------------------------------
+
+
+def is_over(folder: Path) -> bool:
+    """Whether the newest turn in the journal of a test has ended, seen from outside."""
+
+    async def look() -> bool:
+        journal = await open_journal(f"sqlite:{folder}/journal.db")
+        try:
+            (info,) = await journal.list(None)
+            records = await journal.read(info.key, after=max(0, info.last_seq - 5))
+        finally:
+            await journal.close()
+        return any(isinstance(record.event, ev.TurnFinished) for record in records)
+
+    return asyncio.run(look())
+
+
+def test_a_client_that_does_not_read_costs_no_memory_and_misses_nothing(start: Start, tmp_path: Path) -> None:
+    talk = start(patience=50.0)
+    talk.greet()
+    session_id = talk.open()
+    count = 200_000
+    talk.prompt(session_id, "/long 20000")
+    place, before = len(talk.log), resident(talk.process.pid)
+    talk.listen(False)
+    prompt_id = talk.start("session/prompt", prompting(session_id, f"/long {count}"))
+    most = before
+    while not is_over(tmp_path):
+        most = max(most, resident(talk.process.pid))
+        time.sleep(0.05)
+    grown = most - before
+    talk.listen()
+    reply = talk.wait(prompt_id)
+    assert reply is not None
+    assert reply["result"]["stopReason"] == "end_turn"
+    assert talk.said(session_id, place) == "".join(f"{number} " for number in range(1, count + 1))
+    assert grown < 32 << 20
+
+
+CHILD = """
+import asyncio, os, sys
+
+async def agent(prompt, ctx):
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    terminal = await ctx.terminals.create([sys.executable, "-c", code])
+    async for piece in terminal.stream():
+        yield piece
+    yield "the child ended"
+"""
+
+
+def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, Any, int]:
+    """Begin a turn that runs a command for ever, and give its process id."""
+    talk = start(write_agent(CHILD))
+    talk.greet()
+    session_id = talk.open(tmp_path)
+    prompt_id = talk.start("session/prompt", prompting(session_id, "go"))
+    line = talk.until(lambda line: (line.update or {}).get("sessionUpdate") == "agent_message_chunk")
+    assert line is not None
+    pid = int(talk.said(session_id))
+    assert is_running(pid)
+    return talk, prompt_id, pid
+
+
+def test_a_client_that_closes_our_stdin_ends_the_turn_the_process_and_its_children(
+    start: Start, write_agent: Any, tmp_path: Path
+) -> None:
+    talk, prompt_id, pid = start_child(start, write_agent, tmp_path)
+    talk.stdin.close()
+    reply = talk.wait(prompt_id)
+    assert reply is not None, "the last words come before the end"
+    assert reply["result"]["stopReason"] == "cancelled"
+    assert talk.finish(10.0) == 0
+    assert not is_running(pid)
+
+
+@pytest.mark.parametrize("how", ["it is gone", "it stopped reading"])
+def test_a_client_that_hangs_up_takes_the_process_and_its_children_along(
+    how: str, write_agent: Any, tmp_path: Path
+) -> None:
+    env = {"TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/journal.db", "XDG_CACHE_HOME": f"{tmp_path}/cache"}
+    command = [sys.executable, "-m", "trunkline", "acp", write_agent(CHILD)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **env}, stdin=pipe, stdout=pipe) as agent:
+        stdin, stdout = agent.stdin, agent.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def ask(request_id: int, method: str, params: Message) -> None:
+            request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+            stdin.write(json.dumps(request).encode() + b"\n")
+            stdin.flush()
+
+        ask(1, "initialize", {"protocolVersion": 1})
+        ask(2, "session/new", {"cwd": str(tmp_path), "mcpServers": []})
+        child = 0
+        while not child:
+            message = json.loads(stdout.readline())
+            if message.get("id") == 2:
+                ask(3, "session/prompt", prompting(message["result"]["sessionId"], "go"))
+            elif "agent_message_chunk" in str(message):
+                child = int(message["params"]["update"]["content"]["text"])
+        stdout.close()
+        if how == "it is gone":
+            stdin.close()
+        assert agent.wait(10.0) == 0
+        assert not is_running(child)
+        stdin.close()
+
+
+@pytest.mark.slow
+def test_a_client_that_neither_reads_nor_stays_is_not_waited_for(start: Start, tmp_path: Path) -> None:
+    """Its pipe is full, so the last words cannot be said; the process ends all the same."""
+    talk = start()
+    talk.greet()
+    session_id = talk.open()
+    talk.listen(False)
+    talk.start("session/prompt", prompting(session_id, "/long 60000"))
+    eventually(lambda: is_over(tmp_path))
+    talk.stdin.close()
+    assert talk.process.wait(15.0) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_and_its_children(
+    number: signal.Signals, start: Start, write_agent: Any, tmp_path: Path
+) -> None:
+    talk, prompt_id, pid = start_child(start, write_agent, tmp_path)
+    os.kill(talk.process.pid, number)
+    reply = talk.wait(prompt_id)
+    assert reply is not None
+    assert reply["result"]["stopReason"] == "cancelled"
+    assert talk.process.wait(10.0) == 0
+    assert not is_running(pid)
+
+
+# -- processes that are killed ---------------------------------------------------------------------
+
+
+def kill_mid_turn(start: Start, folder: Path) -> tuple[str, dict[str, Any]]:
+    """Kill a process in its third turn; give the session and what was seen of it."""
+    talk = start()
+    talk.greet()
+    session_id = talk.open(folder)
+    talk.prompt(session_id, "the first prompt")
+    talk.prompt(session_id, "/tools")
+    talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
+    talk.until(lambda line: (line.update or {}).get("status") == "in_progress")
+    # What is younger than the coalescing window may be lost: let a later session be written first.
+    later = talk.open(folder)
+    talk.prompt(later, "later")
+    talk.kill()
+    return session_id, folded(talk.updates(session_id))
+
+
+@pytest.mark.slow
+def test_a_session_whose_process_was_killed_mid_turn_is_loaded_whole_and_settles(
+    start: Start, tmp_path: Path
+) -> None:
+    session_id, seen = kill_mid_turn(start, tmp_path)
+    talk = start()
+    talk.greet()
+
+    def load() -> dict[str, Any]:
+        place = len(talk.log)
+        talk.result("session/load", {"sessionId": session_id, "cwd": str(tmp_path), "mcpServers": []})
+        return folded(talk.updates(session_id, place))
+
+    loaded = load()
+    assert loaded["user"] == ["the first prompt", "/tools", "/wait-for-cancel"]
+    assert loaded["text"] == seen["text"]
+    assert loaded["calls"].keys() == seen["calls"].keys()
+    # Until its lease runs out nobody can know that the owner is dead.
+    waiting = next(call_id for call_id, call in loaded["calls"].items() if call["title"] == "Wait for cancel")
+    eventually(lambda: load()["calls"][waiting]["status"] == "failed")
+    place = len(talk.log)
+    assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
+    assert talk.said(session_id, place) == "and on"
+
+
+@pytest.mark.slow
+def test_a_session_whose_process_was_killed_mid_turn_goes_on_at_the_next_prompt(
+    start: Start, tmp_path: Path
+) -> None:
+    session_id, _ = kill_mid_turn(start, tmp_path)
+    talk = start()
+    talk.greet()
+    talk.result("session/resume", {"sessionId": session_id, "cwd": str(tmp_path)})
+    assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
+    assert talk.said(session_id) == "and on"
+
+
+def folded(updates: Iterator[Message]) -> dict[str, Any]:
+    """What updates come down to."""
+    told: dict[str, Any] = {"user": [], "text": "", "calls": {}}
+    for update in updates:
+        kind = update["sessionUpdate"]
+        if kind == "user_message_chunk":
+            told["user"].append(update["content"]["text"])
+        elif kind == "agent_message_chunk":
+            told["text"] += update["content"]["text"]
+        elif kind in ("tool_call", "tool_call_update"):
+            told["calls"].setdefault(update["toolCallId"], {}).update(update)
+    return told
+
+
+# -- starts and ends that overlap ------------------------------------------------------------------
+
+
+def test_a_client_that_says_everything_at_once_and_leaves_gets_every_answer(
+    start: Start, tmp_path: Path
+) -> None:
+    """The card is not known yet, so the greeting itself waits for the agent's import."""
+    talk = start()
+    talk.send(
+        talk.form("initialize", {"protocolVersion": 1}, "a"),
+        talk.form("session/new", {"cwd": str(tmp_path), "mcpServers": []}, "b"),
+        talk.form("session/list", {}, "c"),
+        talk.form("_unknown", {}, "d"),
+    )
     assert talk.finish() == 0
-    Path(talk.process.args[0])  # type: ignore[index]
+    answers = {line.message["id"]: line.message for line in talk.log if line.message and line.answers}
+    assert answers.keys() == {"a", "b", "c", "d"}
+    assert "sessionId" in answers["b"]["result"]
+    assert talk.stderr == ""
+
+
+def test_a_client_that_prompts_and_leaves_is_told_that_the_turn_was_cancelled(start: Start) -> None:
+    talk = start()
+    talk.greet()
+    session_id = talk.open()
+    prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
+    talk.stdin.close()
+    reply = talk.wait(prompt_id)
+    assert reply is not None
+    assert reply["result"]["stopReason"] == "cancelled"
+    assert talk.finish() == 0
+    assert talk.stderr == ""

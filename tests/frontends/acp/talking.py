@@ -65,13 +65,12 @@ class Talk:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         patience: float = 20.0,
-        reading: bool = True,
     ) -> None:
-        """Start the command; without ``reading`` its output stays in the pipe until ``read`` is called."""
+        """Start the command."""
         self.patience = patience
         self.log: list[Line] = []
-        self.answer: dict[str, Callable[[Message], Message]] = {"session/request_permission": allow}
-        """How requests of the agent are answered; one that is not here is not supported."""
+        self.answer: dict[str, Callable[[Message], Message | None]] = {"session/request_permission": allow}
+        """How requests of the agent are answered (None: not at all); what is not here is refused."""
         self.ended_after: float | None = None
         """How long the process took to end once its stdin was closed; None if it had to be killed."""
         self._folder = tempfile.TemporaryDirectory()
@@ -90,24 +89,29 @@ class Talk:
         assert self.process.stdin is not None
         self.stdin = self.process.stdin
         self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._reading = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._asked: dict[str, str] = {}
         self._count = 0
         self._over = False
-        if reading:
-            self.read()
+        self._reader.start()
+        self.listen()
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> None:
-        """Begin to read the agent's output."""
-        self._reader.start()
+    def listen(self, listening: bool = True) -> None:
+        """Read the agent's output, or leave it in the pipe after the next line."""
+        if listening:
+            self._reading.set()
+        else:
+            self._reading.clear()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
         with self.process.stdout as stdout:
-            for line in stdout:
+            while line := stdout.readline():
                 self._lines.put(line)
+                self._reading.wait()
         self._lines.put(None)
 
     def next(self, within: float | None = None) -> Line | None:
@@ -143,10 +147,9 @@ class Talk:
         respond = self.answer.get(message["method"])
         reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
         if respond is None:
-            reply["error"] = {"code": -32601, "message": "this client does not do that"}
-        else:
-            reply["result"] = respond(message["params"])
-        self.send(reply)
+            self.send({**reply, "error": {"code": -32601, "message": "this client does not do that"}})
+        elif (result := respond(message["params"])) is not None:
+            self.send({**reply, "result": result})
 
     def until(self, condition: Callable[[Line], Any], within: float | None = None) -> Line | None:
         """Read on until a line is what is looked for; None when it does not come in time."""
@@ -298,8 +301,7 @@ class Talk:
         self.kill()
         with contextlib.suppress(OSError):
             self.stdin.close()
-        if self._reader.ident is None:
-            self.read()
+        self.listen()
         self._reader.join(self.patience)
         self._folder.cleanup()
 

@@ -2,7 +2,8 @@
 
 Above is a handler that carries methods out; below is a transport that moves bytes. Requests of the
 other side begin in the order they came, each in a task of its own, so that a long prompt holds up
-nothing; notifications are handled at once. What is sent within one tick is written in one piece.
+nothing; a notification is handled once the requests before it have begun. What is sent within one
+tick is written in one piece.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -98,17 +100,24 @@ class Connection:
         self._dispatch(self._peer.receive_eof())
 
     def _dispatch(self, incoming: list[Any]) -> None:
+        take = self._take
         for item in incoming:
             if isinstance(item, Request):
                 task = self.spawn(self._serve(item))
                 self._serving[item.id] = (task, item)
-            elif isinstance(item, Notification):
-                self._notice(item)
-            elif isinstance(item, Settled):
-                self._settle(item)
+                # A task begins a tick later; what came behind the request may speak of it, so it waits too.
+                take = partial(asyncio.get_running_loop().call_soon, self._take)
             else:
-                self._withdraw(item)
+                take(item)
         self._tick_soon()
+
+    def _take(self, item: Notification | Settled | Cancelled) -> None:
+        if isinstance(item, Notification):
+            self._notice(item)
+        elif isinstance(item, Settled):
+            self._settle(item)
+        else:
+            self._withdraw(item)
 
     def _notice(self, item: Notification) -> None:
         assert self.handler is not None
@@ -233,6 +242,12 @@ class Connection:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    async def idle(self, grace: float = 5.0) -> None:
+        """Wait, for a while, until every request of the other side is answered."""
+        serving = [task for task, _ in self._serving.values()]
+        if serving:
+            await asyncio.wait(serving, timeout=grace)
 
     async def close(self, reason: str, *, grace: float = 5.0) -> None:
         """Fail what waits, cancel what runs, and write the last words; idempotent."""

@@ -37,6 +37,7 @@ class Door:
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
         self._error: TrunklineError | None = None
+        self._closing = False
 
     async def handle(self, method: str, params: Params) -> Any:
         """Carry out a request."""
@@ -55,6 +56,15 @@ class Door:
         """The client no longer waits for a request."""
         return self._endpoint is not None and self._endpoint.withdraw(method, params)
 
+    async def close(self) -> None:
+        """The client is gone or going: cancel its prompts, and answer what it asked before it left."""
+        self._closing = True
+        if self._endpoint is not None:
+            self._endpoint.cancel_prompts()
+        await self._connection.idle()
+        async with self._opening:
+            return  # An agent that was being loaded is loaded now, and whoever opened it can close it.
+
     async def _initialize(self, params: Params) -> Any:
         asked = params if isinstance(params, dict) else {}
         version: Any = asked.get("protocolVersion")
@@ -66,7 +76,8 @@ class Door:
         if card is not None:
             return Reply(greet(card, self._client), self._load_soon)
         try:
-            hub = await self._open_hub()
+            async with self._opening:
+                hub = await self._open_hub()
         except TrunklineError as error:
             self._error = error
             return greet({}, self._client)
@@ -78,6 +89,8 @@ class Door:
         self._connection.spawn(self._load())
 
     async def _load(self) -> None:
+        if self._closing:
+            return
         try:
             await self._enter()
         except TrunklineError as error:

@@ -98,6 +98,11 @@ class AcpEndpoint:
         self._cancel(decode(wire.PromptRequest, params).session_id)
         return True
 
+    def cancel_prompts(self) -> None:
+        """Nobody waits for the running prompts any more."""
+        for session_id in self._attached:
+            self._cancel(session_id)
+
     # -- authentication ----------------------------------------------------------------------------
 
     async def _authenticate(self, request: wire.AuthenticateRequest) -> Any:
@@ -137,6 +142,8 @@ class AcpEndpoint:
 
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
+        if session.busy:
+            await session.own()  # A turn that a dead process left open is settled, and shown so.
         terminals = self._attach(session).terminal_ids
         encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, replay=True)
         async for entry in session.replay():
@@ -259,14 +266,15 @@ class AcpEndpoint:
     # -- prompts -----------------------------------------------------------------------------------
 
     async def _prompt(self, request: wire.PromptRequest) -> Any:
-        session = await self._known(request.session_id)
         content = blocks_from_wire(request.prompt)
         self._check_content(content)
-        attached = self._attached.get(request.session_id) or self._attach(session)
+        attached = self._find(request.session_id)
         if attached.prompting:
             raise RpcError(-32600, "a prompt is running in this session: wait for it or cancel it first")
+        # From here on a cancel is for this prompt, even before its turn has begun.
         attached.prompting, attached.cancelled = True, False
         try:
+            session = await self._known(request.session_id)
             receipt = await session.prompt(Prompt(content=content, meta=request.meta, by="acp"))
             if attached.cancelled:
                 await session.cancel(receipt.turn_id, by="acp")
@@ -302,11 +310,15 @@ class AcpEndpoint:
             attached.cancelled = True
             self._connection.spawn(attached.session.cancel(by="acp"))
 
-    async def _known(self, session_id: str) -> Session:
-        """The session of a request; one that was lost or closed is opened again."""
+    def _find(self, session_id: str) -> _Attached:
         attached = self._attached.get(session_id)
         if attached is None:
             raise SessionNotFound(f"there is no session {session_id!r} here: create, load or resume it first")
+        return attached
+
+    async def _known(self, session_id: str) -> Session:
+        """The session of a request; one that was lost or closed is opened again."""
+        attached = self._find(session_id)
         if attached.session.closed:
             attached.session = await self._hub.session(session_id, principal=self._principal)
         return attached.session

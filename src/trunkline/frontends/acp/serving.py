@@ -51,7 +51,7 @@ async def _serve(
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
         house = _House(stack, load, journal_url, target)
-        connection.handler = Door(connection, house.open, cache)
+        door = connection.handler = Door(connection, house.open, cache)
         serving = asyncio.current_task()
         if serving is not None:
             for name in (signal.SIGTERM, signal.SIGINT):
@@ -60,6 +60,7 @@ async def _serve(
             await transport.run(connection.receive)
             connection.receive_eof()
         # Turns are cancelled and written first, so that the last words are legal.
+        await door.close()
         await house.close()
         await connection.close("the editor closed the connection")
 
