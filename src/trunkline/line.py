@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import cast
 
 from trunkline.coalesce import Coalescer
@@ -168,6 +168,17 @@ class Line:
     def subscribe_from(self, seq: int) -> Reader:
         """Open a reader that begins with record ``seq``."""
         return self._attach(Reader(self, seq - 1, _WHOLE, self.fence, live=False))
+
+    async def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
+        """Give every entry said so far, from record ``from_seq`` on."""
+        seq, offset, _ = self.place_now()
+        if seq < from_seq:
+            return
+        async with self.subscribe_from(from_seq) as reader:
+            async for entry in reader:
+                yield entry
+                if (entry.seq, entry.offset) >= (seq, offset):
+                    return
 
     def place_now(self) -> tuple[int, int, int]:
         """The place after everything said so far: record, offset and fence."""
