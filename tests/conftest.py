@@ -9,6 +9,7 @@ from hypothesis import settings
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code.
 settings.register_profile("trunkline", deadline=None, print_blob=True)
+settings.register_profile("quick", settings.get_profile("trunkline"), max_examples=20)
 settings.load_profile("trunkline")
 
 

@@ -54,6 +54,7 @@ def test_a_command_that_draws_nothing_does_not_load_what_draws(arguments: list[s
     assert loaded("-c", COMMAND, *arguments) & HEAVY == set()
 
 
+@pytest.mark.slow
 def test_every_module_can_be_the_first_one_imported() -> None:
     count, failed = json.loads(run("-c", FIRST).stdout)
     assert count > 20
