@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from tests.worlds import soon
+from tests.worlds import WAIT, soon
 
 __all__ = ["Child", "child"]
 
@@ -33,14 +33,14 @@ class Child:
         self._stdin = process.stdin
         self._stdout = process.stdout
 
-    async def read(self) -> bytes | None:
+    async def read(self, within: float = WAIT) -> bytes | None:
         """Give the next line; None at the end. A line that its writer could not finish is no line."""
-        line = await soon(self._stdout.readline())
+        line = await soon(self._stdout.readline(), within)
         return line if line.endswith(b"\n") else None
 
-    async def expect(self, **fields: Any) -> dict[str, Any]:
+    async def expect(self, *, within: float = WAIT, **fields: Any) -> dict[str, Any]:
         """Read on until a line has these fields, and give it."""
-        while (line := await self.read()) is not None:
+        while (line := await self.read(within)) is not None:
             self.lines.append(told := json.loads(line))
             if fields.items() <= told.items():
                 return told

@@ -125,6 +125,7 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
             resumed = await session.subscribe(reader.cursor)
             assert isinstance(resumed, Reader)
             resumed.close()
+            await journal.read(session.key)
     await journal.close()
 
 

@@ -103,7 +103,9 @@ async def talk(session: Session, seed: str) -> None:
         tasks.add(asyncio.ensure_future(work))
 
     async with session.follow() as reader:
-        begin(session.prompt(f"{seed} {next(rounds)}"))
+        for _ in range(2):
+            # One runs, the other waits in the queue.
+            begin(session.prompt(f"{seed} {next(rounds)}"))
         async for entry in reader:
             event = entry.event
             line = msgspec.json.encode(Printed(time.time(), str(entry.cursor), event)) + b"\n"

@@ -1,0 +1,71 @@
+"""Says very much while one reader sleeps; prints how much memory that took, and what the reader got."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sys
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.function import agent
+from trunkline.commands import Prompt
+from trunkline.folding import fold
+from trunkline.hub import Hub
+from trunkline.journal import open_journal
+from trunkline.reader import Reader
+
+PIECE = "0123456789" * 20
+
+
+@agent(name="chatterbox")
+async def chatterbox(prompt: Prompt) -> AsyncIterator[str]:
+    for number in range(int(prompt.text)):
+        yield f"{number} {PIECE}"
+
+
+def peak_memory() -> int:
+    """The most memory this process ever had, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+async def read_turn(reader: Reader) -> list[ev.AnyEvent]:
+    told: list[ev.AnyEvent] = []
+    async for entry in reader:
+        told.append(entry.event)
+        if isinstance(entry.event, ev.TurnFinished | ev.TurnFailed):
+            break
+    return told
+
+
+async def main(path: str, count: str) -> None:
+    journal = await open_journal(f"sqlite:{path}")
+    async with Hub(chatterbox, journal) as hub:
+        session = await hub.create()
+        # A first round fills caches and pools, so that what grows in the second is held by someone.
+        async for _ in session.stream("2000"):
+            pass
+        async with session.follow() as sleeping, session.follow() as awake:
+            before, receipt = peak_memory(), await session.prompt(count)
+            async for entry in awake:
+                if isinstance(entry.event, ev.TurnFinished):
+                    break
+            grown = peak_memory() - before
+            told = await read_turn(sleeping)
+        kept = [entry.event async for entry in session.replay() if entry.event.turn_id == receipt.turn_id]
+        line = {
+            "grown": grown,
+            "size": sum(len(event.delta) for event in told if isinstance(event, ev.Text)),
+            "equal": fold(told) == fold(kept),
+            "last": fold(told).messages[-1].text[-len(PIECE) - 6 :],
+        }
+        os.write(1, msgspec.json.encode(line) + b"\n")
+    await journal.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
