@@ -39,7 +39,7 @@ MODULES = {
         AgentError AgentExited AgentProtocolError AlreadyAnswered AuthenticationRequired ConfigurationError
         Corrupt Denied Fault Fenced Hint InvalidCommand JournalError NotAFile NotAnAgent OutsideRoots
         PeerError SessionBusy SessionClosed SessionError SessionNotFound TargetError TooLarge
-        TrunklineError TurnCancelled WorkspaceError
+        TrunklineDeprecation TrunklineError TurnCancelled WorkspaceError
     """,
     "events": """
         FINAL_STATUSES Activity Answered AnyEvent Asked CommandInfo CommandsChanged Compaction ConfigChanged

@@ -58,6 +58,7 @@ __all__ = [
     "SessionNotFound",
     "TargetError",
     "TooLarge",
+    "TrunklineDeprecation",
     "TrunklineError",
     "TurnCancelled",
     "WorkspaceError",
@@ -227,3 +228,7 @@ class Denied(WorkspaceError):
     """The policy said no."""
 
     code = "denied"
+
+
+class TrunklineDeprecation(UserWarning):
+    """A name or a form that will go away; not a DeprecationWarning, which Python hides from most people."""

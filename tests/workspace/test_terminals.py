@@ -63,7 +63,7 @@ def is_alive(pid: int) -> bool:
 
 async def gone(pid: int) -> None:
     async with asyncio.timeout(5):
-        while is_alive(pid):  # noqa: ASYNC110 - nothing tells when a stranger's process ends
+        while is_alive(pid):
             await asyncio.sleep(0.01)
 
 
