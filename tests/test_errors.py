@@ -31,7 +31,7 @@ def test_the_tree_in_the_docstring_is_the_tree_of_the_classes() -> None:
 
 
 def test_every_error_is_exported_and_documented() -> None:
-    assert {kind.__name__ for kind in kinds()} | {"Fault", "Hint"} == set(errors.__all__)
+    assert {kind.__name__ for kind in kinds()} | {"Fault", "Hint", "TrunklineDeprecation"} == set(errors.__all__)
     assert all(kind.__doc__ for kind in kinds())
 
 
