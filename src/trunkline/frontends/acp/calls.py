@@ -7,7 +7,7 @@ Arguments are not streamed at all; they are sent once, when they are complete.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
@@ -34,8 +34,8 @@ _PAUSE = 0.1
 class CallView:
     """What the client has been told of one call, and what it is still to be told."""
 
-    def __init__(self, event: ev.ToolCall, terminals: Collection[str]) -> None:
-        """Begin with the announcement."""
+    def __init__(self, event: ev.ToolCall, terminals: Collection[str], screens: Mapping[str, str]) -> None:
+        """Begin with the announcement; ``screens`` is what the terminals of ours printed so far."""
         self.call_id = event.call_id
         self.title = event.title or event.name
         self.name = event.name
@@ -48,7 +48,7 @@ class CallView:
         self._locations: list[dict[str, Any]] = []
         self._output = ""
         self._cut = False
-        self._screens: dict[str, str] = {}
+        self._screens = screens
         self._reason: str | None = None
         self._shown_at = float("-inf")
         self.dirty = False
@@ -121,9 +121,8 @@ class CallView:
             isinstance(block, TerminalBlock) and block.terminal_id == terminal_id for block in self._blocks
         )
 
-    def screen(self, terminal_id: str, text: str, at: float) -> dict[str, Any] | None:
+    def refresh(self, at: float) -> dict[str, Any] | None:
         """Show what a terminal of ours printed."""
-        self._screens[terminal_id] = text
         self.dirty = True
         return self._tell({}, at, urgent=False)
 

@@ -163,11 +163,13 @@ class AcpEncoder:
     # -- tools -------------------------------------------------------------------------------------
 
     def _call(self, event: ev.ToolCall, at: float) -> list[Out]:
-        view = self._calls[event.call_id] = CallView(event, self._terminals)
+        view = self._calls[event.call_id] = CallView(event, self._terminals, self._screens)
         return [self._line(view.announce(), event)]
 
     def _input(self, event: ev.ToolInput, at: float) -> list[Out]:
-        self._calls[event.call_id].add_argument(event.delta)
+        view = self._calls.get(event.call_id)
+        if view is not None:
+            view.add_argument(event.delta)
         return []
 
     def _update(self, event: ev.ToolUpdate, at: float) -> list[Out]:
@@ -175,9 +177,8 @@ class AcpEncoder:
         if view is None:
             # A call of an earlier turn, which this client was told of then.
             name = event.title or event.call_id
-            view = self._calls[event.call_id] = CallView(
-                ev.ToolCall(call_id=event.call_id, name=name), self._terminals
-            )
+            call = ev.ToolCall(call_id=event.call_id, name=name)
+            view = self._calls[event.call_id] = CallView(call, self._terminals, self._screens)
         told = view.update(event, at)
         return [] if told is None else [self._line(told, event)]
 
@@ -191,7 +192,7 @@ class AcpEncoder:
         said: list[Out] = []
         for view in self._calls.values():
             if view.watches(event.terminal_id):
-                told = view.screen(event.terminal_id, text, at)
+                told = view.refresh(at)
                 if told is not None:
                     said.append(self._line(told, event))
         return said
@@ -218,7 +219,11 @@ class AcpEncoder:
         return [Withdraw(event.question_id)]
 
     def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
-        return [*self._flush(), End(event)]
+        said = [*self._flush(), End(event)]
+        # All calls are settled now: a long history costs no more than its longest turn.
+        self._calls.clear()
+        self._screens.clear()
+        return said
 
     # -- the rest ----------------------------------------------------------------------------------
 
