@@ -34,6 +34,11 @@ class Mailbox:
         """Post a command and wait for the owner's word; take over if the owner is gone."""
         session = self._session
         journal, settings = session.hub.journal, session.settings
+        start_it = f"this session belongs to {session.info.target!r}: start that first"
+        ours = session.hub.may_run(session.info)
+        if not ours and ((info := await journal.get(session.key)) is None or info.owner is None):
+            # Refused before it is posted, so that nobody finds it later and does it after all.
+            raise SessionBusy(f"nobody runs this session now; {start_it}")
         command_key = command.key or new_id("cmd")
         # The key goes with the command: an owner that dies halfway leaves one that the next knows again.
         await journal.post(session.key, command_key, msgspec.structs.replace(command, key=command_key))
@@ -45,9 +50,7 @@ class Mailbox:
                     else:
                         await session.hub.changed(settings.lease_ttl / 4)
         except TimeoutError:
-            fix = "close it, or try again"
-            if not session.hub.may_run(session.info):
-                fix = f"this session belongs to {session.info.target!r}: start that first"
+            fix = "close it, or try again" if ours else start_it
             raise SessionBusy(f"the process that owns this session does not answer; {fix}") from None
         if not found.accepted:
             raise error_of(found)

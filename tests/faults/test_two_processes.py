@@ -227,8 +227,12 @@ async def test_a_process_of_another_target_follows_and_answers_but_never_runs(pa
             while not any(isinstance(entry.event, ev.TurnFinished) for entry in await soon(reader.next())):
                 pass
             await pair.a.kill()
+            async with asyncio.timeout(WAIT):
+                while (info := await pair.journal.get(session.key)) and info.owner:
+                    await asyncio.sleep(0.05)
             with pytest.raises(SessionBusy, match="belongs to 'peer': start that first"):
-                await soon(session.prompt("mine"), within=12)
+                await soon(session.prompt("mine"), within=1)
+            assert await pair.journal.commands(session.key) == []
             assert session.line.lease is None
     assert len(only([record.event for record in await pair.records()], ev.TurnStarted)) == 1
 
