@@ -15,6 +15,7 @@ import trunkline
 PACKAGE = """
     Agent AgentCard Answer Cancel Conversation Cursor Event Hub Prompt Session Settings Translator
     TrunklineError TurnContext Window __version__ adapt agent fold open_journal resolve_target
+    serve_acp stdio_transport
 """
 
 MODULES = {
@@ -50,6 +51,8 @@ MODULES = {
         TurnSuspended Usage UserMessage decode_event encode_event
     """,
     "folding": "Folder fold",
+    "frontends.acp.handset": "Handset Unhandled stdio_transport",
+    "frontends.acp.serving": "serve_acp serve_target",
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "hub": "Hub",
     "journal": """

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from trunkline.errors import TrunklineError
     from trunkline.events import Event
     from trunkline.folding import fold
+    from trunkline.frontends.acp.handset import stdio_transport
+    from trunkline.frontends.acp.serving import serve_acp
     from trunkline.hub import Hub
     from trunkline.journal import open_journal
     from trunkline.session import Session
@@ -50,6 +52,8 @@ __all__ = [
     "fold",
     "open_journal",
     "resolve_target",
+    "serve_acp",
+    "stdio_transport",
 ]
 
 _HOMES = {
@@ -73,6 +77,8 @@ _HOMES = {
     "fold": "folding",
     "open_journal": "journal",
     "resolve_target": "targets",
+    "serve_acp": "frontends.acp.serving",
+    "stdio_transport": "frontends.acp.handset",
 }
 
 

@@ -336,6 +336,18 @@ def test_an_error_gets_through_whatever_it_quotes() -> None:
     ]
 
 
+def test_an_error_about_nothing_in_particular_has_no_id() -> None:
+    peer = Peer()
+    peer.complain(PARSE_ERROR, "what was that?", "details")
+    assert answers(peer) == [
+        {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": PARSE_ERROR, "message": "what was that?", "data": "details"},
+        }
+    ]
+
+
 def test_requests_beyond_what_may_be_outstanding_are_refused_here() -> None:
     peer = Peer(max_outstanding=1)
     id = peer.request("a")

@@ -191,6 +191,10 @@ class Peer:
         """Answer a request that the other side cancelled."""
         return self.fail(id, REQUEST_CANCELLED, "request cancelled")
 
+    def complain(self, code: int, message: str, data: Any = None) -> None:
+        """Send an error that answers no request, about something that could not be understood."""
+        self._send_error(None, code, message, data)
+
     def send_line(self, line: bytes) -> None:
         """Queue a message that is encoded already, without its newline."""
         if self._closed is None:

@@ -40,7 +40,8 @@ NAMES = [
 def test_the_core_types_have_their_protocol_names() -> None:
     for name in NAMES:
         assert getattr(acp, name) is getattr(wire, name)
-    assert {*NAMES, "Unknown", "decode", "encode"} == set(acp.__all__)
+    others = {"Unknown", "decode", "encode", "serve_acp", "stdio_transport"}
+    assert {*NAMES, *others} == set(acp.__all__)
     assert acp.decode is lossless.decode
 
 

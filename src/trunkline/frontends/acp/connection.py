@@ -103,13 +103,15 @@ class Connection:
         take = self._take
         for item in incoming:
             if isinstance(item, Request):
-                task = self.spawn(self._serve(item))
-                self._serving[item.id] = (task, item)
+                self._begin(item)
                 # A task begins a tick later; what came behind the request may speak of it, so it waits too.
                 take = partial(asyncio.get_running_loop().call_soon, self._take)
             else:
                 take(item)
         self._tick_soon()
+
+    def _begin(self, request: Request) -> None:
+        self._serving[request.id] = (self.spawn(self._serve(request)), request)
 
     def _take(self, item: Notification | Settled | Cancelled) -> None:
         if isinstance(item, Notification):
@@ -206,12 +208,6 @@ class Connection:
         self._peer.send_line(line)
         if not self._ticking:
             self._tick_soon()
-
-    def fail(self, request_id: Id, code: int, message: str, data: Any = None) -> bool:
-        """Answer an open request with an error."""
-        done = self._peer.fail(request_id, code, message, data)
-        self._tick_soon()
-        return done
 
     @property
     def congested(self) -> bool:

@@ -1,0 +1,124 @@
+"""The handset, in a process of its own with real pipes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.frontends.acp.talking import Line, Talk, text
+
+
+@pytest.fixture
+def talk() -> Iterator[Talk]:
+    with Talk([sys.executable, "-m", "tests.frontends.acp.handset_agent"]) as talk:
+        yield talk
+        assert talk.finish() == 0, talk.stderr
+
+
+def told(talk: Talk, method: str) -> dict[str, Any]:
+    """Wait for a notification and give its params."""
+
+    def is_it(line: Line) -> bool:
+        return line.message is not None and line.message.get("method") == method
+
+    line = talk.until(is_it)
+    assert line is not None, talk.stderr
+    assert line.message is not None
+    return line.message["params"]
+
+
+def prompt(words: str) -> dict[str, Any]:
+    return {"sessionId": "by-hand", "prompt": text(words)}
+
+
+def test_a_message_without_a_callback_is_read_and_answered_by_hand(talk: Talk) -> None:
+    assert talk.greet() == {"protocolVersion": 1}
+    talk.notify("_hint", {})
+    assert told(talk, "_heard")["method"] == "_hint"
+
+
+def test_a_prompt_is_answered_by_its_callback_after_what_it_said(talk: Talk) -> None:
+    assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
+    assert talk.said("by-hand") == "hello", "the session's id was put in"
+    assert talk.faults() == []
+
+
+def test_what_is_printed_goes_to_stderr(talk: Talk) -> None:
+    talk.result("session/prompt", prompt("hello"))
+    assert talk.finish() == 0
+    assert "printed by an agent" in talk.stderr
+    assert all(line.message is not None for line in talk.log)
+
+
+def test_cancel_mode_and_load_have_callbacks_too(talk: Talk) -> None:
+    talk.notify("session/cancel", {"sessionId": "another"})
+    assert told(talk, "_cancelled") == {"sessionId": "another"}
+    assert talk.result("session/set_mode", {"sessionId": "by-hand", "modeId": "code"}) == {}
+    params: dict[str, Any] = {"sessionId": "by-hand", "cwd": "/tmp", "mcpServers": []}
+    assert talk.result("session/load", params) == {"_meta": {"cwd": "/tmp"}}
+
+
+def test_what_a_callback_raises_is_answered_as_an_error(talk: Talk) -> None:
+    error = talk.error("session/prompt", prompt("raise"))
+    assert (error["code"], error["data"]["cause"]) == (-32603, "LookupError: the words are gone")
+    refused = talk.error("session/prompt", prompt("refuse"))
+    assert refused == {"code": -32099, "message": "not today", "data": {"why": "it is Sunday"}}
+    assert talk.error("session/prompt", {"sessionId": "by-hand"})["code"] == -32602
+    talk.notify("session/cancel", {"sessionId": "broken"})
+    assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
+
+
+def test_a_request_that_is_no_longer_wanted_ends_its_callback(talk: Talk) -> None:
+    request_id = talk.start("session/prompt", prompt("wait"))
+    talk.notify("$/cancel_request", {"requestId": request_id})
+    reply = talk.wait(request_id)
+    assert reply is not None
+    assert reply["error"]["code"] == -32800
+
+
+def test_the_editor_is_asked_and_answers(talk: Talk) -> None:
+    talk.answer["_question"] = lambda params: {"session": params["sessionId"]}
+    assert talk.result("_ask", {}) == {"got": {"session": "by-hand"}}
+
+
+def test_an_answer_that_does_not_come_in_time_is_taken_back(talk: Talk) -> None:
+    talk.answer["_question"] = lambda params: None
+    assert talk.result("_ask", {}) == {"got": "nothing in time"}
+    methods = [line.message["method"] for line in talk.log if line.message and "method" in line.message]
+    assert methods == ["_question", "$/cancel_request"]
+
+
+def test_an_error_is_sent_for_a_request_or_for_nothing_in_particular(talk: Talk) -> None:
+    error = talk.error("_nonsense", {})
+    assert error == {"code": -32601, "message": "nobody does that", "data": "_nonsense"}
+    first, _ = (line.message for line in talk.log)
+    assert first == {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "what was that?"}}
+
+
+def test_a_request_is_answered_once(talk: Talk) -> None:
+    assert talk.result("_twice", {}) == {}
+    assert "no request 1 is open" in told(talk, "_refused")["why"]
+    assert "no request 1 is open" in told(talk, "_refused")["why"]
+
+
+def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk: Talk) -> None:
+    talk.greet()
+    assert talk.finish() == 0
+    said = talk.stderr.splitlines()
+    assert said.count("this transport was not started: call start() first") == 2
+    assert "this transport was started already; a process has one stdin and stdout" in said
+    assert "the editor closed the connection" in said
+
+
+def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:
+    talk.notify("_stop_reading", {})
+    for _ in range(1024):
+        talk.notify("_more", {})
+    talk.notify("_dropped", {})
+    error = talk.error("_one_too_many", {})
+    assert error == {"code": -32603, "message": "1024 messages wait to be read by the agent"}
+    assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
+    assert talk.finish() == 0
+    assert "_dropped was dropped" in talk.stderr
