@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trunkline.commands import Command
-from trunkline.errors import JournalError, SessionBusy, TrunklineError
+from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.ids import new_id
 from trunkline.journal import Disposition
 
@@ -79,7 +79,7 @@ class Mailbox:
     async def _dispose(self, command: Command) -> Disposition:
         try:
             return Disposition(accepted=True, result=await self._session.carry_out(command))
-        except JournalError:
+        except (JournalError, SessionClosed):
             # Not ours to settle any more: the next owner finds the command and carries it out.
             raise
         except TrunklineError as error:

@@ -68,6 +68,7 @@ class Session:
         self._queue: dict[str, Prompt] = {}
         self._opened = False
         self._claiming = asyncio.Lock()
+        self._preparing = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
         self.line.on_absorbed = self._absorb
@@ -145,11 +146,12 @@ class Session:
 
     async def _prompt(self, prompt: Prompt) -> Receipt:
         prompt_id = prompt.key or new_id("prompt")
+        await self.prepare()
+        await self.settle()
+        self._check_open()
         known = self.register.receipts.get(prompt_id)
         if known is not None:
             return known
-        await self.prepare()
-        await self.settle()
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
             await self._stop(self.turn, prompt.by, "a new prompt took its place")
@@ -215,8 +217,8 @@ class Session:
 
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
-        if not self._opened:
-            if isinstance(self.agent, OpensSessions):
+        async with self._preparing:
+            if not self._opened and isinstance(self.agent, OpensSessions):
                 await self.agent.open_session(self.view)
             self._opened = True
 

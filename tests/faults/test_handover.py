@@ -15,7 +15,7 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.cursor import Cursor
-from trunkline.errors import JournalError, TrunklineError
+from trunkline.errors import JournalError, SessionClosed, TrunklineError
 from trunkline.grammar import Grammar
 from trunkline.hub import Hub
 from trunkline.journal import Disposition, Lease, Record, SessionInfo, SessionKey
@@ -232,3 +232,56 @@ async def test_commands_that_take_long_do_not_pile_up_helpers(tmp_path: Path) ->
         await until(lambda: not any("turn_" in task.get_name() for task in asyncio.all_tasks()))
     await ours.close()
     await theirs.close()
+
+
+class Sluggish(Fragile):
+    """An agent that gets ready slowly, and counts how often."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+        self.ready = asyncio.Event()
+
+    async def open_session(self, session: SessionView) -> None:
+        self.opened += 1
+        await self.ready.wait()
+
+
+async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_once() -> None:
+    agent = Sluggish()
+    async with world(agent) as hub:
+        session = await hub.create()
+        retries = [asyncio.create_task(session.prompt(Prompt.of("once", key="k"))) for _ in range(3)]
+        await until(lambda: agent.opened > 0)
+        agent.ready.set()
+        receipts = await soon(asyncio.gather(*retries))
+        assert len({receipt.turn_id for receipt in receipts}) == 1
+        assert agent.opened == 1
+
+
+async def test_a_session_closed_while_its_agent_gets_ready_begins_no_turn() -> None:
+    agent = Sluggish()
+    async with world(agent) as hub:
+        session = await hub.create()
+        waiting = asyncio.create_task(session.prompt("too late"))
+        await until(lambda: agent.opened > 0)
+        await soon(session.close())
+        agent.ready.set()
+        with pytest.raises(SessionClosed):
+            await soon(waiting)
+        again = await soon(hub.session(session.session_id))
+        assert only(await events_of(again), ev.TurnStarted) == []
+
+
+async def test_a_session_that_is_made_and_opened_at_once_is_one_object() -> None:
+    journal = SlowReads()
+    await journal.open()
+    async with world(journal=journal) as hub:
+        making = asyncio.create_task(hub.create("s"))
+        await until(lambda: len(journal.gates) == 1)
+        opening = asyncio.create_task(hub.session("s"))
+        await until(lambda: len(journal.gates) == 2)
+        for gate in journal.gates:
+            gate.set()
+        made, opened = await soon(asyncio.gather(making, opening))
+        assert made is opened is await soon(hub.session("s"))
+    await journal.close()
