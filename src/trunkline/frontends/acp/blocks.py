@@ -90,10 +90,7 @@ def blocks_from_wire(blocks: Iterable[wire.ContentBlock]) -> tuple[c.Content, ..
 
 def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
     if isinstance(block, Unknown):
-        raise InvalidCommand(
-            f"block {number} of the prompt cannot be read: its type is {block.get('type')!r}; "
-            "send text, image, audio, resource_link or resource with their required fields"
-        )
+        raise _unreadable(number, block.get("type"))
     annotations = None if block.annotations is None else encode(block.annotations)
     extra: dict[str, Any] = {"annotations": annotations, "meta": block.meta}
     if isinstance(block, wire.TextContent):
@@ -113,6 +110,15 @@ def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
             **extra,
         )
     resource = block.resource
+    if resource.text is None and resource.blob is None:
+        raise _unreadable(number, "resource")
     return c.ResourceBlock(
         uri=resource.uri, text=resource.text, data=resource.blob, mime_type=resource.mime_type, **extra
+    )
+
+
+def _unreadable(number: int, kind: object) -> InvalidCommand:
+    return InvalidCommand(
+        f"block {number} of the prompt cannot be read: its type is {kind!r}; "
+        "send text, image, audio, resource_link or resource with their required fields"
     )

@@ -67,15 +67,16 @@ class CallView:
 
     def describe(self) -> dict[str, Any]:
         """The call as a permission request shows it."""
-        self._complete_arguments()
         told: dict[str, Any] = {
             "toolCallId": self.call_id,
             "title": self.title,
             "kind": self.kind,
             "status": STATUSES[self.status],
         }
-        if self._input is not None:
-            told["rawInput"] = self._input
+        # They are not told yet: a client that keeps calls by their updates gets them with the next one.
+        given = self._read_arguments() if self._arguments else self._input
+        if given is not None:
+            told["rawInput"] = given
         if self._locations:
             told["locations"] = self._locations
         if content := self._content():
@@ -96,7 +97,9 @@ class CallView:
         if event.status is not None:
             self.status = event.status
             told["status"] = STATUSES[event.status]
-            self._complete_arguments(told)
+            if self._arguments:
+                self._input = told["rawInput"] = self._read_arguments()
+                self._arguments.clear()
         if event.input is not None:
             self._input = told["rawInput"] = event.input
             self._arguments.clear()
@@ -107,6 +110,7 @@ class CallView:
             told["rawOutput"] = event.raw_output
         if event.reason is not None:
             self._reason = event.reason
+        if self._reason is not None and told.get("status") == "failed":
             self.dirty = True
         if event.content is not None:
             self._blocks = event.content
@@ -159,18 +163,13 @@ class CallView:
             shown.append(_text(f"{self.status.capitalize()}: {self._reason}"))
         return shown
 
-    def _complete_arguments(self, told: dict[str, Any] | None = None) -> None:
-        """Parse the arguments once they stopped coming; text that is not JSON is sent as it is."""
-        if not self._arguments:
-            return
+    def _read_arguments(self) -> Any:
+        """What the arguments say so far; text that is not JSON is sent as it is."""
         text = "".join(self._arguments)
-        self._arguments.clear()
         try:
-            self._input = orjson.loads(text)
+            return orjson.loads(text)
         except orjson.JSONDecodeError:
-            self._input = text
-        if told is not None:
-            told["rawInput"] = self._input
+            return text
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""A tool call as its client is told of it: whole content, complete arguments, honest endings."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from trunkline import events as ev
+from trunkline.content import TerminalBlock, TextBlock
+from trunkline.frontends.acp.calls import STATUSES, CallView
+
+
+def view(screens: dict[str, str] | None = None, **fields: Any) -> CallView:
+    return CallView(ev.ToolCall(call_id="c1", name="search", **fields), {"theirs"}, screens or {})
+
+
+def update(call: CallView, at: float = 0.0, **fields: Any) -> dict[str, Any] | None:
+    told = call.update(ev.ToolUpdate(call_id="c1", **fields), at)
+    if told is not None:
+        assert told.pop("sessionUpdate") == "tool_call_update"
+        assert told.pop("toolCallId") == "c1"
+    return told
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def test_a_call_without_a_title_is_titled_by_its_name() -> None:
+    assert view().announce()["title"] == "search"
+    assert view(title="Search!").announce()["title"] == "Search!"
+
+
+def test_an_update_tells_what_changed_and_nothing_else() -> None:
+    call = view()
+    assert update(call) is None
+    assert update(call, title="T") == {"title": "T"}
+    assert update(call, kind="read") == {"kind": "read"}
+    assert update(call, input={"a": 1}) == {"rawInput": {"a": 1}}
+    assert update(call, raw_output=0) == {"rawOutput": 0}
+    assert update(call, locations=()) == {"locations": []}
+    assert update(call, locations=(ev.Location(path="/a"), ev.Location(path="/b", line=3))) == {
+        "locations": [{"path": "/a"}, {"path": "/b", "line": 3}]
+    }
+    assert update(call, status="in_progress") == {"status": "in_progress"}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        (['{"q": ', '"x"}'], {"q": "x"}),
+        (["[1", ", 2]"], [1, 2]),
+        (["null"], None),
+        (['{"q": '], '{"q": '),
+        (["plain"], "plain"),
+    ],
+)
+def test_arguments_are_told_once_when_they_are_complete(pieces: list[str], told: Any) -> None:
+    call = view()
+    for piece in pieces:
+        call.add_argument(piece)
+    assert update(call, status="in_progress") == {"status": "in_progress", "rawInput": told}
+    assert update(call, status="completed") == {"status": "completed"}
+
+
+def test_arguments_given_whole_replace_those_that_were_streamed() -> None:
+    call = view()
+    call.add_argument('{"q": 1}')
+    assert update(call, input={"q": 2}) == {"rawInput": {"q": 2}}
+    assert update(call, status="completed") == {"status": "completed"}
+
+
+def test_a_permission_shows_everything_known() -> None:
+    call = view(title="T")
+    call.add_argument('{"q": 1}')
+    update(call, content=(TextBlock(text="b"),), locations=(ev.Location(path="/a"),))
+    assert call.describe() == {
+        "toolCallId": "c1",
+        "title": "T",
+        "kind": "other",
+        "status": "pending",
+        "rawInput": {"q": 1},
+        "locations": [{"path": "/a"}],
+        "content": [said("b")],
+    }
+    assert view().describe() == {
+        "toolCallId": "c1", "title": "search", "kind": "other", "status": "pending",
+    }  # fmt: skip
+
+
+def test_arguments_that_a_permission_showed_are_told_with_the_next_status() -> None:
+    """The request is not an update: a client that keeps calls by updates must learn them too."""
+    call = view()
+    call.add_argument('{"q": 1}')
+    call.describe()
+    assert update(call, status="in_progress") == {"status": "in_progress", "rawInput": {"q": 1}}
+
+
+def test_every_status_has_its_word() -> None:
+    assert set(STATUSES) == set(get_args(ev.ToolStatus))
+    assert set(STATUSES.values()) == {"pending", "in_progress", "completed", "failed"}
+
+
+@pytest.mark.parametrize("status", ["failed", "denied", "cancelled"])
+def test_a_call_that_did_not_succeed_says_why(status: Any) -> None:
+    call = view()
+    update(call, content=(TextBlock(text="so far"),))
+    told = update(call, status=status, reason="the disk is full")
+    assert told == {
+        "status": "failed",
+        "content": [said("so far"), said(f"{status.capitalize()}: the disk is full")],
+    }
+
+
+def test_a_reason_before_the_end_waits_for_it() -> None:
+    call = view()
+    assert update(call, reason="slow") is None
+    assert update(call, status="failed") == {"status": "failed", "content": [said("Failed: slow")]}
+
+
+def test_content_output_and_terminals_stand_in_order() -> None:
+    screens = {"ours": "printed"}
+    call = view(screens)
+    blocks = (TextBlock(text="a"), TerminalBlock(terminal_id="ours"), TerminalBlock(terminal_id="theirs"))
+    told = update(call, content=blocks, output="out")
+    assert told == {
+        "content": [said("a"), said("printed"), {"type": "terminal", "terminalId": "theirs"}, said("out")]
+    }
+    assert call.watches("ours")
+    assert not call.watches("theirs")
+    assert not call.watches("other")
+    screens["ours"] = "printed more"
+    told = call.refresh(at=1.0)
+    assert told is not None
+    assert told["content"][1] == said("printed more")
+
+
+def test_flushing_tells_what_waits_and_then_nothing() -> None:
+    call = view()
+    update(call, at=1.0, output="a")
+    assert update(call, at=1.01, output="b") is None
+    told = call.flush()
+    assert told is not None
+    assert told["content"] == [said("ab")]
+    assert call.flush() is None
