@@ -15,7 +15,7 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.cursor import Cursor
-from trunkline.errors import JournalError, SessionClosed, TrunklineError
+from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Grammar
 from trunkline.hub import Hub
 from trunkline.journal import Disposition, Lease, Record, SessionInfo, SessionKey
@@ -284,4 +284,17 @@ async def test_a_session_that_is_made_and_opened_at_once_is_one_object() -> None
             gate.set()
         made, opened = await soon(asyncio.gather(making, opening))
         assert made is opened is await soon(hub.session("s"))
+    await journal.close()
+
+
+async def test_an_owner_that_lives_but_never_answers_is_named_as_the_cause() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    mute = Hub(make(echo), journal, settings=Settings(lease_ttl=60.0))
+    await collect(await mute.create("s"), "mine")
+    async with world(journal=journal, command_timeout=0.1) as hub:
+        session = await hub.session("s")
+        with pytest.raises(SessionBusy, match="does not answer; close it, or try again"):
+            await soon(session.prompt("hello"))
+        assert session.line.lease is None
     await journal.close()
