@@ -7,7 +7,7 @@ are this one mechanism, so nothing announced is announced twice and nothing is l
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 from typing import Generic, TypeVar
 
 import msgspec
@@ -43,7 +43,8 @@ class Window(Generic[Wire]):
         self._run_id = run_id
         self._front_end = front_end
         self._after = (after.record, after.offset) if after is not None else (0, 0)
-        self._ends_on_suspend = ends_on_suspend
+        ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
+        self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
 
     async def __aiter__(self) -> AsyncGenerator[tuple[Cursor, list[Wire]]]:
         """Prime, then follow until the turn ends (or suspends, for a wire that ends there)."""
@@ -55,40 +56,50 @@ class Window(Generic[Wire]):
             async with session.line.subscribe_from(first) as reader:
                 over = False
                 while not over:
-                    said: list[Wire] = []
-                    for entry in self._split(await reader.next()):
-                        out = self._encoder.feed(entry)
-                        place = entry.cursor
-                        if (entry.seq, entry.offset) > self._after:
-                            said += out
-                            over = over or self._is_end(entry)
+                    entries = await reader.next()
+                    if (entries[0].seq, entries[0].offset) <= self._after:
+                        entries = self._prime(entries)
+                    said, over = self._show(entries)
                     if over:
                         said += self._encoder.close()
+                    if entries:
+                        place = entries[-1].cursor
                     if said:
                         yield place, said
         finally:
             self._note(ev.RunClosed, to_seq=place.record)
 
-    def _split(self, entries: Iterable[Entry]) -> Iterable[Entry]:
-        """Cut the entry that the cursor points into, and leave out other turns."""
-        record, offset = self._after
+    def _show(self, entries: list[Entry]) -> tuple[list[Wire], bool]:
+        """Encode what belongs to the turn, up to its end; True when that was reached."""
+        said: list[Wire] = []
+        feed, turn_id, ends = self._encoder.feed, self._turn_id, self._ends
         for entry in entries:
-            if entry.event.turn_id is not None and entry.event.turn_id != self._turn_id:
+            event = entry.event
+            if event.turn_id != turn_id and event.turn_id is not None:
                 continue
+            said += feed(entry)
+            if type(event) in ends:
+                return said, True
+        return said, False
+
+    def _prime(self, entries: list[Entry]) -> list[Entry]:
+        """Feed what the peer has seen, in silence, and give the rest; one entry may have to be cut."""
+        record, offset = self._after
+        rest: list[Entry] = []
+        for entry in entries:
+            place = (entry.seq, entry.offset)
             start = entry.offset - len(piece_of(entry.event) or "")
-            if entry.seq == record and start < offset < entry.offset:
+            if place <= self._after:
+                self._show([entry])
+            elif entry.seq == record and start < offset:
                 head, tail = cut(entry.event, offset - start)
                 if head is not None:
-                    yield Entry(entry.seq, offset, entry.fence, entry.at, head)
+                    self._show([Entry(entry.seq, offset, entry.fence, entry.at, head)])
                 if tail is not None:
-                    yield Entry(entry.seq, entry.offset, entry.fence, entry.at, tail)
+                    rest.append(Entry(entry.seq, entry.offset, entry.fence, entry.at, tail))
             else:
-                yield entry
-
-    def _is_end(self, entry: Entry) -> bool:
-        if isinstance(entry.event, ev.TurnFinished | ev.TurnFailed):
-            return True
-        return self._ends_on_suspend and isinstance(entry.event, ev.TurnSuspended)
+                rest.append(entry)
+        return rest
 
     def _note(self, kind: type[ev.RunOpened] | type[ev.RunClosed], **seq: int) -> None:
         """Journal the window's edges; a process that only follows has nothing to write."""

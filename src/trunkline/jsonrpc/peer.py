@@ -201,6 +201,12 @@ class Peer:
             self._outgoing.append(line)
             self.pending_bytes += len(line) + 1
 
+    def send_lines(self, lines: list[bytes]) -> None:
+        """Queue messages that are encoded already, without their newlines."""
+        if self._closed is None:
+            self._outgoing += lines
+            self.pending_bytes += sum(map(len, lines)) + len(lines)
+
     def drain(self) -> bytes:
         """Give everything that waits to be written, as one piece."""
         if not self._outgoing:

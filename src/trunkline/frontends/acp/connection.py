@@ -203,9 +203,9 @@ class Connection:
         self._peer.notify(method, params)
         self._tick_soon()
 
-    def send_line(self, line: bytes) -> None:
-        """Send a message that is encoded already."""
-        self._peer.send_line(line)
+    def send_lines(self, lines: list[bytes]) -> None:
+        """Send messages that are encoded already."""
+        self._peer.send_lines(lines)
         if not self._ticking:
             self._tick_soon()
 

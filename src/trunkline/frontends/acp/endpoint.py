@@ -19,6 +19,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
+from trunkline.cursor import Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.asking import Asker
@@ -26,12 +27,14 @@ from trunkline.frontends.acp.blocks import blocks_from_wire
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.connection import Connection, Reply
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Withdraw, commands_update
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Out, Withdraw, commands_update
+from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.lossless import decode
 from trunkline.hub import Hub
 from trunkline.ids import new_id
 from trunkline.journal import SessionInfo
 from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.reader import Reader
 from trunkline.session import Session
 from trunkline.window import Window
 
@@ -45,6 +48,7 @@ class _Attached:
 
     def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
         self.session = session
+        self.watched: Session | None = None
         self.terminals = terminals
         self.prompting = False
         self.cancelled = False
@@ -52,6 +56,17 @@ class _Attached:
     @property
     def terminal_ids(self) -> set[str]:
         return self.terminals.ids if self.terminals is not None else set()
+
+
+class _OfTurns:
+    """An encoder that leaves out what belongs to no turn: that is told as it happens, by the watch."""
+
+    def __init__(self, encoder: AcpEncoder) -> None:
+        self._encoder = encoder
+        self.close = encoder.close
+
+    def feed(self, entry: Entry, /) -> list[Out]:
+        return self._encoder.feed(entry) if entry.event.turn_id is not None else []
 
 
 class AcpEndpoint:
@@ -146,7 +161,7 @@ class AcpEndpoint:
             await session.own()  # A turn that a dead process left open is settled, and shown so.
         terminals = self._attach(session).terminal_ids
         encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, replay=True)
-        async for entry in session.replay():
+        async for entry in replay_history(session):
             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
             if self._connection.congested:
                 await self._connection.drained()
@@ -216,36 +231,39 @@ class AcpEndpoint:
         return Reply(result, lambda: self._welcome(session))
 
     def _welcome(self, session: Session) -> None:
-        if session.session_id not in self._attached:
-            self._attach(session)
+        self._watch(self._attach(session))
         commands = self._hub.agent.card.commands
         if commands:
             params = {"sessionId": session.session_id, "update": commands_update(commands)}
             self._connection.notify("session/update", params)
-        self._connection.spawn(self._watch(session))
 
     def _attach(self, session: Session) -> _Attached:
         """Let the session use what this client offers."""
-        client, view = self._client, session.view
+        client, view, session_id = self._client, session.view, session.session_id
+        attached = self._attached.get(session_id)
+        if attached is None:
+            terminals = EditorTerminals(self._connection, session_id) if client.terminal else None
+            attached = self._attached[session_id] = _Attached(session, terminals)
+        attached.session = session
         if client.fs.read_text_file or client.fs.write_text_file:
             with contextlib.suppress(WorkspaceError):
-                view.files = EditorFiles(view.folders, self._connection, session.session_id, client.fs)
-        terminals = EditorTerminals(self._connection, session.session_id) if client.terminal else None
-        if terminals is not None:
-            view.terminals = terminals
-        attached = self._attached[session.session_id] = _Attached(session, terminals)
+                view.files = EditorFiles(view.folders, self._connection, session_id, client.fs)
+        if attached.terminals is not None:
+            view.terminals = attached.terminals
         return attached
 
-    async def _watch(self, session: Session) -> None:
-        """Tell the client what changes in its session between its own turns."""
-        encoder = AcpEncoder(session.session_id, self._client)
+    def _watch(self, attached: _Attached) -> None:
+        """Tell the client what changes in its session outside of turns, from now on."""
+        if attached.watched is not attached.session:
+            attached.watched = attached.session
+            self._connection.spawn(self._tell_changes(attached, attached.session.follow()))
+
+    async def _tell_changes(self, attached: _Attached, reader: Reader) -> None:
+        encoder = AcpEncoder(attached.session.session_id, self._client)
         with contextlib.suppress(TrunklineError):
-            async with session.follow() as reader:
+            async with reader:
                 async for entry in reader:
-                    attached = self._attached.get(session.session_id)
-                    if attached is None or attached.session is not session:
-                        return
-                    if entry.event.turn_id is None and not attached.prompting:
+                    if entry.event.turn_id is None:
                         self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
 
     # -- options -----------------------------------------------------------------------------------
@@ -286,20 +304,24 @@ class AcpEndpoint:
         """Write the turn's updates and put its questions, until it ends."""
         session = attached.session
         asker = Asker(self._connection, session, self._client)
-        encoder = AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids)
+        encoder = _OfTurns(AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids))
         shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp")
         terminal: ev.TurnFinished | ev.TurnFailed | None = None
-        send_line = self._connection.send_line
         async for _, outs in shown:
+            lines: list[bytes] = []
             for out in outs:
                 if type(out) is bytes:
-                    send_line(out)
-                elif isinstance(out, Ask):
+                    lines.append(out)
+                    continue
+                self._connection.send_lines(lines)
+                lines = []
+                if isinstance(out, Ask):
                     self._connection.spawn(asker.ask(out))
                 elif isinstance(out, Withdraw):
                     asker.withdraw(out.question_id)
                 elif isinstance(out, End):
                     terminal = out.terminal
+            self._connection.send_lines(lines)
             if self._connection.congested:
                 await self._connection.drained()
         return terminal
@@ -320,7 +342,7 @@ class AcpEndpoint:
         """The session of a request; one that was lost or closed is opened again."""
         attached = self._find(session_id)
         if attached.session.closed:
-            attached.session = await self._hub.session(session_id, principal=self._principal)
+            self._watch(self._attach(await self._hub.session(session_id, principal=self._principal)))
         return attached.session
 
     def _check_content(self, content: tuple[Content, ...]) -> None:
@@ -337,8 +359,7 @@ class AcpEndpoint:
                 raise InvalidCommand(f"this agent takes no {wanted} blocks (see promptCapabilities)")
 
     def _send(self, lines: list[bytes]) -> None:
-        for line in lines:
-            self._connection.send_line(line)
+        self._connection.send_lines(lines)
 
     _methods: ClassVar[dict[str, tuple[Any, Callable[[AcpEndpoint, Any], Awaitable[Any]]]]] = {
         "authenticate": (wire.AuthenticateRequest, _authenticate),
