@@ -51,6 +51,15 @@ async def test_the_same_prompt_key_is_the_same_prompt() -> None:
         assert first.turn_id == only(await events_of(session), ev.TurnStarted)[0].turn_id
 
 
+async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        told = await collect(session, Prompt.of("only once", key="k"))
+        await collect(session, "something else")
+        again = await collect(session, Prompt.of("only once", key="k"))
+        assert fold(again) == fold(told)
+
+
 async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
     journal = await open_journal("memory:")
     async with world(journal=journal) as hub:

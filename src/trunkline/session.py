@@ -8,6 +8,7 @@ same on both sides.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -317,9 +318,17 @@ class Session:
         return self.line.follow()
 
     async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
-        """Send a prompt and give the events of its turn, up to and with its terminal."""
-        async with self.follow() as reader:
+        """Send a prompt and give the events of its turn, up to and with its terminal.
+
+        A prompt whose key was used before gives the events of the turn it started then.
+        """
+        before = self.line.place_now()[0]
+        async with contextlib.AsyncExitStack() as stack:
+            reader = await stack.enter_async_context(self.follow())
             receipt = await self.prompt(prompt)
+            start = self.register.turn_starts.get(receipt.turn_id or "", before + 1)
+            if start <= before:
+                reader = await stack.enter_async_context(self.line.subscribe_from(start))
             async for entry in reader:
                 event = entry.event
                 if isinstance(event, ev.TurnStarted) and event.prompt_id == receipt.prompt_id:
