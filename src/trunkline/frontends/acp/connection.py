@@ -138,12 +138,13 @@ class Connection:
 
     async def _serve(self, request: Request) -> None:
         assert self.handler is not None
-        then: Callable[[], None] | None = None
         try:
             result = await self.handler.handle(request.method, request.params)
             if isinstance(result, Reply):
-                result, then = result.result, result.then
-            self._peer.respond(request.id, result)
+                self._peer.respond(request.id, result.result)
+                result.then()
+            else:
+                self._peer.respond(request.id, result)
         except asyncio.CancelledError:
             self._peer.fail_cancelled(request.id)
         except RpcError as error:
@@ -161,8 +162,6 @@ class Connection:
         finally:
             self._serving.pop(request.id, None)
             self._tick_soon()
-        if then is not None:
-            then()
 
     def _settle(self, item: Settled) -> None:
         future = self._waiting.pop(item.id, None)

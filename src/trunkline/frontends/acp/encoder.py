@@ -85,10 +85,12 @@ class AcpEncoder:
         *,
         terminals: Collection[str] = (),
         replay: bool = False,
+        turns_only: bool = False,
     ) -> None:
         """Speak to a client with these capabilities.
 
-        ``terminals`` are those the client runs itself; ``replay`` shows the person's messages too.
+        ``terminals`` are those the client runs itself; ``replay`` shows the person's messages too;
+        ``turns_only`` leaves out what belongs to no turn, because someone else tells it.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += orjson.dumps(session_id) + b',"update":'
@@ -99,6 +101,7 @@ class AcpEncoder:
         self._boolean = options is not None and options.boolean is not None
         self._terminals = terminals
         self._replay = replay
+        self._turns_only = turns_only
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
         self._asked: set[str] = set()
@@ -118,7 +121,9 @@ class AcpEncoder:
                 self._prefix = self._text_prefix(event)
             return [self._prefix + orjson.dumps(event.delta) + b"}}}}"]
         handle = self._handlers.get(type(event))
-        return [] if handle is None else handle(self, event, entry.at)
+        if handle is None or (self._turns_only and event.turn_id is None):
+            return []
+        return handle(self, event, entry.at)
 
     def close(self) -> list[Out]:
         """Say what still waits; a turn without an end is the endpoint's to answer."""

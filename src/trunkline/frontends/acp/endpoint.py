@@ -19,15 +19,14 @@ from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
-from trunkline.cursor import Entry
-from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.errors import InvalidCommand, SessionBusy, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.asking import Asker
 from trunkline.frontends.acp.blocks import blocks_from_wire
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.connection import Connection, Reply
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Out, Withdraw, commands_update
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Withdraw, commands_update
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.lossless import decode
 from trunkline.hub import Hub
@@ -56,17 +55,6 @@ class _Attached:
     @property
     def terminal_ids(self) -> set[str]:
         return self.terminals.ids if self.terminals is not None else set()
-
-
-class _OfTurns:
-    """An encoder that leaves out what belongs to no turn: that is told as it happens, by the watch."""
-
-    def __init__(self, encoder: AcpEncoder) -> None:
-        self._encoder = encoder
-        self.close = encoder.close
-
-    def feed(self, entry: Entry, /) -> list[Out]:
-        return self._encoder.feed(entry) if entry.event.turn_id is not None else []
 
 
 class AcpEndpoint:
@@ -288,7 +276,7 @@ class AcpEndpoint:
         self._check_content(content)
         attached = self._find(request.session_id)
         if attached.prompting:
-            raise RpcError(-32600, "a prompt is running in this session: wait for it or cancel it first")
+            raise SessionBusy("a prompt is running in this session: wait for it or cancel it first")
         # From here on a cancel is for this prompt, even before its turn has begun.
         attached.prompting, attached.cancelled = True, False
         try:
@@ -304,7 +292,8 @@ class AcpEndpoint:
         """Write the turn's updates and put its questions, until it ends."""
         session = attached.session
         asker = Asker(self._connection, session, self._client)
-        encoder = _OfTurns(AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids))
+        terminals = attached.terminal_ids
+        encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, turns_only=True)
         shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp")
         terminal: ev.TurnFinished | ev.TurnFailed | None = None
         async for _, outs in shown:

@@ -1,0 +1,36 @@
+"""The history of a session as a client loads it: everything said, without what was taken back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from trunkline import events as ev
+from trunkline.cursor import Entry
+from trunkline.session import Session
+
+__all__ = ["replay_history"]
+
+
+async def replay_history(session: Session) -> AsyncIterator[Entry]:
+    """Give the entries of a session, in order; ACP v1 cannot unsay, so what a rewind removed is left out."""
+    left = await _find_left(session)
+    async for entry in session.replay():
+        if left is None or _belongs_to(entry.event, left):
+            yield entry
+
+
+async def _find_left(session: Session) -> set[str] | None:
+    """The messages and calls that are left; None when nothing was ever taken back."""
+    async for entry in session.replay():
+        if isinstance(entry.event, ev.Rewound):
+            history = await session.history()
+            return {message.message_id for message in history.messages} | set(history.calls)
+    return None
+
+
+def _belongs_to(event: ev.AnyEvent, left: set[str]) -> bool:
+    if isinstance(event, ev.ToolCall | ev.ToolInput | ev.ToolUpdate):
+        return event.call_id in left
+    if isinstance(event, ev.UserMessage | ev.Text | ev.Thought | ev.Media | ev.Source):
+        return event.message_id in left
+    return True
