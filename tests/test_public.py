@@ -65,7 +65,10 @@ MODULES = {
     "session": "Receipt Session",
     "settings": "BusyPolicy Settings",
     "targets": "SCHEMES normalize_target resolve_target",
-    "testing": "Answers ScriptedAgent accept_all normalize refuse_all run_prompt",
+    "testing": """
+        AcpClient Answers RecordingTransport ScriptedAgent accept_all normalize refuse_all run_prompt
+        validate_acp_update
+    """,
     "translate": "Chain Translator compose prime pump translate",
     "window": "Window",
     "workspace": """

@@ -1,4 +1,4 @@
-"""Tools for testing agents and front ends, offline: the scripted agent, answers, transcripts.
+"""Tools for testing agents and front ends, offline: the scripted agent, answers, transcripts, clients.
 
 ::
 
@@ -15,20 +15,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trunkline.testing.acp import AcpClient
     from trunkline.testing.answers import Answers, accept_all, refuse_all
+    from trunkline.testing.recording import RecordingTransport
     from trunkline.testing.runs import run_prompt
     from trunkline.testing.scripted import ScriptedAgent
     from trunkline.testing.transcripts import normalize
+    from trunkline.testing.validation import validate_acp_update
 
-__all__ = ["Answers", "ScriptedAgent", "accept_all", "normalize", "refuse_all", "run_prompt"]
+__all__ = [
+    "AcpClient",
+    "Answers",
+    "RecordingTransport",
+    "ScriptedAgent",
+    "accept_all",
+    "normalize",
+    "refuse_all",
+    "run_prompt",
+    "validate_acp_update",
+]
 
 _HOMES = {
+    "AcpClient": "acp",
     "Answers": "answers",
+    "RecordingTransport": "recording",
     "ScriptedAgent": "scripted",
     "accept_all": "answers",
     "normalize": "transcripts",
     "refuse_all": "answers",
     "run_prompt": "runs",
+    "validate_acp_update": "validation",
 }
 
 
