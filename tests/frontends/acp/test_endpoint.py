@@ -1,0 +1,767 @@
+"""The ACP agent side in process: methods, turns, questions, files and terminals of an editor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.frontends.acp.editors import ABLE, editing
+from tests.worlds import collect, make, soon, until, world
+
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.content import TerminalBlock
+from trunkline.context import TurnContext
+from trunkline.errors import WorkspaceError
+from trunkline.journal import open_journal
+from trunkline.options import Choice, ConfigOption
+from trunkline.testing import ScriptedAgent
+
+SAYING = ("text", "thoughts", "tools", "parallel-tools", "plan", "subagents", "media", "state", "notice")
+ORDER = {"name": "A", "colour": "red"}
+TEXT = [{"type": "text", "text": "hi"}]
+
+
+# -- sessions --------------------------------------------------------------------------------------
+
+
+async def test_a_session_is_answered_with_its_options_and_then_told_its_commands() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        made = await editor.call("session/new", cwd="/", mcpServers=[])
+        assert made["modes"]["currentModeId"] == "ask"
+        assert [option["id"] for option in made["configOptions"]] == ["mode", "model", "think_aloud"]
+        await until(lambda: len(editor.heard()) > 1)
+        assert editor.heard() == ["= session/new", "available_commands_update"]
+
+
+async def test_an_agent_without_options_and_commands_mentions_none() -> None:
+    async with world() as hub, editing(hub) as editor:
+        made = await editor.call("session/new", cwd="/", mcpServers=[])
+        assert made.keys() == {"sessionId"}
+        await editor.prompt(made["sessionId"], "hi")
+        assert editor.heard() == ["= session/new", "agent_message_chunk", "= session/prompt"]
+
+
+async def test_folders_servers_and_meta_of_a_session_reach_the_agent(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        seen.append((ctx.session.cwd, ctx.session.roots, ctx.session.mcp_servers, ctx.session.meta))
+        yield ""
+
+    server = {"name": "s", "command": "/bin/s", "args": ["-v"], "env": [{"name": "K", "value": "v"}]}
+    async with world(agent) as hub, editing(hub) as editor:
+        more = str(tmp_path / "more")
+        made = await editor.call(
+            "session/new",
+            cwd=str(tmp_path), mcpServers=[server], additionalDirectories=[more], _meta={"cwd": "/evil"},
+        )  # fmt: skip
+        await editor.prompt(made["sessionId"], "hi")
+        ((cwd, roots, servers, meta),) = seen
+        assert (cwd, roots, meta) == (str(tmp_path), (more,), {"cwd": "/evil"})
+        assert servers[0]["command"] == "/bin/s"
+
+
+async def test_meta_never_takes_the_place_of_what_was_asked() -> None:
+    async with world() as hub, editing(hub) as editor:
+        one, two = await editor.open(), await editor.open()
+        await editor.prompt(one, "mine", _meta={"sessionId": two, "prompt": TEXT, "session_id": two})
+        assert editor.text == "mine "
+        assert (await (await hub.session(two)).history()).messages == []
+
+
+async def test_a_login_that_is_missing_leaves_no_session_behind() -> None:
+    async with world(ScriptedAgent(authentication=True)) as hub, editing(hub) as editor:
+        error = await editor.refused("session/new", cwd="/", mcpServers=[])
+        assert error.rpc_code == -32000
+        assert (await editor.call("session/list"))["sessions"] == []
+        error = await editor.refused("authenticate", methodId="demo-terminal")
+        assert error.rpc_code == -32602
+        assert "run it there" in error.message
+        await editor.call("authenticate", methodId="demo-login")
+        await editor.open()
+        await editor.call("logout")
+        assert (await editor.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
+
+
+async def test_logging_out_of_an_agent_without_logins_succeeds() -> None:
+    async with world() as hub, editing(hub) as editor:
+        assert await editor.call("logout") == {}
+        assert "known: none" in (await editor.refused("authenticate", methodId="x")).message
+
+
+async def test_sessions_are_listed_page_by_page_newest_first(tmp_path: Path) -> None:
+    async with world() as hub, editing(hub) as editor:
+        made = [await editor.open(tmp_path if number % 2 else "/") for number in range(60)]
+        first = await editor.call("session/list")
+        assert len(first["sessions"]) == 50
+        second = await editor.call("session/list", cursor=first["nextCursor"])
+        assert "nextCursor" not in second
+        listed = [session["sessionId"] for session in first["sessions"] + second["sessions"]]
+        assert sorted(listed) == sorted(made)
+        here = await editor.call("session/list", cwd=str(tmp_path))
+        assert {session["sessionId"] for session in here["sessions"]} == set(made[1::2])
+        assert {session["cwd"] for session in here["sessions"]} == {str(tmp_path)}
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "e30=", "WzFd", "WyJhIiwxXQ==", "é"])
+async def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
+    async with world() as hub, editing(hub) as editor:
+        assert (await editor.refused("session/list", cursor=cursor)).rpc_code == -32602
+
+
+async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
+    journal = await open_journal("memory:")
+    async with (
+        world(journal=journal, target="a") as one,
+        world(journal=journal, target="b") as two,
+        editing(one) as first,
+        editing(two) as second,
+        editing(one, principal="eve") as eve,
+    ):
+        session_id = await first.open("/", additionalDirectories=["/tmp"])
+        (listed,) = (await first.call("session/list"))["sessions"]
+        assert listed["additionalDirectories"] == ["/tmp"]
+        assert (await second.call("session/list"))["sessions"] == []
+        assert (await eve.call("session/list"))["sessions"] == []
+        params: dict[str, Any] = {"sessionId": session_id, "cwd": "/", "mcpServers": []}
+        assert (await eve.refused("session/load", **params)).rpc_code == -32002
+        assert (await eve.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
+        await eve.call("session/delete", sessionId=session_id)
+        assert (await first.prompt(session_id, "still here"))["stopReason"] == "end_turn"
+    await journal.close()
+
+
+async def test_a_title_and_a_time_are_listed() -> None:
+    async with world() as hub, editing(hub) as editor:
+        await editor.prompt(await editor.open(), "the first line\nthe second")
+        (listed,) = (await editor.call("session/list"))["sessions"]
+        assert listed["title"] == "the first line"
+        assert listed["updatedAt"].endswith("+00:00")
+
+
+async def test_a_deleted_session_is_gone_and_may_be_deleted_again() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for _ in range(2):
+            assert await editor.call("session/delete", sessionId=session_id) == {}
+        assert (await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
+        assert (await editor.call("session/list"))["sessions"] == []
+
+
+async def test_a_closed_session_must_be_opened_again_and_is_whole_then() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "before")
+        await editor.call("session/close", sessionId=session_id)
+        assert (await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
+        await editor.call("session/resume", sessionId=session_id, cwd="/")
+        await editor.prompt(session_id, "after")
+        assert editor.text == "before after "
+
+
+async def test_a_session_of_another_connection_can_be_closed_by_its_id() -> None:
+    async with world() as hub, editing(hub) as one, editing(hub) as two:
+        session_id = await one.open()
+        assert await two.call("session/close", sessionId=session_id) == {}
+
+
+async def test_a_session_that_was_closed_elsewhere_is_reopened_with_the_editors_own_files(
+    tmp_path: Path,
+) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield await ctx.files.read("notes.txt")
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
+        session_id = await editor.open(tmp_path)
+        await (await hub.session(session_id)).close()
+        await editor.prompt(session_id, "read")
+        assert editor.text == "unsaved"
+        session = await hub.session(session_id)
+        await session.line.durable()
+        session.line.say(ev.InfoChanged(title="told after the reopening"))
+        await until(lambda: bool(editor.updates("session_info_update")))
+
+
+# -- coming back -----------------------------------------------------------------------------------
+
+
+async def test_a_load_replays_everything_before_its_answer() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "/tools")
+        said = editor.text
+        editor.log.clear()
+        result = await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert "modes" in result
+        assert text_of_chunks(editor.log, "user_message_chunk") == "/tools"
+        assert editor.text == said
+        await until(lambda: editor.heard()[-1] == "available_commands_update")
+        assert editor.heard()[-2] == "= session/load"
+
+
+def text_of_chunks(items: list[dict[str, Any]], kind: str) -> str:
+    return "".join(item["content"]["text"] for item in items if item.get("sessionUpdate") == kind)
+
+
+async def test_a_load_leaves_out_what_was_taken_back() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        async with ctx.tool("look", title=f"look for {prompt.text}"):
+            yield f"found {prompt.text}. "
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for words in ("one", "two", "three"):
+            await editor.prompt(session_id, words)
+        session = await hub.session(session_id)
+        history = await session.history()
+        answer = next(m for m in history.messages if m.text == "found one. ")
+        await session.rewind(answer.message_id)
+        await editor.prompt(session_id, "four")
+        editor.log.clear()
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert text_of_chunks(editor.log, "user_message_chunk") == "onefour"
+        assert editor.text == "found one. found four. "
+        assert [call["title"] for call in editor.updates("tool_call")] == ["look for one", "look for four"]
+        assert len(editor.updates("tool_call_update")) == 4
+
+
+async def test_a_resume_replays_nothing() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "before")
+        assert await editor.call("session/resume", sessionId=session_id, cwd="/tmp") == {}
+        assert editor.heard()[-2:] == ["= session/prompt", "= session/resume"]
+        assert (await hub.session(session_id)).view.cwd == "/tmp"
+
+
+async def test_a_fork_begins_with_the_whole_story_and_goes_its_own_way() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "common")
+        made = await editor.call("session/fork", sessionId=session_id, cwd="/tmp", mcpServers=[])
+        fork = made["sessionId"]
+        await editor.prompt(fork, "fork")
+        await editor.prompt(session_id, "origin")
+        for name, words in ((fork, "commonfork"), (session_id, "commonorigin")):
+            editor.log.clear()
+            await editor.call("session/load", sessionId=name, cwd="/", mcpServers=[])
+            assert text_of_chunks(editor.log, "user_message_chunk") == words
+
+
+async def test_coming_back_often_leaves_one_watch_and_the_editors_files(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield await ctx.files.read("notes.txt")
+
+    option = ConfigOption(option_id="loud", name="Loud", value=False)
+    async with world(make(agent, options=(option,))) as hub, editing(hub, ABLE) as editor:
+        editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
+        session_id = await editor.open(tmp_path)
+        for method in ("session/load", "session/resume", "session/load", "session/resume"):
+            await editor.call(method, sessionId=session_id, cwd=str(tmp_path), mcpServers=[])
+        await editor.prompt(session_id, "read")
+        assert editor.text == "unsaved"
+        await (await hub.session(session_id)).set_config("loud", True, by="the page")
+        await until(lambda: bool(editor.updates("config_option_update")))
+        await editor.prompt(session_id, "read")
+        assert len(editor.updates("config_option_update")) == 1
+
+
+# -- prompts ---------------------------------------------------------------------------------------
+
+
+async def test_nothing_follows_the_answer_of_a_prompt() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        editor.permit("allow_once")
+        session_id = await editor.open()
+        for scenario in SAYING:
+            await editor.prompt(session_id, f"/{scenario}")
+            assert editor.heard()[-1] == "= session/prompt"
+            await editor.refused("session/nothing")
+            assert editor.heard()[-2:] == ["= session/prompt", "= session/nothing"]
+
+
+async def test_usage_comes_with_the_answer_in_meta() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        result = await editor.prompt(await editor.open(), "one two")
+        (usage,) = result["_meta"]["trunkline"]["usage"]
+        assert usage == {"provider": "demo", "model": "demo-small", "input_tokens": 2, "output_tokens": 2}
+
+
+@pytest.mark.parametrize(
+    ("block", "kind"),
+    [
+        ({"type": "image", "mimeType": "image/png", "data": "aGk="}, "image"),
+        ({"type": "audio", "mimeType": "audio/wav", "data": "aGk="}, "audio"),
+    ],
+)
+async def test_a_block_that_the_agent_does_not_take_is_refused(block: dict[str, Any], kind: str) -> None:
+    async with world() as hub, editing(hub) as editor:
+        error = await editor.refused("session/prompt", sessionId=await editor.open(), prompt=[block])
+        assert error.rpc_code == -32602
+        assert f"takes no {kind} blocks" in error.message
+
+
+@pytest.mark.parametrize("prompt", [[], None, [{"type": "hologram"}]])
+async def test_a_prompt_that_says_nothing_readable_is_refused(prompt: Any) -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        assert (
+            await editor.refused("session/prompt", sessionId=session_id, prompt=prompt)
+        ).rpc_code == -32602
+        assert (await editor.prompt(session_id, "fine"))["stopReason"] == "end_turn"
+
+
+async def test_a_turn_that_fails_is_an_error_with_its_cause_and_what_was_said_stays() -> None:
+    async def agent(prompt: Prompt) -> AsyncIterator[str]:
+        yield "so far"
+        raise ValueError("the disk\nis full")
+
+    async with world(agent) as hub, editing(hub) as editor:
+        error = await editor.refused("session/prompt", sessionId=await editor.open(), prompt=TEXT)
+        assert error.rpc_code == -32603
+        assert error.message == "ValueError: the disk is full"
+        assert error.data == {
+            "code": "agent_failed", "fault": "agent", "cause": "ValueError: the disk\nis full",
+        }  # fmt: skip
+        assert editor.text == "so far"
+
+
+async def test_two_sessions_run_side_by_side_and_keep_apart() -> None:
+    async with world() as hub, editing(hub) as editor:
+        one, two = await editor.open(), await editor.open()
+        await asyncio.gather(editor.prompt(one, "one " * 50), editor.prompt(two, "two " * 50))
+        assert editor.text.count("one ") == editor.text.count("two ") == 50
+
+
+async def test_a_turn_that_someone_else_started_is_not_shown_and_makes_the_session_busy() -> None:
+    go = asyncio.Event()
+
+    async def agent(prompt: Prompt) -> AsyncIterator[str]:
+        yield prompt.text
+        await go.wait()
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        session = await hub.session(session_id)
+        theirs = asyncio.create_task(collect(session, "theirs"))
+        await until(lambda: session.busy)
+        error = await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)
+        assert error.rpc_code == -32600
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        go.set()
+        told = await soon(theirs)
+        assert isinstance(told[-1], ev.TurnFinished)
+        assert told[-1].stop_reason == "end_turn", "a cancel is for the editor's own prompt"
+        assert editor.text == ""
+
+
+async def test_a_slow_client_is_waited_for_while_the_agent_goes_on() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        session = await hub.session(session_id)
+        editor.agents_wire.free.clear()
+        running = asyncio.create_task(editor.prompt(session_id, "x " * 2000))
+        await until(lambda: bool(editor.text))
+        await until(lambda: not session.busy)
+        assert not running.done()
+        assert len(editor.text) < 2000, "what was not read yet is in the journal, not on its way"
+        editor.agents_wire.free.set()
+        await soon(running)
+        assert editor.text == "x " * 2000
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+async def test_a_mode_set_one_way_shows_in_the_other() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        assert await editor.call("session/set_mode", sessionId=session_id, modeId="code") == {}
+        await until(lambda: bool(editor.updates("current_mode_update")))
+        assert editor.updates("current_mode_update")[-1]["currentModeId"] == "code"
+        answer = await editor.call(
+            "session/set_config_option", sessionId=session_id, configId="mode", value="plan"
+        )
+        assert answer["configOptions"][0]["currentValue"] == "plan"
+        await until(lambda: editor.updates("current_mode_update")[-1]["currentModeId"] == "plan")
+        assert (await hub.session(session_id)).view.mode == "plan"
+
+
+async def test_a_switch_is_set_by_a_client_that_knows_switches() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open()
+        answer = await editor.call(
+            "session/set_config_option",
+            sessionId=session_id, configId="think_aloud", type="boolean", value=True,
+        )  # fmt: skip
+        assert [o["currentValue"] for o in answer["configOptions"]] == ["ask", "demo-small", True]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "why"),
+    [
+        ("session/set_mode", {"modeId": "nap"}, "'nap'"),
+        ("session/set_config_option", {"configId": "mood", "value": "good"}, "'mood'"),
+        ("session/set_config_option", {"configId": "model", "value": "huge"}, "'huge'"),
+        ("session/set_config_option", {"configId": "model", "type": "boolean", "value": True}, "model"),
+    ],
+)
+async def test_a_value_that_is_not_on_offer_is_refused(method: str, params: Any, why: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        error = await editor.refused(method, sessionId=await editor.open(), **params)
+        assert error.rpc_code == -32602
+        assert why in error.message
+
+
+async def test_an_agent_without_modes_has_none_to_set() -> None:
+    async with world() as hub, editing(hub) as editor:
+        error = await editor.refused("session/set_mode", sessionId=await editor.open(), modeId="x")
+        assert error.message == "this agent has no modes"
+
+
+async def test_a_change_made_elsewhere_is_told_also_while_a_prompt_runs() -> None:
+    go = asyncio.Event()
+
+    async def agent(prompt: Prompt) -> AsyncIterator[str]:
+        yield "a"
+        await go.wait()
+
+    option = ConfigOption(
+        option_id="m", name="M", value="a", choices=(Choice(value="a", name="A"), Choice(value="b", name="B"))
+    )
+    async with world(make(agent, options=(option,))) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        session = await hub.session(session_id)
+        await session.set_config("m", "b", by="the page")
+        running = asyncio.create_task(editor.prompt(session_id, "go"))
+        await until(lambda: bool(editor.text))
+        await session.set_config("m", "a", by="the page")
+        go.set()
+        await soon(running)
+        told = [u["configOptions"][0]["currentValue"] for u in editor.updates("config_option_update")]
+        assert told == ["b", "a"]
+
+
+# -- questions -------------------------------------------------------------------------------------
+
+
+async def test_a_permission_is_asked_with_its_call_and_answered_by_option(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_once", "reject_once")
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "/permission")
+        (asked,) = editor.asked("session/request_permission")
+        assert asked["toolCall"]["title"] == "Write hello.txt"
+        assert asked["toolCall"]["rawInput"] == {"path": "hello.txt", "content": "hello\n"}
+        assert [option["kind"] for option in asked["options"]] == [
+            "allow_once", "allow_always", "reject_once", "reject_always",
+        ]  # fmt: skip
+        assert (tmp_path / "hello.txt").read_text() == "hello\n"
+        (tmp_path / "hello.txt").unlink()
+        await editor.prompt(session_id, "/permission")
+        assert not (tmp_path / "hello.txt").exists()
+        last = [u for u in editor.updates("tool_call_update") if u.get("status")][-1]
+        assert last["status"] == "failed"
+        assert last["content"][-1]["content"]["text"].startswith("Denied: ")
+
+
+async def test_always_is_remembered(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_always")
+        session_id = await editor.open(tmp_path)
+        for _ in range(3):
+            await editor.prompt(session_id, "/permission")
+        assert len(editor.asked("session/request_permission")) == 1
+
+
+async def test_cancelled_means_that_the_turn_is_cancelled(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("cancelled")
+        result = await editor.prompt(await editor.open(tmp_path), "/permission")
+        assert result["stopReason"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"outcome": {"outcome": "selected", "optionId": "no such option"}},
+        {"outcome": {"outcome": "perhaps"}},
+        {"outcome": "selected"},
+        {},
+        None,
+        [],
+    ],
+)
+async def test_an_answer_that_makes_no_sense_is_a_refusal(answer: Any, tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.answers["session/request_permission"] = lambda params: answer
+        result = await editor.prompt(await editor.open(tmp_path), "/permission")
+        assert result["stopReason"] == "end_turn"
+        assert editor.text.endswith("Nothing was written.")
+        assert not (tmp_path / "hello.txt").exists()
+
+
+async def test_an_error_instead_of_an_answer_is_a_refusal_that_says_why(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "/permission")
+        last = [u for u in editor.updates("tool_call_update") if u.get("status")][-1]
+        assert "this editor does not do that" in last["content"][-1]["content"]["text"]
+
+
+async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        late = asyncio.get_running_loop().create_future()
+        editor.answers["session/request_permission"] = lambda params: late
+        session_id = await editor.open(tmp_path)
+        running = asyncio.create_task(editor.prompt(session_id, "/permission"))
+        session = await hub.session(session_id)
+        await until(lambda: bool(session.desk.open))
+        (question_id,) = session.desk.open
+        await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
+        assert (await soon(running))["stopReason"] == "end_turn"
+        assert editor.withdrawn == ["session/request_permission"]
+        assert (tmp_path / "hello.txt").exists()
+
+
+async def test_two_permissions_are_asked_at_once() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        both = asyncio.Event()
+
+        async def answer(params: dict[str, Any]) -> Any:
+            if len(editor.asked("session/request_permission")) == 2:
+                both.set()
+            await both.wait()
+            allowed = "read_notes" in params["toolCall"]["title"]
+            option = "allow_once" if allowed else "reject_once"
+            return {"outcome": {"outcome": "selected", "optionId": option}}
+
+        editor.answers["session/request_permission"] = answer
+        await editor.prompt(await editor.open(), "/permission-twice")
+        assert editor.text == "read_notes: allowed, send_report: refused"
+
+
+async def test_arguments_are_edited_in_a_form(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit")
+        edited = {"path": "other.txt", "content": "edited\n"}
+        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": edited}
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        (form,) = editor.asked("elicitation/create")
+        assert form["requestedSchema"]["properties"]["path"] == {
+            "type": "string", "title": "path", "default": "hello.txt",
+        }  # fmt: skip
+        assert form["toolCallId"] == editor.asked("session/request_permission")[0]["toolCall"]["toolCallId"]
+        assert (tmp_path / "other.txt").read_text() == "edited\n"
+        assert not (tmp_path / "hello.txt").exists()
+
+
+async def test_whoever_changes_their_mind_about_editing_is_asked_again(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit", "allow_once")
+        editor.answers["elicitation/create"] = lambda params: {"action": "cancel"}
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        assert len(editor.asked("session/request_permission")) == 2
+        assert (tmp_path / "hello.txt").read_text() == "hello\n"
+
+
+async def test_a_client_without_forms_is_offered_no_editing(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_once")
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        (asked,) = editor.asked("session/request_permission")
+        assert "trunkline:edit" not in {option["optionId"] for option in asked["options"]}
+
+
+async def test_structured_arguments_are_edited_as_json() -> None:
+    given = {"n": 1, "x": 1.5, "on": True, "list": [1], "none": None, "word": "w"}
+    seen: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        decision = await ctx.permission("?", tool="t", input=given, allows_edit=True)
+        seen.append(decision.input)
+        yield "ok"
+
+    async with world(agent) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit")
+        editor.answers["elicitation/create"] = lambda params: {
+            "action": "accept",
+            "content": {"n": 2, "list": "[1, 2]", "none": "not json", "word": "[3]"},
+        }
+        await editor.prompt(await editor.open(), "go")
+        fields = editor.asked("elicitation/create")[0]["requestedSchema"]["properties"]
+        assert {name: (field["type"], field["default"]) for name, field in fields.items()} == {
+            "n": ("integer", 1), "x": ("number", 1.5), "on": ("boolean", True), "list": ("string", "[1]"),
+            "none": ("string", "null"), "word": ("string", "w"),
+        }  # fmt: skip
+        assert seen == [{"n": 2, "x": 1.5, "on": True, "list": [1, 2], "none": "not json", "word": "[3]"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"action": "accept", "content": ORDER}, 'Ordered: {"colour": "red", "name": "A"}'),
+        ({"action": "accept", "content": {"name": "no colour"}}, "No order, then."),
+        ({"action": "decline"}, "No order, then."),
+        ({"action": "cancel"}, "No order, then."),
+        ("nonsense", "No order, then."),
+    ],
+)
+async def test_a_form_is_filled_in_or_not(answer: Any, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.answers["elicitation/create"] = lambda params: answer
+        session_id = await editor.open()
+        await editor.prompt(session_id, "/form")
+        (form,) = editor.asked("elicitation/create")
+        assert (form["sessionId"], form["mode"]) == (session_id, "form")
+        assert editor.text == words
+
+
+@pytest.mark.parametrize(("action", "words"), [("accept", "is confirmed"), ("decline", "was not confirmed")])
+async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"url": {}}}) as editor:
+        editor.answers["elicitation/create"] = lambda params: {"action": action}
+        await editor.prompt(await editor.open(), "/link")
+        (link,) = editor.asked("elicitation/create")
+        assert link["url"] == "https://example.com/device"
+        done = [item["elicitationId"] for item in editor.asked("elicitation/complete")]
+        assert done == ([link["elicitationId"]] if action == "accept" else [])
+        assert words in editor.text
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"), [("form", "No order"), ("link", "not confirmed"), ("client-tool", "gave nothing")]
+)
+async def test_what_a_client_cannot_be_asked_is_declined_for_it(scenario: str, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        await editor.prompt(await editor.open(), f"/{scenario}")
+        assert words in editor.text
+        assert editor.asked("elicitation/create") == []
+
+
+# -- the editor's files and terminals --------------------------------------------------------------
+
+
+async def test_files_are_the_editors_and_stay_inside_the_session(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield await ctx.files.read("a.txt", line=2, limit=1)
+        await ctx.files.write("b.txt", "written")
+        for path in ("/etc/hosts", "../up.txt"):
+            try:
+                await ctx.files.read(path)
+            except WorkspaceError as error:
+                yield type(error).__name__
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved "}
+        editor.answers["fs/write_text_file"] = lambda params: None
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "go")
+        assert editor.text == "unsaved OutsideRootsOutsideRoots"
+        assert editor.asked("fs/read_text_file") == [
+            {
+                "method": "fs/read_text_file",
+                "sessionId": session_id,
+                "path": str(tmp_path / "a.txt"),
+                "line": 2,
+                "limit": 1,
+            }
+        ]
+        (written,) = editor.asked("fs/write_text_file")
+        assert (written["path"], written["content"]) == (str(tmp_path / "b.txt"), "written")
+        assert not (tmp_path / "b.txt").exists()
+
+
+@pytest.mark.parametrize("offer", ["readTextFile", "writeTextFile"])
+async def test_what_an_editor_does_not_offer_goes_to_the_disk(offer: str, tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        await ctx.files.write("a.txt", "disk")
+        yield await ctx.files.read("a.txt")
+
+    async with world(agent) as hub, editing(hub, {"fs": {offer: True}}) as editor:
+        editor.answers["fs/read_text_file"] = lambda params: {"content": "editor"}
+        editor.answers["fs/write_text_file"] = lambda params: (tmp_path / "a.txt").write_text("editor") and {}
+        await editor.prompt(await editor.open(tmp_path), "go")
+        assert editor.text == "editor"
+        asked = {item["method"] for item in editor.log if item.get("method", "").startswith("fs/")}
+        assert asked == {"fs/read_text_file" if offer == "readTextFile" else "fs/write_text_file"}
+
+
+async def test_a_session_without_a_usable_folder_still_opens() -> None:
+    async with world() as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open("/nowhere/at/all")
+        assert (await editor.prompt(session_id, "hi"))["stopReason"] == "end_turn"
+
+
+async def test_terminals_are_the_editors_and_are_released() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        terminal = await ctx.terminals.create(
+            ["make", "test"], cwd="/src", env={"A": "b"}, output_byte_limit=9
+        )
+        async with ctx.tool("make") as call:
+            call.show(TerminalBlock(terminal_id=terminal.terminal_id))
+            async for piece in terminal.stream():
+                yield ev.TerminalOutput(terminal_id=terminal.terminal_id, data=piece)
+        code, _ = await terminal.wait()
+        await terminal.kill()
+        yield f"{terminal.output().text} {code}"
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        editor.answers |= {
+            "terminal/create": lambda params: {"terminalId": "t1"},
+            "terminal/wait_for_exit": lambda params: {"exitCode": 3},
+            "terminal/output": lambda params: {
+                "output": "made", "truncated": False, "exitStatus": {"exitCode": 3},
+            },
+            "terminal/kill": lambda params: {},
+            "terminal/release": lambda params: {},
+        }  # fmt: skip
+        session_id = await editor.open()
+        await editor.prompt(session_id, "go")
+        (created,) = editor.asked("terminal/create")
+        assert created == {
+            "method": "terminal/create",
+            "sessionId": session_id,
+            "command": "make",
+            "args": ["test"],
+            "env": [{"name": "A", "value": "b"}],
+            "cwd": "/src",
+            "outputByteLimit": 9,
+        }
+        assert editor.text == "made 3"
+        assert [u["content"] for u in editor.updates("tool_call_update") if "content" in u] == [
+            [{"type": "terminal", "terminalId": "t1"}]
+        ]
+        assert editor.asked("terminal/release") == []
+        await editor.call("session/close", sessionId=session_id)
+        assert len(editor.asked("terminal/release")) == 1
+
+
+async def test_an_editor_that_refuses_fails_the_turn_with_its_own_words() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        await ctx.terminals.create(["ls"])
+        yield "unreachable"
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open()
+        error = await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)
+        assert "this editor does not do that" in error.message
+
+
+async def test_a_command_must_be_a_list_of_words() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        commands: list[Any] = ["ls -l", []]
+        for command in commands:
+            try:
+                await ctx.terminals.create(command)
+            except WorkspaceError as error:
+                yield str(error)
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        await editor.prompt(await editor.open(), "go")
+        assert editor.text.count("give the command as a list of words") == 2
