@@ -1,0 +1,212 @@
+"""Questions over ACP: asked at once, answered by option or form, and never by silence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.frontends.acp.editors import editing
+from tests.worlds import soon, until, world
+
+from trunkline.commands import Answer, Prompt
+from trunkline.context import TurnContext
+from trunkline.testing import ScriptedAgent
+
+ORDER = {"name": "A", "colour": "red"}
+
+
+async def test_a_permission_is_asked_with_its_call_and_answered_by_option(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_once", "reject_once")
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "/permission")
+        (asked,) = editor.asked("session/request_permission")
+        assert asked["toolCall"]["title"] == "Write hello.txt"
+        assert asked["toolCall"]["rawInput"] == {"path": "hello.txt", "content": "hello\n"}
+        assert [option["kind"] for option in asked["options"]] == [
+            "allow_once", "allow_always", "reject_once", "reject_always",
+        ]  # fmt: skip
+        assert (tmp_path / "hello.txt").read_text() == "hello\n"
+        (tmp_path / "hello.txt").unlink()
+        await editor.prompt(session_id, "/permission")
+        assert not (tmp_path / "hello.txt").exists()
+        last = [u for u in editor.updates("tool_call_update") if u.get("status")][-1]
+        assert last["status"] == "failed"
+        assert last["content"][-1]["content"]["text"].startswith("Denied: ")
+
+
+async def test_always_is_remembered(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_always")
+        session_id = await editor.open(tmp_path)
+        for _ in range(3):
+            await editor.prompt(session_id, "/permission")
+        assert len(editor.asked("session/request_permission")) == 1
+
+
+async def test_cancelled_means_that_the_turn_is_cancelled(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("cancelled")
+        result = await editor.prompt(await editor.open(tmp_path), "/permission")
+        assert result["stopReason"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"outcome": {"outcome": "selected", "optionId": "no such option"}},
+        {"outcome": {"outcome": "perhaps"}},
+        {"outcome": "selected"},
+        {},
+        None,
+        [],
+    ],
+)
+async def test_an_answer_that_makes_no_sense_is_a_refusal(answer: Any, tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.answers["session/request_permission"] = lambda params: answer
+        result = await editor.prompt(await editor.open(tmp_path), "/permission")
+        assert result["stopReason"] == "end_turn"
+        assert editor.text.endswith("Nothing was written.")
+        assert not (tmp_path / "hello.txt").exists()
+
+
+async def test_an_error_instead_of_an_answer_is_a_refusal_that_says_why(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "/permission")
+        last = [u for u in editor.updates("tool_call_update") if u.get("status")][-1]
+        assert "this editor does not do that" in last["content"][-1]["content"]["text"]
+
+
+async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        late = asyncio.get_running_loop().create_future()
+        editor.answers["session/request_permission"] = lambda params: late
+        session_id = await editor.open(tmp_path)
+        running = asyncio.create_task(editor.prompt(session_id, "/permission"))
+        session = await hub.session(session_id)
+        await until(lambda: bool(session.desk.open))
+        (question_id,) = session.desk.open
+        await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
+        assert (await soon(running))["stopReason"] == "end_turn"
+        assert editor.withdrawn == ["session/request_permission"]
+        assert (tmp_path / "hello.txt").exists()
+
+
+async def test_two_permissions_are_asked_at_once() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        both = asyncio.Event()
+
+        async def answer(params: dict[str, Any]) -> Any:
+            if len(editor.asked("session/request_permission")) == 2:
+                both.set()
+            await both.wait()
+            allowed = "read_notes" in params["toolCall"]["title"]
+            option = "allow_once" if allowed else "reject_once"
+            return {"outcome": {"outcome": "selected", "optionId": option}}
+
+        editor.answers["session/request_permission"] = answer
+        await editor.prompt(await editor.open(), "/permission-twice")
+        assert editor.text == "read_notes: allowed, send_report: refused"
+
+
+async def test_arguments_are_edited_in_a_form(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit")
+        edited = {"path": "other.txt", "content": "edited\n"}
+        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": edited}
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        (form,) = editor.asked("elicitation/create")
+        assert form["requestedSchema"]["properties"]["path"] == {
+            "type": "string", "title": "path", "default": "hello.txt",
+        }  # fmt: skip
+        assert form["toolCallId"] == editor.asked("session/request_permission")[0]["toolCall"]["toolCallId"]
+        assert (tmp_path / "other.txt").read_text() == "edited\n"
+        assert not (tmp_path / "hello.txt").exists()
+
+
+async def test_whoever_changes_their_mind_about_editing_is_asked_again(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit", "allow_once")
+        editor.answers["elicitation/create"] = lambda params: {"action": "cancel"}
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        assert len(editor.asked("session/request_permission")) == 2
+        assert (tmp_path / "hello.txt").read_text() == "hello\n"
+
+
+async def test_a_client_without_forms_is_offered_no_editing(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        editor.permit("allow_once")
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        (asked,) = editor.asked("session/request_permission")
+        assert "trunkline:edit" not in {option["optionId"] for option in asked["options"]}
+
+
+async def test_structured_arguments_are_edited_as_json() -> None:
+    given = {"n": 1, "x": 1.5, "on": True, "list": [1], "none": None, "word": "w"}
+    seen: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        decision = await ctx.permission("?", tool="t", input=given, allows_edit=True)
+        seen.append(decision.input)
+        yield "ok"
+
+    async with world(agent) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit")
+        editor.answers["elicitation/create"] = lambda params: {
+            "action": "accept",
+            "content": {"n": 2, "list": "[1, 2]", "none": "not json", "word": "[3]"},
+        }
+        await editor.prompt(await editor.open(), "go")
+        fields = editor.asked("elicitation/create")[0]["requestedSchema"]["properties"]
+        assert {name: (field["type"], field["default"]) for name, field in fields.items()} == {
+            "n": ("integer", 1), "x": ("number", 1.5), "on": ("boolean", True), "list": ("string", "[1]"),
+            "none": ("string", "null"), "word": ("string", "w"),
+        }  # fmt: skip
+        assert seen == [{"n": 2, "x": 1.5, "on": True, "list": [1, 2], "none": "not json", "word": "[3]"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"action": "accept", "content": ORDER}, 'Ordered: {"colour": "red", "name": "A"}'),
+        ({"action": "accept", "content": {"name": "no colour"}}, "No order, then."),
+        ({"action": "decline"}, "No order, then."),
+        ({"action": "cancel"}, "No order, then."),
+        ("nonsense", "No order, then."),
+    ],
+)
+async def test_a_form_is_filled_in_or_not(answer: Any, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.answers["elicitation/create"] = lambda params: answer
+        session_id = await editor.open()
+        await editor.prompt(session_id, "/form")
+        (form,) = editor.asked("elicitation/create")
+        assert (form["sessionId"], form["mode"]) == (session_id, "form")
+        assert editor.text == words
+
+
+@pytest.mark.parametrize(("action", "words"), [("accept", "is confirmed"), ("decline", "was not confirmed")])
+async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"url": {}}}) as editor:
+        editor.answers["elicitation/create"] = lambda params: {"action": action}
+        await editor.prompt(await editor.open(), "/link")
+        (link,) = editor.asked("elicitation/create")
+        assert link["url"] == "https://example.com/device"
+        done = [item["elicitationId"] for item in editor.asked("elicitation/complete")]
+        assert done == ([link["elicitationId"]] if action == "accept" else [])
+        assert words in editor.text
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"), [("form", "No order"), ("link", "not confirmed"), ("client-tool", "gave nothing")]
+)
+async def test_what_a_client_cannot_be_asked_is_declined_for_it(scenario: str, words: str) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        await editor.prompt(await editor.open(), f"/{scenario}")
+        assert words in editor.text
+        assert editor.asked("elicitation/create") == []
