@@ -65,3 +65,12 @@ def in_fresh_process(module: str, *args: str) -> Any:
         command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=CHILD_TIMEOUT
     )
     return json.loads(ran.stdout)
+
+
+def peer_python(name: str) -> str:
+    """The Python of a peer's own environment, which ``make setup`` has made."""
+    script = str(ROOT / "scripts/peer-venv")
+    made = subprocess.run(
+        [script, name], stdout=subprocess.PIPE, text=True, check=True, timeout=CHILD_TIMEOUT
+    )
+    return f"{made.stdout.strip()}/bin/python"

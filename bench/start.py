@@ -1,4 +1,7 @@
-"""How long programs take to start, against a Python that only imports asyncio."""
+"""How long programs take to start, against a Python that only imports asyncio.
+
+An ACP agent has started when it has answered ``initialize``, which is what an editor waits for.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,35 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.machine import ROOT, peer_python
 from bench.report import Result, Row, median, spread
 
 TIMEOUT = 60
-BASE = "import asyncio"
-CASES: dict[str, tuple[str, ...]] = {
-    BASE: ("-c", "import asyncio"),
-    "trunkline --version": ("-m", "trunkline", "--version"),
-    "import trunkline.session": ("-c", "import trunkline.session"),
-    "exec demo, first event": ("-m", "trunkline", "exec", "demo", "hello", "--format", "events"),
-}
+BASE, GREETED = "import asyncio", "acp demo, greeted"
+BUDGET = 2.5
+INITIALIZE = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n'
+
+
+class Case(NamedTuple):
+    """A program and what it is told."""
+
+    command: tuple[str, ...]
+    told: bytes = b""
+
+
+def cases() -> dict[str, Case]:
+    """The programs to start."""
+    ours, echo = sys.executable, str(ROOT / "bench/programs/sdk_echo.py")
+    return {
+        BASE: Case((ours, "-c", "import asyncio")),
+        "trunkline --version": Case((ours, "-m", "trunkline", "--version")),
+        "import trunkline.session": Case((ours, "-c", "import trunkline.session")),
+        "exec demo, first event": Case(
+            (ours, "-m", "trunkline", "exec", "demo", "hello", "--format", "events")
+        ),
+        GREETED: Case((ours, "-m", "trunkline", "acp", "demo"), INITIALIZE),
+        "SDK 0.12.1, greeted": Case((peer_python("acp-sdk-0.12"), echo), INITIALIZE),
+    }
 
 
 class Start(NamedTuple):
@@ -30,17 +52,25 @@ class Start(NamedTuple):
     cpu: float
 
 
-def start(args: tuple[str, ...], journal: Path) -> Start | None:
-    """Start a Python and time it; None when it fails."""
-    environment = {**os.environ, "TRUNKLINE_JOURNAL": f"sqlite:{journal}"}
+def start(case: Case, folder: Path) -> Start | None:
+    """Start a program and time it; None when it fails."""
+    own = {"TRUNKLINE_JOURNAL": f"sqlite:{folder / 'bench.db'}", "XDG_CACHE_HOME": str(folder / "cache")}
     used = _children()
     began = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+        case.command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **own},
     ) as child:
+        assert child.stdin is not None
         assert child.stdout is not None
+        child.stdin.write(case.told)
+        child.stdin.flush()
         child.stdout.readline()
         wall = time.perf_counter() - began
+        child.stdin.close()
         child.stdout.read()
         code = child.wait(TIMEOUT)
     return Start(wall, _children() - used) if code == 0 else None
@@ -56,16 +86,17 @@ def run(quick: bool = False) -> Result:
     rounds = 1 if quick else 15
     samples: dict[str, list[Start]] = {}
     verdicts: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        journal = Path(folder) / "bench.db"
-        for name, args in CASES.items():  # Warms up: compiled modules, and who is there at all.
-            if start(args, journal) is None:
+    programs = cases()
+    with tempfile.TemporaryDirectory() as own:
+        folder = Path(own)
+        for name, case in programs.items():  # Warms up: compiled modules, and who is there at all.
+            if start(case, folder) is None:
                 verdicts.append(f"{name}: it does not run here, so it was left out")
             else:
                 samples[name] = []
         for _ in range(rounds):
             for name, taken in samples.items():
-                one = start(CASES[name], journal)
+                one = start(programs[name], folder)
                 if one is not None:
                     taken.append(one)
     rows: list[Row] = []
@@ -82,6 +113,10 @@ def run(quick: bool = False) -> Result:
                 "x of base (cpu)": min(one.cpu for one in taken) / min(one.cpu for one in base),
             }
         )
+    reached = next((row["x of base (wall)"] for row in rows if row["case"] == GREETED), None)
+    if isinstance(reached, float):
+        kept = "kept" if reached <= BUDGET else "MISSED"
+        verdicts.append(f"budget {kept}: {GREETED} takes {reached:.2f}x of {BASE} (at most {BUDGET}x)")
     return Result(
         name="start",
         about="spawn to the first line of output, or to the end of a program that says nothing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ settings.register_profile("trunkline", deadline=None, print_blob=True)
 settings.register_profile("quick", settings.get_profile("trunkline"), max_examples=20)
 settings.load_profile("trunkline")
 
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,6 +22,8 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     folder = tmp_path_factory.mktemp("home")
     for name in ("DATA", "CACHE", "CONFIG", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+    # What `make setup` installed is shared: it takes a minute to make.
+    monkeypatch.setenv("TRUNKLINE_PEERS", os.environ.get("TRUNKLINE_PEERS", str(CACHE / "trunkline/peers")))
     monkeypatch.delenv("TRUNKLINE_JOURNAL", raising=False)
 
 

@@ -11,6 +11,7 @@ from bench import replay, report, soak
 
 COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
+    "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
     "idle": {"session", "KB each"},
@@ -18,8 +19,9 @@ COLUMNS = {
 }
 CASES = {
     "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
+    "acp": {"raw pipe", "trunkline acp", "SDK 0.12.1"},
     "replay": {"read", "open", "fold", "prime"},
-    "start": {"import asyncio", "import trunkline.session"},
+    "start": {"import asyncio", "import trunkline.session", "acp demo, greeted", "SDK 0.12.1, greeted"},
     "idle": {"opened", "owned", "after one turn"},
     "streams": {"eager", "paced"},
 }

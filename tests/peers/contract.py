@@ -84,7 +84,7 @@ class ClientContract:
     @pytest.fixture(scope="class")
     @classmethod
     def driver(cls, root: Path) -> Driver:
-        """It is found before a test gets folders of its own: peers live in the person's cache."""
+        """The same, found once."""
         return cls.find_driver(root)
 
     @pytest.fixture(scope="class")

@@ -50,7 +50,7 @@ class Acpx:
 
 @pytest.fixture(scope="module")
 def program(root: Path) -> str:
-    """It is found before a test gets folders of its own: peers live in the person's cache."""
+    """The command, which ``make setup`` has installed."""
     made = subprocess.run(
         [root / "scripts/peer-node", "acpx"], capture_output=True, text=True, check=True, timeout=300
     )
