@@ -670,6 +670,24 @@ def folded(updates: Iterator[Message]) -> dict[str, Any]:
     return told
 
 
+# -- descriptors that are not what they should be --------------------------------------------------
+
+
+@pytest.mark.parametrize("redirection", ["</dev/null", "<&-", ">&-", "2>&-", ">/dev/full", "<&- >&- 2>&-"])
+def test_whatever_the_standard_descriptors_are_the_process_ends_by_itself(
+    redirection: str, tmp_path: Path
+) -> None:
+    env = {"TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/journal.db", "XDG_CACHE_HOME": f"{tmp_path}/cache"}
+    greeting = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n'
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m trunkline acp demo {redirection}', sys.executable],
+        input=greeting, capture_output=True, timeout=30, cwd=tmp_path, env={**os.environ, **env},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert bool(done.stdout) is (redirection == "2>&-")
+
+
 # -- starts and ends that overlap ------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import sys
 from collections.abc import Callable
 
@@ -32,8 +33,13 @@ class StdioTransport:
 
     @classmethod
     def claim(cls) -> StdioTransport:
-        """Take stdin and stdout away from everything else in this process."""
-        sys.stdout.flush()
+        """Take stdin and stdout away from everything else in this process.
+
+        Call it before there is a loop: where a descriptor was closed, the loop would take its number.
+        """
+        _open_missing()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         transport = cls(os.dup(0), os.dup(1))
         os.dup2(2, 1)
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -57,29 +63,25 @@ class StdioTransport:
             gone.cancel()
 
     async def _read(self, loop: asyncio.AbstractEventLoop, receive: Callable[[bytes], None]) -> None:
-        ended = asyncio.Event()
-        try:
-            pipe = os.fdopen(os.dup(self._in_fd), "rb", 0)
-            transport, _ = await loop.connect_read_pipe(lambda: _Input(receive, ended), pipe)
-        except (ValueError, OSError):
-            # A regular file cannot be waited for; reading it hardly blocks.
+        if not _can_wait_for(self._in_fd):
             while chunk := await asyncio.to_thread(os.read, self._in_fd, _CHUNK):
                 receive(chunk)
             return
+        ended = asyncio.Event()
+        pipe = os.fdopen(os.dup(self._in_fd), "rb", 0)
+        transport, _ = await loop.connect_read_pipe(lambda: _Input(receive, ended), pipe)
         try:
             await ended.wait()
         finally:
             transport.close()
 
     async def _open_output(self, loop: asyncio.AbstractEventLoop) -> None:
-        try:
+        if _can_wait_for(self._out_fd):
             pipe = os.fdopen(os.dup(self._out_fd), "wb", 0)
-            transport, _ = await loop.connect_write_pipe(lambda: self._flow, pipe)
-        except (ValueError, OSError):
-            self._plain = True
-        else:
-            self._writer = transport
+            self._writer, _ = await loop.connect_write_pipe(lambda: self._flow, pipe)
             self._writer.set_write_buffer_limits(_HIGH_WATER)
+        else:
+            self._plain = True
         waiting, self._backlog = self._backlog, []
         for data in waiting:
             self.write(data)
@@ -88,12 +90,21 @@ class StdioTransport:
 
     def write(self, data: bytes) -> None:
         """Send bytes; what nobody will read any more is dropped."""
-        if self._plain:
-            os.write(self._out_fd, data)
-        elif self._writer is None:
-            self._backlog.append(data)
-        elif not self._flow.gone.is_set():
+        if self._flow.gone.is_set():
+            return
+        if self._writer is not None:
             self._writer.write(data)
+        elif self._plain:
+            self._write_plainly(data)
+        else:
+            self._backlog.append(data)
+
+    def _write_plainly(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._out_fd, data) :]
+        except OSError as error:  # A full disk, say.
+            self._flow.connection_lost(error)
 
     @property
     def congested(self) -> bool:
@@ -114,7 +125,24 @@ class StdioTransport:
             except TimeoutError:
                 self._writer.abort()
         for fd in (self._in_fd, self._out_fd):
+            # A terminal is shared with the shell, which would find it changed.
+            os.set_blocking(fd, True)
             os.close(fd)
+
+
+def _can_wait_for(fd: int) -> bool:
+    """Whether a loop can tell when there is something; a file or a null device is always ready."""
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
+
+
+def _open_missing() -> None:
+    """Put nothing in the place of a standard descriptor that is closed, or the next file would be it."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 class _Input(asyncio.Protocol):

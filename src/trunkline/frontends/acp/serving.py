@@ -28,7 +28,8 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
     from trunkline.adapters import adapt
 
     adapted = adapt(agent, name=name)
-    asyncio.run(_serve(lambda: adapted, journal, target or adapted.card.name, None))
+    transport = StdioTransport.claim()
+    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None))
 
 
 def serve_target(target: str, *, journal: str | None = None) -> None:
@@ -39,15 +40,18 @@ def serve_target(target: str, *, journal: str | None = None) -> None:
 
         return resolve_target(target)
 
-    cache = CardCache(target)
-    asyncio.run(_serve(load, journal, target, cache))
+    transport = StdioTransport.claim()
+    asyncio.run(_serve(transport, load, journal, target, CardCache(target)))
 
 
 async def _serve(
-    load: Callable[[], Agent], journal_url: str | None, target: str, cache: CardCache | None
+    transport: StdioTransport,
+    load: Callable[[], Agent],
+    journal_url: str | None,
+    target: str,
+    cache: CardCache | None,
 ) -> None:
     async with contextlib.AsyncExitStack() as stack:
-        transport = StdioTransport.claim()
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
         house = _House(stack, load, journal_url, target)

@@ -1,0 +1,67 @@
+"""Serving an agent from Python, and a TARGET with a journal of its own, to the process that started us."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.frontends.acp.talking import Talk
+
+Serve = Callable[[str], Talk]
+
+PROGRAM = """
+import trunkline
+
+async def hello(prompt, ctx):
+    '''Greets.'''
+    print("a print")
+    yield f"hello {prompt.text}"
+
+if __name__ == "__main__":
+    trunkline.serve_acp(hello, name="greeter", journal="sqlite:served.db")
+    print("after the editor left")
+"""
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Iterator[Talk]:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    with Talk([sys.executable, "program.py"], cwd=tmp_path) as talk:
+        yield talk
+        assert talk.faults() == []
+
+
+def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tmp_path: Path) -> None:
+    assert talk.greet()["agentInfo"]["name"] == "greeter"
+    session_id = talk.open()
+    talk.prompt(session_id, "you")
+    assert talk.said(session_id) == "hello you"
+    assert talk.finish() == 0
+    assert talk.stderr == "a print\nafter the editor left\n"
+    assert (tmp_path / "served.db").exists()
+
+
+def test_the_same_program_finds_its_sessions_again(talk: Talk, tmp_path: Path) -> None:
+    talk.greet()
+    session_id = talk.open()
+    talk.prompt(session_id, "you")
+    assert talk.finish() == 0
+    with Talk([sys.executable, "program.py"], cwd=tmp_path) as again:
+        again.greet()
+        assert [s["sessionId"] for s in again.result("session/list", {})["sessions"]] == [session_id]
+        again.result("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
+        assert again.said(session_id) == "hello you"
+
+
+def test_a_journal_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "trunkline", "acp", "program.py:hello", "--journal", "sqlite:named.db"]
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/other.db"}
+    with Talk(command, cwd=tmp_path, env=env) as talk:
+        assert talk.greet()["agentInfo"]["name"] == "hello"
+        talk.open()
+        assert talk.finish() == 0
+    assert (tmp_path / "named.db").exists()
+    assert not (tmp_path / "other.db").exists()
