@@ -32,7 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How long a delta may wait for more before it is written."""
     coalesce_limit: int = 4096
     """How many characters one record of deltas may hold."""
-    reader_backlog: int = 256
+    reader_backlog: int = 1024
     """A reader this many events behind reads from the journal instead."""
     lag_limit: int = 20_000
     """With this many events not yet written, the agent waits for the journal."""

@@ -33,7 +33,7 @@ __all__ = ["Turn"]
 log = logging.getLogger("trunkline.agent")
 
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel.
-_BREATH = 64
+_BREATH = 256
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 

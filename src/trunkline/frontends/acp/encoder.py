@@ -107,8 +107,9 @@ class AcpEncoder:
         self._asked: set[str] = set()
         self._mode: Any = None
         # The start of a text line, up to the text itself, for the message that is being said.
-        self._flow: tuple[str, str | None] | None = None
         self._prefix = b""
+        self._message_id: str | None = None
+        self._lane: str | None = None
 
     def feed(self, entry: Entry, /) -> list[Out]:
         """Give what one event is on this wire."""
@@ -116,8 +117,8 @@ class AcpEncoder:
         if type(event) is ev.Text:
             if event.meta is not None:
                 return self._piece(event)
-            if (event.message_id, event.lane) != self._flow:
-                self._flow = (event.message_id, event.lane)
+            if event.message_id != self._message_id or event.lane != self._lane:
+                self._message_id, self._lane = event.message_id, event.lane
                 self._prefix = self._text_prefix(event)
             return [self._prefix + orjson.dumps(event.delta) + b"}}}}"]
         handle = self._handlers.get(type(event))

@@ -250,9 +250,11 @@ class AcpEndpoint:
         encoder = AcpEncoder(attached.session.session_id, self._client)
         with contextlib.suppress(TrunklineError):
             async with reader:
-                async for entry in reader:
-                    if entry.event.turn_id is None:
-                        self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+                while True:
+                    # Whole batches: nearly everything is said in turns, and is not for us.
+                    for entry in await reader.next():
+                        if entry.event.turn_id is None:
+                            self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
 
     # -- options -----------------------------------------------------------------------------------
 
