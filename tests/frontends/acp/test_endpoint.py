@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.editors import ABLE, editing
-from tests.worlds import collect, make, soon, until, world
+from tests.worlds import collect, forever, make, soon, until, world
 
 from trunkline import events as ev
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
+from trunkline.context import SessionView, TurnContext
 from trunkline.journal import open_journal
+from trunkline.jsonrpc import RpcError
 from trunkline.options import Choice, ConfigOption
 from trunkline.testing import ScriptedAgent
 
@@ -129,6 +131,23 @@ async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
         assert (await eve.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
         await eve.call("session/delete", sessionId=session_id)
         assert (await first.prompt(session_id, "still here"))["stopReason"] == "end_turn"
+    await journal.close()
+
+
+async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
+    journal = await open_journal("memory:")
+    async with (
+        world(journal=journal, target="a") as one,
+        world(journal=journal, target="b") as two,
+        editing(one) as editor,
+    ):
+        oldest = await editor.open()
+        for _ in range(120):
+            await two.create()
+        newest = await editor.open()
+        listed = await editor.call("session/list")
+        assert [session["sessionId"] for session in listed["sessions"]] == [newest, oldest]
+        assert "nextCursor" not in listed
     await journal.close()
 
 
@@ -355,6 +374,92 @@ async def test_a_turn_that_someone_else_started_is_not_shown_and_makes_the_sessi
         assert isinstance(told[-1], ev.TurnFinished)
         assert told[-1].stop_reason == "end_turn", "a cancel is for the editor's own prompt"
         assert editor.text == ""
+
+
+async def test_a_second_prompt_is_refused_and_a_prompt_that_is_taken_back_is_cancelled() -> None:
+    async def agent(prompt: Prompt) -> AsyncIterator[str]:
+        yield "begun"
+        await forever()
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        params: dict[str, Any] = {"sessionId": session_id, "prompt": TEXT}
+        request_id, answer = editor.connection.ask("session/prompt", params)
+        await until(lambda: editor.text == "begun")
+        error = await editor.refused("session/prompt", **params)
+        assert error.rpc_code == -32600
+        assert error.data["code"] == "busy"
+        editor.connection.take_back(request_id)
+        assert (await soon(answer))["stopReason"] == "cancelled"
+
+
+async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() -> None:
+    opening = asyncio.Event()
+
+    class Slow:
+        card = AgentCard(name="slow")
+
+        async def open_session(self, session: SessionView) -> None:
+            await opening.wait()
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield "begun"
+            await forever()
+
+    async with world(Slow()) as hub, editing(hub) as editor:
+        session = await hub.create()
+        session_id = session.session_id
+        opening.set()
+        await editor.call("session/resume", sessionId=session_id, cwd="/")
+        await session.close()
+        opening.clear()
+        running = asyncio.create_task(editor.prompt(session_id, "go"))
+        await until(lambda: "session/prompt" in editor.questions().values())
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        editor.connection.notify("_fence", {})
+        await editor.refused("session/nothing")
+        opening.set()
+        assert (await soon(running))["stopReason"] == "cancelled"
+
+
+async def test_any_other_request_that_is_taken_back_just_stops() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "x " * 50)
+        editor.agents_wire.free.clear()
+        params: dict[str, Any] = {"sessionId": session_id, "cwd": "/", "mcpServers": []}
+        request_id, answer = editor.connection.ask("session/load", params)
+        await editor.refused("session/nothing")
+        editor.connection.take_back(request_id)
+        with pytest.raises(RpcError) as caught:
+            await soon(answer)
+        assert caught.value.rpc_code == -32800
+        editor.agents_wire.free.set()
+
+
+async def test_a_load_waits_for_a_slow_client() -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "x " * 50)
+        editor.log.clear()
+        editor.agents_wire.free.clear()
+        loading = asyncio.create_task(
+            editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        )
+        await editor.refused("session/nothing")
+        assert not loading.done()
+        editor.agents_wire.free.set()
+        await soon(loading)
+        assert editor.text == "x " * 50
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume", "session/fork"])
+async def test_coming_back_needs_absolute_folders(method: str) -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for folders in ({"cwd": "rel"}, {"cwd": "/", "additionalDirectories": ["rel"]}):
+            error = await editor.refused(method, sessionId=session_id, mcpServers=[], **folders)
+            assert (error.rpc_code, error.message) == (-32602, "'rel' is not an absolute path")
 
 
 async def test_a_slow_client_is_waited_for_while_the_agent_goes_on() -> None:

@@ -290,7 +290,7 @@ class AcpEndpoint:
         finally:
             attached.prompting = False
 
-    async def _show(self, attached: _Attached, turn_id: str) -> ev.TurnFinished | ev.TurnFailed | None:
+    async def _show(self, attached: _Attached, turn_id: str) -> ev.TurnFinished | ev.TurnFailed:
         """Write the turn's updates and put its questions, until it ends."""
         session = attached.session
         asker = Asker(self._connection, session, self._client)
@@ -315,6 +315,7 @@ class AcpEndpoint:
             self._connection.send_lines(lines)
             if self._connection.congested:
                 await self._connection.drained()
+        assert terminal is not None, "a window ends with its turn"
         return terminal
 
     def _cancel(self, session_id: str) -> None:
@@ -368,14 +369,12 @@ class AcpEndpoint:
     }
 
 
-def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
+def _result(terminal: ev.TurnFinished | ev.TurnFailed) -> dict[str, Any]:
     if isinstance(terminal, ev.TurnFinished):
         result: dict[str, Any] = {"stopReason": terminal.stop_reason}
         if terminal.usage:
             result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
         return result
-    if terminal is None:
-        raise RpcError(INTERNAL_ERROR, "the turn ended without a word")
     data = {"code": terminal.code, "fault": terminal.fault, "cause": terminal.message}
     raise RpcError(INTERNAL_ERROR, terminal.message, data)
 
