@@ -108,8 +108,7 @@ async def test_a_last_line_needs_no_newline() -> None:
 
 async def test_a_reply_is_sent_before_what_follows_it() -> None:
     async with connected() as (connection, wire, desk):
-        follow = lambda: connection.notify("then", {})  # noqa: E731
-        desk.methods["go"] = lambda params: Reply({"done": True}, follow)
+        desk.methods["go"] = lambda params: Reply({"done": True}, lambda: connection.notify("then", {}))
         connection.receive(line(id=1, method="go"))
         await until(lambda: bool(wire.chunks))
         assert [message.get("method", "answer") for message in wire.messages] == ["answer", "then"]
