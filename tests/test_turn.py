@@ -527,3 +527,27 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
         told = await events_of(session)
         assert [event.stop_reason for event in only(told, ev.TurnFinished)] == ["cancelled"]
         assert text_of(told) == ""
+
+
+# -- agents that raise what nobody expects ---------------------------------------------------------
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("not even this")
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, GeneratorExit, BaseException, Unspeakable, SystemExit])
+async def test_whatever_an_agent_raises_ends_its_turn_and_nothing_else(kind: type[BaseException]) -> None:
+    async def raising(prompt: Prompt) -> AsyncIterator[str]:
+        yield "begun"
+        if prompt.text == "raise":
+            raise kind
+
+    async with world(raising) as hub:
+        session = await hub.create()
+        told = await collect(session, "raise")
+        failed = only(told, ev.TurnFailed)
+        assert [event.code for event in failed] == ["agent_failed"]
+        assert kind.__name__ in failed[0].message
+        assert text_of(await collect(session, "go on")) == "begun"

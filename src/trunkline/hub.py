@@ -16,8 +16,9 @@ from typing import Any
 from trunkline.agents.interface import Agent
 from trunkline.context import SessionView
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
-from trunkline.ids import new_id, new_session_id
+from trunkline.ids import new_session_id
 from trunkline.journal import Held, Journal, Record, SessionInfo, SessionKey
+from trunkline.owners import new_owner
 from trunkline.session import Session
 from trunkline.settings import Settings
 from trunkline.workspace import Policy
@@ -45,7 +46,7 @@ class Hub:
         self.target = target
         self.settings = settings or Settings()
         self.policy = policy or Policy.ask()
-        self.owner = f"{os.getpid()}-{new_id('hub')}"
+        self.owner = new_owner()
         self._sessions: dict[SessionKey, Session] = {}
         self._opening: dict[SessionKey, asyncio.Lock] = {}
         self._tasks: list[asyncio.Task[None]] = []

@@ -27,10 +27,11 @@ from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, Trunkli
 from trunkline.folding import Folder
 from trunkline.grammar import Grammar, Phase
 from trunkline.ids import new_id
-from trunkline.journal import Held, SessionInfo
+from trunkline.journal import Held, Lease, SessionInfo
 from trunkline.line import Line
 from trunkline.mailbox import Mailbox
 from trunkline.options import choose
+from trunkline.owners import is_gone
 from trunkline.patches import PatchError, apply_patch
 from trunkline.reader import Reader
 from trunkline.register import Receipt, Register
@@ -350,7 +351,12 @@ class Session:
             self._check_open()
             if not self.hub.may_run(self.info):
                 return False
-            claimed = await self.hub.journal.claim(self.key, self.hub.owner, self.settings.lease_ttl)
+            journal, ttl = self.hub.journal, self.settings.lease_ttl
+            claimed = await journal.claim(self.key, self.hub.owner, ttl)
+            if isinstance(claimed, Held) and is_gone(claimed.owner):
+                # Its lease would run out anyway; it only keeps the living waiting.
+                await journal.release(Lease(self.key, claimed.owner, claimed.fence, 0))
+                claimed = await journal.claim(self.key, self.hub.owner, ttl)
             if isinstance(claimed, Held):
                 return False
             await self.line.catch_up()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Turn"]
 
 log = logging.getLogger("trunkline.agent")
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel.
 _BREATH = 256
@@ -129,7 +132,7 @@ class Turn:
         if not self._live:
             return
         if type(item) is str:
-            self._say(Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=item))
+            self._say_text(item)
         elif isinstance(item, ev.Event):
             self._say(item if item.turn_id == self.turn_id else self._stamp(item))
         elif isinstance(item, str):
@@ -152,6 +155,16 @@ class Turn:
         if event.turn_id is None:
             return msgspec.structs.replace(event, turn_id=self.turn_id)
         return event
+
+    def _say_text(self, text: str) -> None:
+        """Say plain text by the shortest way: nearly everything that is said is this."""
+        if not text.isascii():
+            text = _well_formed(text)
+        if self._held:
+            self._release_held()
+        self._line.say(Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=text))
+        if self._questions:
+            self._expect_quiet()
 
     def _say(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
@@ -310,9 +323,15 @@ class Turn:
             terminal = ev.TurnFailed(
                 turn_id=self.turn_id, code=error.code, message=str(error), fault=error.fault
             )
-        except (Exception, SystemExit) as error:
+        except GeneratorExit as error:
+            # Nothing can be awaited here: whoever raised it, this coroutine is being closed.
+            if self._live and self.loop.is_running():
+                self._settle_soon(self._failure("agent_failed", _describe(error)))
+            return
+        except BaseException as error:
+            # Also an exit or a Ctrl-C of the agent's own making: it ends its turn, not the process.
             log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id)
-            terminal = self._failure("agent_failed", f"{type(error).__name__}: {error}")
+            terminal = self._failure("agent_failed", _describe(error))
         if self._live and self._cancelled_by is not None:
             terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
         await self._settle(terminal)
@@ -336,14 +355,17 @@ class Turn:
 
     async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
         breath = _BREATH
-        take, line = self._take, self._session.line
+        say_text, line = self._say_text, self._session.line
         async for item in stream:
             if not self._live:
                 # It ignored its cancellation and was left behind: here it ends, nobody listens.
                 raise asyncio.CancelledError
-            if type(item) is not str and isinstance(item, _TERMINALS):
+            if type(item) is str:
+                say_text(item)
+            elif isinstance(item, _TERMINALS):
                 return self._stamp(item)
-            take(item)
+            else:
+                self._take(item)
             breath -= 1
             if not breath:
                 breath = _BREATH
@@ -388,7 +410,7 @@ class Turn:
         )
         self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
 
-    def _settle_soon(self, terminal: ev.TurnFinished) -> None:
+    def _settle_soon(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         self._session.keep(asyncio.create_task(self._settle(terminal)))
 
     async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
@@ -421,10 +443,18 @@ class Turn:
         self._quiet = self._detach = None
 
 
+def _describe(error: BaseException) -> str:
+    """Name an error in words; one that cannot even say what it is gets its type's name."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
 def _well_formed(text: str) -> str:
     """Replace lone surrogates, which no wire and no journal can carry."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode(errors="surrogatepass").decode(errors="replace")
+        return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
     return text

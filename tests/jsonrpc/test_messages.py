@@ -35,8 +35,8 @@ def message(**fields: Any) -> bytes:
         b'{"jsonrpc":"2.0","method":"a"} trailing',
         b"\xff\xfe",
         b'{"jsonrpc":"2.0","method":"\xc3"}',
-        b'{"jsonrpc":"2.0","method":"\\ud800"}',
         b'{"jsonrpc":"2.0","method":"a","params":[NaN]}',
+        b'{"jsonrpc":"2.0","method":"\\ud800","params":[NaN]}',
         b'\xef\xbb\xbf{"jsonrpc":"2.0","method":"a"}',
         b"[" * 100_000,
         b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
@@ -183,3 +183,20 @@ def test_no_object_makes_parsing_raise(fields: dict[str, Any], versioned: bool) 
     parsed = parse(orjson.dumps(fields | {"jsonrpc": "2.0"} if versioned else fields))
     if not isinstance(parsed, Notification):
         assert parsed.id is None or (type(parsed.id) is type(fields["id"]) and parsed.id == fields["id"])
+
+
+def test_half_an_emoji_does_not_cost_the_message() -> None:
+    line = b'{"jsonrpc":"2.0","id":7,"method":"m","params":{"text":"a\\ud83d b","ok":"\\ud83d\\ude00"}}'
+    request = parse(line)
+    assert isinstance(request, Request)
+    assert (request.id, request.params) == (
+        7,
+        {"text": "a\N{REPLACEMENT CHARACTER} b", "ok": "\N{GRINNING FACE}"},
+    )
+
+
+def test_a_line_that_cannot_be_mended_is_still_no_json() -> None:
+    for line in (b'{"a":"\\ud83d"', b"[" * 100_000 + b'"\\ud83d"'):
+        refused = parse(line)
+        assert isinstance(refused, Malformed)
+        assert (refused.id, refused.code) == (None, PARSE_ERROR)

@@ -124,6 +124,10 @@ def _explain(error: Exception) -> int:
     from trunkline.cli.escapes import escape
     from trunkline.errors import ConfigurationError, PeerError, SessionNotFound, TrunklineError
 
+    if isinstance(error, OSError):
+        click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)
+        _hang_up()
+        return 1
     if not isinstance(error, TrunklineError):
         raise error
     click.echo(f"error: {escape(str(error))}", err=True)

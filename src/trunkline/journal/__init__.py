@@ -56,7 +56,7 @@ async def open_journal(url: str | None = None) -> Journal:
         journal = SqliteJournal(rest)
     else:
         raise ConfigurationError(
-            f"unknown journal {url!r}: use sqlite:PATH (the default is {default_url()}) or memory:"
+            f"unknown journal {url!r}: use sqlite:PATH, for example sqlite:journal.db, or memory:"
         )
     await journal.open()
     return journal

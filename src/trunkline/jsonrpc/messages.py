@@ -6,6 +6,8 @@ whether it deserves an answer is for the peer to decide.
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, Final, TypeAlias, TypeGuard, Union
 
 import msgspec
@@ -44,6 +46,8 @@ REQUEST_CANCELLED: Final = -32800
 # ACP's own:
 AUTH_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 MAX_DEPTH: Final = 200
 """How deep a message may be nested: deeper than any protocol goes, and what we can still write."""
@@ -125,7 +129,10 @@ def parse(line: bytes) -> Message | Malformed:
     try:
         fields: dict[str, Any] = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        return Malformed(None, PARSE_ERROR, f"this line is not JSON: {error}")
+        try:
+            fields = _mend(line)
+        except (ValueError, RecursionError):
+            return Malformed(None, PARSE_ERROR, f"this line is not JSON: {error}")
     if type(fields) is not dict:
         return Malformed(None, INVALID_REQUEST, "invalid request: a message is one JSON object, no batch")
     # Cheap things first: most messages are too short to be too deep.
@@ -144,6 +151,14 @@ def parse(line: bytes) -> Message | Malformed:
     if not is_id(id):
         return _refuse(fields, "id must be a string, a number or null")
     return Request(id, method, params)
+
+
+def _mend(line: bytes) -> Any:
+    """Read a line that has half an emoji in it, as a JavaScript peer sends one that it cut."""
+    if b"\\ud" not in line and b"\\uD" not in line:
+        raise ValueError("nothing to mend")
+    text = json.dumps(json.loads(line), ensure_ascii=False)
+    return orjson.loads(_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def _parse_response(fields: dict[str, Any]) -> Response | Malformed:

@@ -210,3 +210,25 @@ async def test_what_a_client_cannot_be_asked_is_declined_for_it(scenario: str, w
         await editor.prompt(await editor.open(), f"/{scenario}")
         assert words in editor.text
         assert editor.asked("elicitation/create") == []
+
+
+@pytest.mark.parametrize("content", [[1], "x", 7])
+async def test_a_form_filled_in_with_garbage_is_as_good_as_none(content: Any, tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit", "reject_once")
+        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": content}
+        result = await editor.prompt(await editor.open(tmp_path), "/edit")
+        assert result["stopReason"] == "end_turn"
+        assert not (tmp_path / "hello.txt").exists()
+
+
+async def test_editing_adds_no_argument_that_was_not_offered(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+        editor.permit("trunkline:edit")
+        edited = {"content": "edited\n", "mode": "0777"}
+        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": edited}
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "/edit")
+        assert (tmp_path / "hello.txt").read_text() == "edited\n"
+        calls = (await (await hub.session(session_id)).history()).calls
+        assert [set(call.input) for call in calls.values()] == [{"path", "content"}]

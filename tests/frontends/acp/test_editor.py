@@ -137,3 +137,24 @@ async def test_a_command_must_be_a_list_of_words() -> None:
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         await editor.prompt(await editor.open(), "go")
         assert editor.text.count("give the command as a list of words") == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(None, "its answer is not ACP"), ({"content": 5}, "its answer is not ACP"), (..., "does not do that")],
+)
+async def test_an_editors_failure_is_the_workspaces_error_and_names_the_path(
+    answer: Any, why: str, tmp_path: Path
+) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        try:
+            await ctx.files.read("a.txt")
+        except WorkspaceError as error:
+            yield str(error)
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        if answer is not ...:
+            editor.answers["fs/read_text_file"] = lambda params: answer
+        await editor.prompt(await editor.open(tmp_path), "go")
+        assert "read 'a.txt'" in editor.text
+        assert why in editor.text

@@ -7,6 +7,7 @@ answers with an error: the agent learns why, and its turn goes on.
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 import msgspec
@@ -23,6 +24,8 @@ from trunkline.questions import Form, Link, Permission
 from trunkline.session import Session
 
 __all__ = ["Asker"]
+
+log = logging.getLogger("trunkline.acp")
 
 _EDIT = "trunkline:edit"
 _BY = "acp"
@@ -59,6 +62,10 @@ class Asker:
                 answer = self._declined(ask.asked, "an editor has no tools of its own to call")
         except (RpcError, msgspec.ValidationError) as error:
             answer = self._declined(ask.asked, f"the client could not be asked: {error}")
+        except Exception as error:
+            # Whatever a client sends back, nobody may wait for ever.
+            log.exception("an answer of the client could not be read")
+            answer = self._declined(ask.asked, f"the client's answer could not be read: {error}")
         finally:
             self._open.pop(ask.asked.question_id, None)
         try:
@@ -82,7 +89,8 @@ class Asker:
             for option in question.options
         ]
         given = (ask.call or {}).get("rawInput")
-        editable = question.allows_edit and self._forms and isinstance(given, dict)
+        once = next((o.option_id for o in question.options if o.kind == "allow_once"), None)
+        editable = question.allows_edit and self._forms and isinstance(given, dict) and once is not None
         if editable:
             options.insert(1, {"optionId": _EDIT, "name": "Edit…", "kind": "allow_once"})
         params: dict[str, Any] = {
@@ -101,8 +109,7 @@ class Asker:
                 return Answer(question_id=asked.question_id, option_id=outcome.option_id, by=_BY)
             edited = await self._edit(asked, cast("dict[str, Any]", given))
             if edited is not None:
-                allow = next(o.option_id for o in question.options if o.kind == "allow_once")
-                return Answer(question_id=asked.question_id, option_id=allow, input=edited, by=_BY)
+                return Answer(question_id=asked.question_id, option_id=once, input=edited, by=_BY)
 
     async def _edit(self, asked: ev.Asked, given: dict[str, Any]) -> dict[str, Any] | None:
         """Let the person edit the arguments in a form; None when they change their mind."""
@@ -115,7 +122,8 @@ class Asker:
         if content is None:
             return None
         edited = dict(given)
-        for name, value in content.items():
+        for name in fields.keys() & content.keys():
+            value = content[name]
             structured = isinstance(given.get(name), dict | list | None) and isinstance(value, str)
             edited[name] = _parsed(value) if structured else value
         return edited
@@ -136,7 +144,10 @@ class Asker:
         if not isinstance(result, dict):
             return None
         reply = cast("dict[str, Any]", result)
-        return (reply.get("content") or {}) if reply.get("action") == "accept" else None
+        content: Any = reply.get("content") or {}
+        if reply.get("action") != "accept" or not isinstance(content, dict):
+            return None
+        return cast("dict[str, Any]", content)
 
     async def _link(self, asked: ev.Asked, question: Link) -> Answer:
         if not self._links:

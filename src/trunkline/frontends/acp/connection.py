@@ -88,6 +88,8 @@ class Connection:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ticking = False
         self.closed = False
+        self.deaf = False
+        """Whether the other side will answer nothing any more."""
 
     # -- receiving ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ known yet, before. An agent that cannot be loaded is reported when a session is 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -74,7 +75,9 @@ class Door:
         self._client = cast("dict[str, Any]", client) if isinstance(client, dict) else {}
         card = self._cache.load() if self._cache is not None else None
         if card is not None:
-            return Reply(greet(card, self._client), self._load_soon)
+            # A damaged cache is no reason to keep an editor waiting: then the agent is asked itself.
+            with contextlib.suppress(AttributeError, TypeError, KeyError):
+                return Reply(greet(card, self._client), self._load_soon)
         try:
             async with self._opening:
                 hub = await self._open_hub()

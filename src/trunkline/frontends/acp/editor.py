@@ -6,17 +6,24 @@ The policy and the session's roots still hold: a path is checked before the edit
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from trunkline.errors import WorkspaceError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.lossless import decode
+from trunkline.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 
 __all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals"]
+
+_RELEASE_WITHIN = 1.0
 
 
 class EditorFiles(Files):
@@ -46,8 +53,9 @@ class EditorFiles(Files):
             params["line"] = line
         if limit is not None:
             params["limit"] = limit
-        result = await self._connection.request("fs/read_text_file", params)
-        return decode(wire.ReadTextFileResponse, result).content
+        with _explained(f"read {os.fspath(path)!r}"):
+            result = await self._connection.request("fs/read_text_file", params)
+            return decode(wire.ReadTextFileResponse, result).content
 
     async def write(self, path: str | os.PathLike[str], text: str) -> None:
         """Write through the editor, which shows the change."""
@@ -56,7 +64,8 @@ class EditorFiles(Files):
             return
         self._changeable(path)
         params = {"sessionId": self._session_id, "path": self.resolve(path), "content": text}
-        await self._connection.request("fs/write_text_file", params)
+        with _explained(f"write {os.fspath(path)!r}"):
+            await self._connection.request("fs/write_text_file", params)
 
 
 class EditorTerminals:
@@ -91,18 +100,23 @@ class EditorTerminals:
             params["cwd"] = os.fspath(cwd)
         if output_byte_limit is not None:
             params["outputByteLimit"] = output_byte_limit
-        made = decode(wire.CreateTerminalResponse, await self._connection.request("terminal/create", params))
+        with _explained(f"run {argv[0]!r}"):
+            result = await self._connection.request("terminal/create", params)
+            made = decode(wire.CreateTerminalResponse, result)
         self.ids.add(made.terminal_id)
         terminal = EditorTerminal(self._connection, self._session_id, made.terminal_id)
         self._running[made.terminal_id] = terminal
         return terminal
 
     async def close(self) -> None:
-        """Release every terminal, also in the editor."""
+        """Release every terminal, also in the editor, which may take a moment but not for ever."""
         running, self._running = self._running, {}
-        if not self._connection.closed:
-            for terminal in running.values():
-                await terminal.release()
+        if running and not self._connection.closed and not self._connection.deaf:
+            releases = [asyncio.ensure_future(terminal.release()) for terminal in running.values()]
+            await asyncio.wait(releases, timeout=_RELEASE_WITHIN)
+            for release in releases:
+                release.cancel()
+            await asyncio.gather(*releases, return_exceptions=True)
 
 
 class EditorTerminal:
@@ -122,8 +136,9 @@ class EditorTerminal:
 
     async def look(self) -> TerminalOutputView:
         """Ask for the output as it stands."""
-        result = await self._connection.request("terminal/output", self._params)
-        got = decode(wire.TerminalOutputResponse, result)
+        with _explained("show a terminal's output"):
+            result = await self._connection.request("terminal/output", self._params)
+            got = decode(wire.TerminalOutputResponse, result)
         status = got.exit_status
         code, signal = (None, None) if status is None else (status.exit_code, status.signal)
         self._last = TerminalOutputView(got.output, got.truncated, code, signal)
@@ -131,8 +146,9 @@ class EditorTerminal:
 
     async def wait(self) -> Exit:
         """Wait for the command to end; afterwards ``output`` is complete."""
-        result = await self._connection.request("terminal/wait_for_exit", self._params)
-        got = decode(wire.WaitForTerminalExitResponse, result)
+        with _explained("wait for a terminal"):
+            result = await self._connection.request("terminal/wait_for_exit", self._params)
+            got = decode(wire.WaitForTerminalExitResponse, result)
         await self.look()
         return Exit(got.exit_code, got.signal)
 
@@ -143,10 +159,23 @@ class EditorTerminal:
 
     async def kill(self) -> None:
         """Stop the command; its output stays."""
-        await self._connection.request("terminal/kill", self._params)
+        with _explained("stop a terminal"):
+            await self._connection.request("terminal/kill", self._params)
 
     async def release(self) -> None:
         """Stop the command and forget the terminal; idempotent."""
         if not self._released:
             self._released = True
-            await self._connection.request("terminal/release", self._params)
+            with _explained("release a terminal"):
+                await self._connection.request("terminal/release", self._params)
+
+
+@contextlib.contextmanager
+def _explained(what: str) -> Generator[None]:
+    """Give an editor's error the form that the sandbox's own have."""
+    try:
+        yield
+    except RpcError as error:
+        raise WorkspaceError(f"the editor could not {what}: {error}") from None
+    except msgspec.ValidationError as error:
+        raise WorkspaceError(f"the editor was asked to {what} and its answer is not ACP: {error}") from None

@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Union
 
 import msgspec
-import orjson
+from orjson import dumps
 
 from trunkline import events as ev
 from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
+from trunkline.events import Text
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.blocks import block_to_wire
 from trunkline.frontends.acp.calls import CallView
@@ -69,7 +70,7 @@ LOSSES: dict[type[ev.Event], str] = {
 """Events that this protocol cannot carry, and where their meaning goes instead."""
 
 _CHUNKS = {
-    ev.Text: "agent_message_chunk",
+    Text: "agent_message_chunk",
     ev.Thought: "agent_thought_chunk",
     ev.UserMessage: "user_message_chunk",
 }
@@ -93,7 +94,7 @@ class AcpEncoder:
         ``turns_only`` leaves out what belongs to no turn, because someone else tells it.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
-        self._head += orjson.dumps(session_id) + b',"update":'
+        self._head += dumps(session_id) + b',"update":'
         session = client.session if client is not None else None
         self._notices = session is not None and session.notices is not None
         self._compaction = session is not None and session.compaction is not None
@@ -114,13 +115,12 @@ class AcpEncoder:
     def feed(self, entry: Entry, /) -> list[Out]:
         """Give what one event is on this wire."""
         event = entry.event
-        if type(event) is ev.Text:
-            if event.meta is not None:
-                return self._piece(event)
+        if type(event) is Text and event.meta is None:
+            # Nearly every event of nearly every session: only the text itself is new.
             if event.message_id != self._message_id or event.lane != self._lane:
                 self._message_id, self._lane = event.message_id, event.lane
                 self._prefix = self._text_prefix(event)
-            return [self._prefix + orjson.dumps(event.delta) + b"}}}}"]
+            return [self._prefix + dumps(event.delta) + b"}}}}"]
         handle = self._handlers.get(type(event))
         if handle is None or (self._turns_only and event.turn_id is None):
             return []
@@ -132,11 +132,11 @@ class AcpEncoder:
 
     # -- messages ----------------------------------------------------------------------------------
 
-    def _text_prefix(self, event: ev.Text) -> bytes:
+    def _text_prefix(self, event: Text) -> bytes:
         chunk: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "messageId": event.message_id}
         if event.lane is not None:
             chunk["_meta"] = _lane_meta(event)
-        return self._head + orjson.dumps(chunk)[:-1] + b',"content":{"type":"text","text":'
+        return self._head + dumps(chunk)[:-1] + b',"content":{"type":"text","text":'
 
     def _piece(self, event: Any, at: float = 0.0) -> list[Out]:
         if not event.delta:
@@ -164,7 +164,7 @@ class AcpEncoder:
         meta = _lane_meta(event)
         if meta:
             update["_meta"] = meta
-        return self._head + orjson.dumps(update) + b"}}"
+        return self._head + dumps(update) + b"}}"
 
     # -- tools -------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class AcpEncoder:
 
     _handlers: ClassVar[dict[type[ev.Event], Callable[[AcpEncoder, Any, float], list[Out]]]] = {
         ev.UserMessage: _user,
-        ev.Text: _piece,
+        Text: _piece,
         ev.Thought: _piece,
         ev.Media: _media,
         ev.Source: _source,

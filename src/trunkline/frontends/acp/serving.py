@@ -8,9 +8,11 @@ import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from trunkline.errors import TargetError, TrunklineError
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.greeting import CardCache
+from trunkline.transports.descendants import end_descendants
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:
@@ -58,15 +60,17 @@ async def _serve(
         door = connection.handler = Door(connection, house.open, cache)
         serving = asyncio.current_task()
         if serving is not None:
-            for name in (signal.SIGTERM, signal.SIGINT):
+            for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(name, serving.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await transport.run(connection.receive)
             connection.receive_eof()
+        connection.deaf = True
         # Turns are cancelled and written first, so that the last words are legal.
         await door.close()
         await house.close()
         await connection.close("the editor closed the connection")
+        end_descendants()
 
 
 class _House:
@@ -91,11 +95,20 @@ class _House:
             from trunkline.journal import open_journal
             from trunkline.targets import normalize_target
 
-            agent = self._load()
+            agent = self._loaded()
             journal = await open_journal(self._journal_url)
             self._stack.push_async_callback(journal.close)
             self._hub = await Hub(agent, journal, target=normalize_target(self._target)).__aenter__()
         return self._hub
+
+    def _loaded(self) -> Agent:
+        try:
+            return self._load()
+        except TrunklineError:
+            raise
+        except BaseException as error:
+            # Also an exit or a Ctrl-C of the agent's own making: a session that cannot open says why.
+            raise TargetError(f"{self._target} cannot be loaded: {type(error).__name__}: {error}") from error
 
     async def close(self) -> None:
         if self._hub is not None:
