@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from trunkline import Prompt, TurnContext, open_journal
+from trunkline.errors import WorkspaceError
 from trunkline.jsonrpc import RpcError
 from trunkline.testing import AcpClient, ScriptedAgent
 
@@ -75,14 +76,14 @@ async def test_a_client_with_files_reads_and_writes_them(tmp_path: Path) -> None
         await ctx.files.write("copy.txt", "written")
         try:
             await ctx.files.read("missing.txt")
-        except RpcError as error:
+        except WorkspaceError as error:
             yield str(error)
 
     files = {str(tmp_path / "notes.txt"): "one\ntwo\nthree\n"}
     async with AcpClient(copy, files=files) as client:
         session = await client.new_session(str(tmp_path))
         await client.prompt(session, "go")
-    assert client.text.startswith("two\nthere is no file")
+    assert client.text.startswith("two\nthe editor could not read 'missing.txt': there is no file")
     assert files[str(tmp_path / "copy.txt")] == "written"
     assert not (tmp_path / "copy.txt").exists()
 
