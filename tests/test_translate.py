@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from trunkline.translate import Chain, compose, prime, pump, translate
+from trunkline.translate import Chain, compose, feed_all, prime, pump, translate
 
 
 class Tag:
@@ -76,6 +76,15 @@ def test_one_translator_alone_is_itself_and_none_is_a_wire() -> None:
     tag = Tag("a")
     assert compose(tag) is tag
     assert translate(compose(), ["x", "y"]) == ["x", "y"]
+
+
+def test_a_batch_goes_in_at_once_where_that_is_possible_and_one_by_one_elsewhere() -> None:
+    class Whole(Tag):
+        def feed_all(self, items: Sequence[str], /) -> list[str]:
+            return ["".join(items) + self.name]
+
+    assert feed_all(Tag("!"), ["a", "b"]) == ["a!", "b!"]
+    assert feed_all(Whole("!"), ["a", "b"]) == ["ab!"]
 
 
 def test_priming_brings_a_translator_to_where_the_items_lead() -> None:

@@ -15,7 +15,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.session import Session
-from trunkline.translate import Translator
+from trunkline.translate import Translator, feed_all
 
 __all__ = ["Window"]
 
@@ -71,16 +71,16 @@ class Window(Generic[Wire]):
 
     def _show(self, entries: list[Entry]) -> tuple[list[Wire], bool]:
         """Encode what belongs to the turn, up to its end; True when that was reached."""
-        said: list[Wire] = []
-        feed, turn_id, ends = self._encoder.feed, self._turn_id, self._ends
+        mine: list[Entry] = []
+        turn_id, ends, over = self._turn_id, self._ends, False
         for entry in entries:
             event = entry.event
-            if event.turn_id != turn_id and event.turn_id is not None:
-                continue
-            said += feed(entry)
-            if type(event) in ends:
-                return said, True
-        return said, False
+            if event.turn_id == turn_id or event.turn_id is None:
+                mine.append(entry)
+                if type(event) in ends:
+                    over = True
+                    break
+        return feed_all(self._encoder, mine), over
 
     def _prime(self, entries: list[Entry]) -> list[Entry]:
         """Feed what the peer has seen, in silence, and give the rest; one entry may have to be cut."""

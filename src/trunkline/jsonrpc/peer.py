@@ -73,8 +73,6 @@ class Peer:
         self._last_id = 0
         self._outgoing: list[bytes] = []
         self._closed: str | None = None
-        self.pending_bytes = 0
-        """How many bytes wait to be drained; stop reading and producing while there are many."""
         self.unmatched = 0
         """How many answers came that nobody waited for."""
         self.malformed = 0
@@ -199,13 +197,11 @@ class Peer:
         """Queue a message that is encoded already, without its newline."""
         if self._closed is None:
             self._outgoing.append(line)
-            self.pending_bytes += len(line) + 1
 
     def send_lines(self, lines: list[bytes]) -> None:
         """Queue messages that are encoded already, without their newlines."""
         if self._closed is None:
             self._outgoing += lines
-            self.pending_bytes += sum(map(len, lines)) + len(lines)
 
     def drain(self) -> bytes:
         """Give everything that waits to be written, as one piece."""
@@ -214,7 +210,6 @@ class Peer:
         self._outgoing.append(b"")
         data = b"\n".join(self._outgoing)
         self._outgoing.clear()
-        self.pending_bytes = 0
         return data
 
     def close(self, reason: str = "the connection is closed") -> list[Settled]:
@@ -231,6 +226,11 @@ class Peer:
         self._waiting.clear()
         self._serving.clear()
         return settled
+
+    @property
+    def pending_bytes(self) -> int:
+        """How many bytes wait to be drained; stop reading and producing while there are many."""
+        return sum(map(len, self._outgoing)) + len(self._outgoing)
 
     @property
     def open_requests(self) -> list[Id]:

@@ -480,3 +480,12 @@ def test_any_beginning_of_a_stream_can_be_closed_and_only_once(story: Story, dat
 @given(stories())
 def test_an_encoder_says_the_same_again(story: Story) -> None:
     assert translate(encoder(ABLE), entries(story.events)) == translate(encoder(ABLE), entries(story.events))
+
+
+@given(stories(), st.data())
+def test_a_batch_is_encoded_as_its_entries_are_one_by_one(story: Story, data: st.DataObject) -> None:
+    all_entries = list(entries(data.draw(rechunked(story.events))))
+    cut = data.draw(st.integers(0, len(all_entries)))
+    encoding = encoder(ABLE)
+    said = [*encoding.feed_all(all_entries[:cut]), *encoding.feed_all(all_entries[cut:]), *encoding.close()]
+    assert said == translate(encoder(ABLE), all_entries)

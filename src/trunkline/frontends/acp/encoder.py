@@ -9,7 +9,7 @@ ACP v1's update union is closed, so what it has no variant for goes nowhere; ``L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar, Union
 
 import msgspec
@@ -116,7 +116,6 @@ class AcpEncoder:
         """Give what one event is on this wire."""
         event = entry.event
         if type(event) is Text and event.meta is None:
-            # Nearly every event of nearly every session: only the text itself is new.
             if event.message_id != self._message_id or event.lane != self._lane:
                 self._message_id, self._lane = event.message_id, event.lane
                 self._prefix = self._text_prefix(event)
@@ -125,6 +124,25 @@ class AcpEncoder:
         if handle is None or (self._turns_only and event.turn_id is None):
             return []
         return handle(self, event, entry.at)
+
+    def feed_all(self, entries: Sequence[Entry], /) -> list[Out]:
+        """Give what many events are.
+
+        Nearly all of them are more of the same text, where only the text itself is new.
+        """
+        said: list[Out] = []
+        for entry in entries:
+            event = entry.event
+            if (
+                type(event) is Text
+                and event.message_id == self._message_id
+                and event.lane == self._lane
+                and event.meta is None
+            ):
+                said.append(self._prefix + dumps(event.delta) + b"}}}}")
+            else:
+                said += self.feed(entry)
+        return said
 
     def close(self) -> list[Out]:
         """Say what still waits; a turn without an end is the endpoint's to answer."""
