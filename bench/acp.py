@@ -32,7 +32,10 @@ CHUNK = 1 << 18
 
 
 class Turn(NamedTuple):
-    """One turn: how many updates, and seconds on the wall and on the agent's processors."""
+    """One turn: how many updates came, and seconds on the wall and on the agent's processors.
+
+    A reader that falls behind is given more text in fewer updates, so they are counted, not assumed.
+    """
 
     updates: int
     wall: float
@@ -59,10 +62,10 @@ class Program:
         tail = b""
         while not (tail.endswith(b"\n") and b'"result"' in tail):
             piece = os.read(out, CHUNK)
-            if not piece:
-                raise EOFError(f"the program ended during {method}")
             pieces.append(piece)
             tail = (tail + piece[-512:])[-512:]
+            if not piece or b'"error"' in tail:
+                raise RuntimeError(f"{method} failed: {tail!r}")
         return b"".join(pieces)
 
     def cpu(self) -> float:
@@ -85,7 +88,7 @@ def play(command: Sequence[str], count: int, journal: str, cache: str) -> Turn:
         prompt = [{"type": "text", "text": str(count)}]
         cpu, began = program.cpu(), time.perf_counter()
         said = program.request("session/prompt", {"sessionId": session_id, "prompt": prompt})
-        turn = Turn(count, time.perf_counter() - began, program.cpu() - cpu)
+        wall, cpu = time.perf_counter() - began, program.cpu() - cpu
     finally:
         program.end()
     *updates, _ = said.splitlines()
@@ -93,7 +96,7 @@ def play(command: Sequence[str], count: int, journal: str, cache: str) -> Turn:
     assert heard == "x" * count, "the reader lost something"
     if "trunkline" in command:
         assert asyncio.run(kept(journal, session_id)) == heard, "the journal lost something"
-    return turn
+    return Turn(len(updates), wall, cpu)
 
 
 async def kept(url: str, session_id: str) -> str:
