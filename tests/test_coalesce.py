@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +103,36 @@ def test_a_delta_that_continues_the_open_record_needs_no_grammar(
         if data.draw(st.integers(0, 5)) == 0:
             long[1].seal()
             short[1].seal()
+
+
+@given(streams)
+def test_plain_text_takes_the_same_place_by_its_own_way(events: list[ev.Event]) -> None:
+    ids: dict[tuple[str | None, str], str] = {}
+    one, other = Coalescer(limit=4), Coalescer(limit=4)
+    for event in events:
+        place = one.place(event)
+        if isinstance(event, ev.Text) and event.lane is None and event.meta is None:
+            # As a turn says it: the message's id is one object, and that of another turn is another.
+            own = ids.setdefault((event.turn_id, event.message_id), "".join([*event.message_id]))
+            offset = other.extend_text(own, event.delta)
+            event = msgspec.structs.replace(event, message_id=own)
+            assert place == ((other.last_seq, offset) if offset else other.place(event))
+        else:
+            assert place == other.place(event)
+    one.seal()
+    other.seal()
+    assert one.take() == other.take()
+
+
+def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
+    coalescer = Coalescer()
+    first = "".join(["m", "1"])
+    coalescer.place(text("a", first))
+    assert coalescer.extend_text("".join(["m", "1"]), "b") == 0
+    assert coalescer.extend_text(first, "b") == 2
+    assert coalescer.extend_text(first, "") == 0
+    coalescer.seal()
+    assert coalescer.extend_text(first, "c") == 0
 
 
 @given(stories())

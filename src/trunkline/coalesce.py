@@ -36,6 +36,7 @@ class Coalescer:
         self.last_seq = last_seq
         self._limit = limit
         self._open: Any = None
+        self._flow: str | None = None  # The message whose plain text is open.
         self._joins = False
         self._pieces: list[str] = []
         self._size = 0
@@ -85,6 +86,17 @@ class Coalescer:
         self._size = size = self._size + len(piece)
         return size
 
+    def extend_text(self, message_id: str, piece: str) -> int:
+        """Join plain text to the message that is open, by the shortest way; 0 if it is no part of it.
+
+        It asks whether this is the very id that was said last: a turn says nothing else in between.
+        """
+        if message_id is not self._flow or self._size >= self._limit or not piece:
+            return 0
+        self._pieces.append(piece)
+        self._size = size = self._size + len(piece)
+        return size
+
     def place(self, event: Any) -> tuple[int, int]:
         """Give the event its record number and the offset at its end."""
         offset = self.extend(event)
@@ -99,6 +111,8 @@ class Coalescer:
             return self.last_seq, 0
         self._open = event
         self._joins = event.meta is None
+        if type(event) is Text and event.meta is None and event.lane is None:
+            self._flow = event.message_id
         self._pieces = [piece]
         self._size = len(piece)
         return self.last_seq, self._size
@@ -115,7 +129,7 @@ class Coalescer:
         event = self._open
         if event is None:
             return
-        self._open = None
+        self._open = self._flow = None
         if len(self._pieces) > 1:
             field = "data" if type(event) is TerminalOutput else "delta"
             event = msgspec.structs.replace(event, **{field: "".join(self._pieces)})

@@ -21,7 +21,7 @@ from trunkline.errors import JournalError, TrunklineError
 from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
-from trunkline.reader import Reader
+from trunkline.reader import WHOLE, Reader
 from trunkline.settings import Settings
 
 __all__ = ["Line"]
@@ -87,6 +87,18 @@ class Line:
         for legal in self.grammar.feed(event):
             seq, offset = coalescer.place(legal)
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
+
+    def say_text(self, turn_id: str, message_id: str, text: str) -> None:
+        """Say plain text of a message: nearly everything that is ever said, so it has a way of its own."""
+        event = Text(turn_id=turn_id, message_id=message_id, delta=text)
+        coalescer = self._coalescer
+        offset = coalescer.extend_text(message_id, text)
+        if not offset:
+            self.say(event)
+            return
+        if not self._ticking:
+            self._schedule()
+        self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
 
     def note(self, command: Command) -> None:
         """Write an accepted command into the journal; readers do not see it."""
@@ -167,7 +179,7 @@ class Line:
 
     def subscribe_from(self, seq: int) -> Reader:
         """Open a reader that begins with record ``seq``."""
-        return self._attach(Reader(self, seq - 1, _WHOLE, self.fence, live=False))
+        return self._attach(Reader(self, seq - 1, WHOLE, self.fence, live=False))
 
     async def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
         """Give every entry said so far, from record ``from_seq`` on."""
@@ -184,7 +196,7 @@ class Line:
         """The place after everything said so far: record, offset and fence."""
         last = self._outbox[-1] if self._outbox else self.last
         if last is None:
-            return self.committed_seq, _WHOLE, self.fence
+            return self.committed_seq, WHOLE, self.fence
         return last.seq, last.offset, last.fence
 
     def detach(self, reader: Reader) -> None:
@@ -314,10 +326,6 @@ class Line:
         self._moved.set()
         if self.on_lost is not None:
             self.on_lost(self._error)
-
-
-_WHOLE = 1 << 60
-"""An offset beyond any text: the whole record was seen."""
 
 
 def _by_seq(record: Record) -> int:

@@ -17,7 +17,10 @@ from trunkline.cursor import Cursor, Entry, piece_of, remainder
 if TYPE_CHECKING:
     from trunkline.line import Line
 
-__all__ = ["Reader"]
+__all__ = ["WHOLE", "Reader"]
+
+WHOLE = 1 << 60
+"""An offset beyond any text: the whole record was seen."""
 
 
 class Reader:
@@ -82,6 +85,9 @@ class Reader:
 
     async def _catch_up(self) -> list[Entry]:
         line = self._line
+        if line.lease is not None and (self._seq, self._offset) >= (line.committed_seq, WHOLE):
+            # Nothing after our place is written yet: all of it is in memory, piece by piece.
+            return self._go_live()
         committed = line.committed_seq
         records = await line.journal.read(line.key, after=self._seq - 1, limit=500)
         batch: list[Entry] = []
@@ -101,9 +107,12 @@ class Reader:
         if line.committed_seq != committed:
             # Something moved from the tail into the journal while we read: look again.
             return []
+        return self._go_live()
+
+    def _go_live(self) -> list[Entry]:
         self._live = True
         place = (self._seq, self._offset)
-        tail = [entry for part in line.tail for entry in part if (entry.seq, entry.offset) > place]
+        tail = [entry for part in self._line.tail for entry in part if (entry.seq, entry.offset) > place]
         return self._advance(tail)
 
     def _advance(self, batch: list[Entry]) -> list[Entry]:

@@ -162,7 +162,7 @@ class Turn:
             text = _well_formed(text)
         if self._held:
             self._release_held()
-        self._line.say(Text(turn_id=self.turn_id, message_id=self.ctx.message_id, delta=text))
+        self._line.say_text(self.turn_id, self.ctx.message_id, text)
         if self._questions:
             self._expect_quiet()
 
