@@ -69,7 +69,7 @@ MODULES = {
         AcpClient Answers RecordingTransport ScriptedAgent accept_all normalize refuse_all run_prompt
         validate_acp_update
     """,
-    "translate": "Batches Chain Translator compose feed_all prime pump translate",
+    "translate": "Chain Translator batching compose prime pump translate",
     "window": "Window",
     "workspace": """
         DEFAULT_ENV_ALLOW DEFAULT_PROTECTED Decision Exit Files Policy Request Rule Terminal

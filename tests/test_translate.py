@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from trunkline.translate import Chain, compose, feed_all, prime, pump, translate
+from trunkline.translate import Chain, batching, compose, prime, pump, translate
 
 
 class Tag:
@@ -83,8 +83,8 @@ def test_a_batch_goes_in_at_once_where_that_is_possible_and_one_by_one_elsewhere
         def feed_all(self, items: Sequence[str], /) -> list[str]:
             return ["".join(items) + self.name]
 
-    assert feed_all(Tag("!"), ["a", "b"]) == ["a!", "b!"]
-    assert feed_all(Whole("!"), ["a", "b"]) == ["ab!"]
+    assert batching(Tag("!"))(["a", "b"]) == ["a!", "b!"]
+    assert batching(Whole("!"))(["a", "b"]) == ["ab!"]
 
 
 def test_priming_brings_a_translator_to_where_the_items_lead() -> None:

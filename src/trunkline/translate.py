@@ -7,10 +7,10 @@ tested by feeding it values.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["Batches", "Chain", "Translator", "compose", "feed_all", "prime", "pump", "translate"]
+__all__ = ["Chain", "Translator", "batching", "compose", "prime", "pump", "translate"]
 
 In = TypeVar("In", contravariant=True)
 Out = TypeVar("Out")
@@ -27,15 +27,6 @@ class Translator(Protocol[In, Out]):
 
     def close(self) -> list[Out]:
         """Say whatever leaves the peer in a legal state; a second call says nothing."""
-        ...
-
-
-@runtime_checkable
-class Batches(Protocol[In, Out]):
-    """A translator that takes many items by a shorter way than one after the other."""
-
-    def feed_all(self, items: Sequence[In], /) -> list[Out]:
-        """Take items and give what can be said now, the same as ``feed`` would."""
         ...
 
 
@@ -68,11 +59,16 @@ def compose(*stages: Translator[Any, Any]) -> Translator[Any, Any]:
     return stages[0] if len(stages) == 1 else Chain(*stages)
 
 
-def feed_all(translator: Translator[A, B], items: Sequence[A]) -> list[B]:
-    """Feed many items and give all that was said; a translator that takes batches gets one."""
-    if isinstance(translator, Batches):
-        return cast("Batches[A, B]", translator).feed_all(items)
-    return [out for item in items for out in translator.feed(item)]
+def batching(translator: Translator[A, B]) -> Callable[[Sequence[A]], list[B]]:
+    """Give a function that feeds many items and gives all that was said.
+
+    A translator may have a shorter way for them than one after the other: its own ``feed_all``.
+    """
+    shorter: Callable[[Sequence[A]], list[B]] | None = getattr(translator, "feed_all", None)
+    if shorter is not None:
+        return shorter
+    feed = translator.feed
+    return lambda items: [out for item in items for out in feed(item)]
 
 
 def prime(translator: Translator[A, B], items: Iterable[A]) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.session import Session
-from trunkline.translate import Translator, feed_all
+from trunkline.translate import Translator, batching
 
 __all__ = ["Window"]
 
@@ -39,6 +39,7 @@ class Window(Generic[Wire]):
         """Look at a turn; ``after`` is the place up to which the peer has seen it already."""
         self._session = session
         self._encoder = encoder
+        self._feed_all = batching(encoder)
         self._turn_id = turn_id
         self._run_id = run_id
         self._front_end = front_end
@@ -80,7 +81,7 @@ class Window(Generic[Wire]):
                 if type(event) in ends:
                     over = True
                     break
-        return feed_all(self._encoder, mine), over
+        return self._feed_all(mine), over
 
     def _prime(self, entries: list[Entry]) -> list[Entry]:
         """Feed what the peer has seen, in silence, and give the rest; one entry may have to be cut."""
