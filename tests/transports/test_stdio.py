@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import socket
 import subprocess
@@ -50,6 +51,14 @@ async def running() -> AsyncGenerator[tuple[Ends, asyncio.Task[None]]]:
         ends.close()
         await soon(run)
         await soon(ends.transport.close())
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="this system's pipes have one size")
+async def test_a_reader_may_be_half_a_megabyte_behind_before_anything_waits() -> None:
+    async with running() as (ends, _):
+        await until(lambda: fcntl.fcntl(ends.agent_out, fcntl.F_GETPIPE_SZ) >= 1 << 20)
+        ends.transport.write(b"x" * (1 << 19))
+        assert len(os.read(ends.out_of, 1 << 20)) == 1 << 19
 
 
 async def test_bytes_go_both_ways() -> None:

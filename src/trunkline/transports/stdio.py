@@ -8,6 +8,8 @@ editors.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import os
 import stat
 import sys
@@ -77,6 +79,7 @@ class StdioTransport:
 
     async def _open_output(self, loop: asyncio.AbstractEventLoop) -> None:
         if _can_wait_for(self._out_fd):
+            _widen(self._out_fd)
             pipe = os.fdopen(os.dup(self._out_fd), "wb", 0)
             self._writer, _ = await loop.connect_write_pipe(lambda: self._flow, pipe)
             self._writer.set_write_buffer_limits(_HIGH_WATER)
@@ -128,6 +131,12 @@ class StdioTransport:
             # A terminal is shared with the shell, which would find it changed.
             os.set_blocking(fd, True)
             os.close(fd)
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold much, where the system allows it: its reader may then be slow for a moment."""
+    with contextlib.suppress(OSError, AttributeError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _HIGH_WATER)
 
 
 def _can_wait_for(fd: int) -> bool:
