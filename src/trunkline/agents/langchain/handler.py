@@ -1,0 +1,241 @@
+"""Callbacks: tokens as they come, and what tools do, also inside subagents.
+
+Handlers run inline: a token goes from the model to the reader without a task of its own, and only a
+journal that is far behind makes it wait. They never raise into the agent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.tracers._streaming import _StreamingCallbackHandler
+
+from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter, ModelRun
+from trunkline.agents.langchain.stops import explain, usage_of
+
+__all__ = ["GraphHandler"]
+
+log = logging.getLogger("trunkline.langchain")
+
+
+class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
+    """Feeds an emitter from a graph's callbacks.
+
+    Being a streaming handler makes every model stream, also under ``ainvoke``.
+    """
+
+    run_inline = True
+    raise_error = False
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        *,
+        on_usage: Callable[[ev.TokenUsage], None] | None = None,
+        on_final: Callable[[Any], None] | None = None,
+        ready: Callable[[], Awaitable[None]] | None = None,
+        lagging: Callable[[], bool] | None = None,
+    ) -> None:
+        """Say tokens through ``emitter``; ``ready`` is awaited while ``lagging`` is true."""
+        super().__init__()
+        self._emitter = emitter
+        self._on_usage = on_usage
+        self._on_final = on_final
+        self._ready = ready
+        self._lagging = lagging or (lambda: False)
+        self._runs: dict[UUID, ModelRun] = {}
+        self._parents: dict[UUID, UUID | None] = {}
+        self._tools: dict[UUID, tuple[str | None, str, str]] = {}
+        self._lanes: dict[UUID, str] = {}
+        self.places: dict[str, str | None] = {}
+        """The lane of each graph namespace a model spoke in."""
+
+    def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    # -- where things belong -----------------------------------------------------------------------
+
+    async def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Remember who started whom."""
+        self._parents[run_id] = parent_run_id
+
+    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a chain that ended."""
+        self._parents.pop(run_id, None)
+
+    def _lane(self, run_id: UUID | None, name: str | None) -> str | None:
+        """The lane of a run: that of the nearest tool above it, which is a subagent then."""
+        while run_id is not None:
+            if run_id in self._tools:
+                return self._open_lane(run_id, name)
+            run_id = self._parents.get(run_id)
+        return None
+
+    def _open_lane(self, tool_run: UUID, name: str | None) -> str:
+        lane = self._lanes.get(tool_run)
+        if lane is None:
+            parent_lane, native_id, tool = self._tools[tool_run]
+            lane = self._lanes[tool_run] = f"{native_id}" if parent_lane is None else f"{parent_lane}/{native_id}"
+            self._emitter.say(
+                ev.SubagentStarted(
+                    turn_id=self._emitter.turn_id,
+                    lane=lane,
+                    name=name or tool,
+                    parent_lane=parent_lane,
+                    parent_call_id=self._emitter.find(parent_lane, native_id),
+                )
+            )
+        return lane
+
+    def _close_lane(self, tool_run: UUID, outcome: Any) -> None:
+        lane = self._lanes.pop(tool_run, None)
+        if lane is not None:
+            self._emitter.say(
+                ev.SubagentFinished(turn_id=self._emitter.turn_id, lane=lane, outcome=outcome)
+            )
+
+    # -- models ------------------------------------------------------------------------------------
+
+    async def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin a message; results that the model is told of are said first."""
+        about = metadata or {}
+        internal = about.get("lc_source") == "summarization" or bool(about.get("lc_internal_call"))
+        lane = self._lane(parent_run_id, about.get("lc_agent_name"))
+        self._runs[run_id] = ModelRun(lane, internal=internal)
+        self.places["|".join(str(about.get("langgraph_checkpoint_ns", "")).split("|")[:-1])] = lane
+        if not internal:
+            for message in messages[0] if messages else ():
+                if message.type == "tool" and message.id is not None:
+                    self._emitter.tool_message(lane, message)
+
+    async def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
+        """Begin the answer of a model that completes text."""
+        parent: UUID | None = kwargs.get("parent_run_id")
+        self._runs[run_id] = ModelRun(self._lane(parent, None), internal=False)
+
+    async def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
+        """Say a token."""
+        run = self._runs.get(run_id)
+        if run is None or run.internal or chunk is None:
+            return
+        message = getattr(chunk, "message", None)
+        if message is not None:
+            self._emitter.chunk(run, message)
+        elif token:
+            run.message_id = run.message_id or f"lc_run--{run_id}"
+            self._emitter.say(
+                ev.Text(
+                    turn_id=self._emitter.turn_id, lane=run.lane, message_id=run.message_id, delta=str(token)
+                )
+            )
+        if self._lagging() and self._ready is not None:
+            await self._ready()
+
+    async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Complete a message: what was not streamed, its calls and its tokens."""
+        run = self._runs.pop(run_id, None)
+        message = _message_of(response)
+        if run is None or message is None:
+            return
+        usage = usage_of(message)
+        if usage is not None and self._on_usage is not None:
+            self._on_usage(usage)
+        if run.internal:
+            return
+        if run.message_id is not None and message.id != run.message_id:
+            # A provider that names its message late: the first name stays.
+            message = message.model_copy(update={"id": run.message_id})
+        self._emitter.message(run.lane, message)
+        if run.lane is None and self._on_final is not None:
+            self._on_final(message)
+
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a call that failed; a retry is another message."""
+        self._runs.pop(run_id, None)
+
+    # -- tools -------------------------------------------------------------------------------------
+
+    async def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        inputs: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Say that a tool runs."""
+        self._parents[run_id] = parent_run_id
+        native_id = kwargs.get("tool_call_id")
+        if native_id is None:
+            return
+        lane = self._lane(parent_run_id, None)
+        name = str(kwargs.get("name") or (serialized or {}).get("name") or "tool")
+        self._tools[run_id] = (lane, str(native_id), name)
+        self._emitter.tool_started(lane, str(native_id), name, inputs)
+
+    async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Say a tool's result."""
+        known = self._tools.get(run_id)
+        if known is None:
+            return
+        self._close_lane(run_id, "completed")
+        lane, native_id, _ = known
+        for message in _tool_messages(output):
+            if message.tool_call_id == native_id:
+                self._emitter.tool_message(lane, message)
+        self._forget(run_id)
+
+    async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Say that a tool raised; an interrupt or a cancel is not a failure."""
+        known = self._tools.get(run_id)
+        if known is None:
+            return
+        if isinstance(error, Exception) and type(error).__name__ not in ("GraphInterrupt", "ParentCommand"):
+            self._close_lane(run_id, "failed")
+            self._emitter.tool_failed(known[0], known[1], explain(error))
+            self._forget(run_id)
+
+    def _forget(self, run_id: UUID) -> None:
+        self._tools.pop(run_id, None)
+        self._parents.pop(run_id, None)
+
+
+def _message_of(response: Any) -> Any:
+    try:
+        return response.generations[0][0].message
+    except (AttributeError, IndexError):
+        return None
+
+
+def _tool_messages(output: Any) -> list[Any]:
+    if getattr(output, "type", None) == "tool":
+        return [output]
+    update = getattr(output, "update", None)
+    if isinstance(update, dict):
+        return [m for m in update.get("messages", ()) if getattr(m, "type", None) == "tool"]
+    if isinstance(output, list):
+        return [m for item in output for m in _tool_messages(item)]
+    return []

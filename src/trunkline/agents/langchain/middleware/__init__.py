@@ -1,0 +1,1 @@
+"""Middlewares for a LangChain agent, usable alone."""

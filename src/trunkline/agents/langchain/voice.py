@@ -1,0 +1,160 @@
+"""The voice: whom a middleware, a tool or a callback talks to while an agent runs.
+
+In a session it is the turn (:class:`TurnVoice`); in somebody's own ``ainvoke`` it is whatever transport
+they gave. It travels in a context variable, so one agent object serves many clients at once and
+nothing of it reaches a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.context import TurnContext
+from trunkline.questions import Question
+
+__all__ = ["TurnVoice", "Voice", "current_voice", "speaking"]
+
+
+class Voice(Protocol):
+    """Says events and asks questions, for one run of an agent."""
+
+    @property
+    def session_id(self) -> str:
+        """The session, which is the thread of a graph."""
+        ...
+
+    @property
+    def emitter(self) -> Emitter:
+        """Says messages and calls, each once, whoever comes first."""
+        ...
+
+    @property
+    def memory(self) -> dict[Any, Any]:
+        """A place for things that live as long as the session does in this process."""
+        ...
+
+    @property
+    def mode(self) -> str | None:
+        """The mode the session is in at this moment."""
+        ...
+
+    @property
+    def client_tools(self) -> tuple[Any, ...]:
+        """The tools that the front end runs itself, as given with the prompt."""
+        ...
+
+    def say(self, event: ev.AnyEvent) -> None:
+        """Say an event; safe from any thread, never raises."""
+        ...
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Ask a person and wait; a key that was answered in an earlier process is not asked again."""
+        ...
+
+    def ask_sync(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Ask from a plain function, which runs in a thread of its own."""
+        ...
+
+
+_VOICE: ContextVar[Voice | None] = ContextVar("trunkline_voice", default=None)
+
+
+def current_voice() -> Voice | None:
+    """The voice of the run this code is part of, or None outside of one."""
+    return _VOICE.get()
+
+
+@contextmanager
+def speaking(voice: Voice) -> Iterator[None]:
+    """Let everything that starts inside this block talk through ``voice``."""
+    token = _VOICE.set(voice)
+    try:
+        yield
+    finally:
+        _VOICE.reset(token)
+
+
+class TurnVoice:
+    """Talks through a turn of a session."""
+
+    def __init__(
+        self,
+        ctx: TurnContext,
+        emitter: Emitter,
+        *,
+        durable: bool = False,
+        answers: Mapping[str, ev.Answered] | None = None,
+    ) -> None:
+        """Speak in a turn; ``answers`` are those that came after a restart, by durable key."""
+        self.ctx = ctx
+        self.emitter = emitter
+        self._durable = durable
+        self._answers = dict(answers or {})
+
+    @property
+    def session_id(self) -> str:
+        """The session, which is the thread of a graph."""
+        return self.ctx.session.session_id
+
+    @property
+    def memory(self) -> dict[Any, Any]:
+        """The session's own place for things."""
+        return self.ctx.session.memory
+
+    @property
+    def mode(self) -> str | None:
+        """The mode the session is in at this moment."""
+        return self.ctx.session.mode
+
+    @property
+    def client_tools(self) -> tuple[Any, ...]:
+        """The tools that the front end runs itself."""
+        return tuple(self.ctx.prompt.tools)
+
+    def say(self, event: ev.AnyEvent) -> None:
+        """Say an event in this turn."""
+        self.ctx.emit(event)
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Ask whoever follows the session; only an agent that remembers can be asked durably."""
+        if durable_key is not None and (known := self._answers.pop(durable_key, None)) is not None:
+            return known
+        key = durable_key if self._durable else None
+        return await self.ctx.ask(question, durable_key=key, group=group, lane=lane)
+
+    def ask_sync(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Ask from a plain function, which runs in a thread of its own."""
+        return self.ctx.wait(self.ask(question, durable_key=durable_key, group=group, lane=lane))
