@@ -1,0 +1,166 @@
+"""Anatomy of a compiled graph: what is inside it, and a copy of it that lets us in.
+
+``create_agent`` closes over its model, its middlewares and its tools, and offers no way to add a tool
+to a graph that is compiled already. A session's MCP servers and a front end's own tools come later
+than that. So the graph is copied with two doors: every request to the model may be changed, and every
+tool call goes through a wrapper. The copy shares everything else; the original is left alone. A graph
+that is built otherwise (a plain StateGraph) gets the door to its tools only.
+
+These are insides of LangChain: ``tests/agents/langchain/test_anatomy.py`` fails when they move.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import types
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, cast
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt import ToolNode
+
+__all__ = ["Doors", "middleware_in", "model_in", "open_doors", "tools_in"]
+
+Change = Callable[[Any], Any]
+Wrap = Callable[[Any, Callable[[Any], Awaitable[Any]]], Awaitable[Any]]
+
+# A graph holds a few hundred objects; what is reached beyond this is not part of one.
+_FAR = 20_000
+
+
+class Doors:
+    """An instrumented copy of a graph, and which doors could be opened."""
+
+    def __init__(self, graph: Any, *, model: bool, tools: bool) -> None:
+        """Keep the copy."""
+        self.graph = graph
+        self.model = model
+        self.tools = tools
+
+
+def open_doors(graph: Any, change: Change, wrap: Wrap) -> Doors:
+    """Copy a graph so that ``change`` sees every model request and ``wrap`` every tool call."""
+    nodes: dict[str, Any] = dict(graph.nodes)
+    model = tools = False
+    for name, node in graph.nodes.items():
+        bound = getattr(node, "bound", None)
+        if isinstance(bound, ToolNode):
+            nodes[name] = node.copy({"bound": _wrapped_tools(bound, wrap)})
+            tools = True
+        elif (changed := _changed_model(bound, change)) is not None:
+            nodes[name] = node.copy({"bound": changed})
+            model = True
+    opened = copy.copy(graph)
+    opened.nodes = nodes
+    return Doors(opened, model=model, tools=tools)
+
+
+def _wrapped_tools(node: ToolNode, wrap: Wrap) -> ToolNode:
+    """Copy a tool node with ``wrap`` around whatever wraps its calls already."""
+    inside = cast("Any", node)
+    inner: Wrap | None = inside._awrap_tool_call
+    plain: Callable[[Any, Callable[[Any], Any]], Any] | None = inside._wrap_tool_call
+    made: Any = copy.copy(node)
+
+    async def outer(request: Any, execute: Callable[[Any], Awaitable[Any]]) -> Any:
+        if inner is None:
+            return await wrap(request, execute)
+        return await wrap(request, lambda changed: inner(changed, execute))
+
+    if inner is None and plain is not None:
+        return node  # Wrapped by a plain function alone: it could not wait for ours.
+    made._awrap_tool_call = outer
+    # The node calls itself through these two, bound to the original.
+    made.func = made._func
+    made.afunc = made._afunc
+    return made
+
+
+def _changed_model(bound: Any, change: Change) -> Any:
+    """Copy the model node of ``create_agent`` so that its requests are changed; None if it is another."""
+    afunc: Any = getattr(bound, "afunc", None)
+    cells = _cells(afunc)
+    if not {"awrap_model_call_handler", "_execute_model_async"} <= cells.keys():
+        return None
+    handler = cells["awrap_model_call_handler"].cell_contents
+    if handler is None:
+        execute = cells["_execute_model_async"].cell_contents
+        swapped = {"_execute_model_async": lambda request: execute(change(request))}
+    else:
+        swapped = {"awrap_model_call_handler": lambda request, execute: handler(change(request), execute)}
+    made = copy.copy(bound)
+    made.afunc = _with_cells(afunc, cast("dict[str, Any]", swapped))
+    return made
+
+
+def _cells(function: Any) -> dict[str, types.CellType]:
+    if not isinstance(function, types.FunctionType) or function.__closure__ is None:
+        return {}
+    return dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+
+
+def _with_cells(function: types.FunctionType, swapped: dict[str, Any]) -> types.FunctionType:
+    cells = {**_cells(function), **{name: types.CellType(value) for name, value in swapped.items()}}
+    closure = tuple(cells[name] for name in function.__code__.co_freevars)
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    return functools.update_wrapper(made, function)
+
+
+# -- looking around --------------------------------------------------------------------------------
+
+
+def tools_in(graph: Any) -> dict[str, BaseTool]:
+    """The tools of a graph's tool nodes, by name."""
+    found: dict[str, BaseTool] = {}
+    for node in (getattr(graph, "nodes", None) or {}).values():
+        found.update(getattr(getattr(node, "bound", None), "tools_by_name", {}))
+    return found
+
+
+def middleware_in(graph: Any) -> tuple[AgentMiddleware[Any, Any], ...]:
+    """The middlewares a graph was made with."""
+    return tuple(item for item in _parts(graph) if isinstance(item, AgentMiddleware))
+
+
+def model_in(graph: Any) -> BaseChatModel | None:
+    """The chat model of an agent, if there is one."""
+    return next((item for item in _parts(graph) if isinstance(item, BaseChatModel)), None)
+
+
+def _parts(graph: Any) -> Iterator[Any]:
+    """Walk through what the functions of a graph close over, nearest first, each thing once."""
+    seen: set[int] = set()
+    queue = [getattr(node, "bound", None) for node in (getattr(graph, "nodes", None) or {}).values()]
+    while queue and len(seen) < _FAR:
+        item = queue.pop(0)
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        yield item
+        queue += _inside(item)
+
+
+def _inside(item: Any) -> list[Any]:
+    if isinstance(item, types.FunctionType):
+        held = [cell.cell_contents for cell in item.__closure__ or () if _is_full(cell)]
+        return [*held, getattr(item, "__wrapped__", None)]
+    if isinstance(item, types.MethodType):
+        return [item.__self__, item.__func__]
+    if isinstance(item, functools.partial):
+        return [item.func, *item.args]
+    if isinstance(item, list | tuple):
+        return list(cast("list[Any]", item))
+    return [getattr(item, name, None) for name in ("func", "afunc", "_awrap_tool_call", "_wrap_tool_call")]
+
+
+def _is_full(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
