@@ -66,9 +66,10 @@ MODULES = {
     "settings": "BusyPolicy Settings",
     "targets": "SCHEMES normalize_target resolve_target",
     "testing": """
-        AcpClient Answers RecordingTransport ScriptedAgent accept_all normalize refuse_all run_prompt
-        validate_acp_update
+        AcpClient Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all chat_model normalize
+        refuse_all run_prompt validate_acp_update
     """,
+    "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
     "translate": "Chain Translator batching compose prime pump translate",
     "window": "Window",
     "workspace": """

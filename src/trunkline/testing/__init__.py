@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trunkline.testing.acp import AcpClient
     from trunkline.testing.answers import Answers, accept_all, refuse_all
+    from trunkline.testing.chat import ScriptedChatModel, chat_model
     from trunkline.testing.recording import RecordingTransport
     from trunkline.testing.runs import run_prompt
     from trunkline.testing.scripted import ScriptedAgent
@@ -28,7 +29,9 @@ __all__ = [
     "Answers",
     "RecordingTransport",
     "ScriptedAgent",
+    "ScriptedChatModel",
     "accept_all",
+    "chat_model",
     "normalize",
     "refuse_all",
     "run_prompt",
@@ -40,7 +43,9 @@ _HOMES = {
     "Answers": "answers",
     "RecordingTransport": "recording",
     "ScriptedAgent": "scripted",
+    "ScriptedChatModel": "chat",
     "accept_all": "answers",
+    "chat_model": "chat",
     "normalize": "transcripts",
     "refuse_all": "answers",
     "run_prompt": "runs",
