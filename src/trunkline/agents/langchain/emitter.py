@@ -8,44 +8,51 @@ to ``say``, and it never waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
+
+import msgspec
 
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
 
-__all__ = ["Emitter", "ModelRun"]
+__all__ = ["Emitter", "ModelRun", "plain"]
 
 Say = Callable[[Any], None]
+
+_CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "tool_use", "input_json_delta", "function_call"})
+_REASON = 500
 
 
 class _Call:
     """A call on its way: its id, and what of it was said."""
 
-    __slots__ = ("annotations", "args_said", "call_id", "done", "name", "native_id", "started")
+    __slots__ = ("call_id", "described", "diff", "done", "kind", "name", "native_id", "raised", "running")
 
-    def __init__(self, call_id: str, native_id: str, name: str) -> None:
+    def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
         self.call_id = call_id
         self.native_id = native_id
         self.name = name
-        self.args_said = False
-        self.started = False
+        self.kind: ev.ToolKind = kind
+        self.described = False
+        self.diff = False
         self.done = False
+        self.running = False
+        self.raised: str | None = None
 
 
 class ModelRun:
     """One call of a model: where its tokens belong and what they brought so far."""
 
-    __slots__ = ("calls", "internal", "lane", "message_id", "pending", "spoke")
+    __slots__ = ("calls", "internal", "lane", "message_id", "pending")
 
     def __init__(self, lane: str | None, *, internal: bool) -> None:
         """A run in a lane; an internal one (a summarizer) is never shown."""
         self.lane = lane
         self.internal = internal
         self.message_id: str | None = None
-        self.spoke = False
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
 
@@ -92,7 +99,6 @@ class Emitter:
         content = message.content
         if type(content) is str:
             if content and self._with_text:
-                run.spoke = True
                 self.say(
                     ev.Text(turn_id=self.turn_id, lane=run.lane, message_id=run.message_id, delta=content)
                 )
@@ -107,58 +113,31 @@ class Emitter:
             self._call_chunk(run, piece)
 
     def _block(self, run: ModelRun, block: Any) -> None:
-        if isinstance(block, dict) and "tool" in str(cast("dict[str, Any]", block).get("type")) and (
-            cast("dict[str, Any]", block).get("type") in ("tool_call", "tool_call_chunk", "tool_use", "input_json_delta")
-        ):
+        if isinstance(block, dict) and cast("dict[str, Any]", block).get("type") in _CALL_BLOCKS:
             return  # The calls come as tool_call_chunks, already put together.
-        for item in self.mapper.to_neutral(block, run.message_id or ""):
+        message_id = run.message_id or ""
+        for item in self.mapper.to_neutral(block, message_id):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
-                    run.spoke = True
-                    self.say(
-                        ev.Text(
-                            turn_id=self.turn_id,
-                            lane=run.lane,
-                            message_id=run.message_id or "",
-                            delta=item.text,
-                        )
-                    )
+                    self._say(ev.Text(message_id=message_id, delta=item.text), run.lane)
             elif isinstance(item, ev.Thought):
                 self._thought(run, item.delta, item.signature)
             elif isinstance(item, ev.ToolCall):
-                self.announce(run.lane, item.call_id, item.name, run.message_id)
-            elif isinstance(item, ev.ToolUpdate):
-                self._relay_update(run.lane, item)
+                self.announce(run.lane, item.call_id, item.name, message_id)
+            elif isinstance(item, ev.ToolInput | ev.ToolUpdate):
+                if (call := self._calls.get((run.lane, item.call_id))) is not None:
+                    self._say(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
             elif isinstance(item, c.Block):
-                run.spoke = True
-                self.say(
-                    ev.Media(
-                        turn_id=self.turn_id,
-                        lane=run.lane,
-                        message_id=run.message_id or "",
-                        content=item,
-                    )
-                )
-            elif isinstance(item, ev.Source):
-                self.say(_placed(item, self.turn_id, run.lane))
+                self._say(ev.Media(message_id=message_id, content=item), run.lane)
+            else:
+                self._say(item, run.lane)
 
-    def _relay_update(self, lane: str | None, item: ev.ToolUpdate) -> None:
-        call = self._calls.get((lane, item.call_id))
-        if call is not None:
-            self.say(_placed(item, self.turn_id, lane, call_id=call.call_id))
+    def _say(self, event: ev.AnyEvent, lane: str | None) -> None:
+        self.say(msgspec.structs.replace(event, turn_id=self.turn_id, lane=lane))
 
     def _thought(self, run: ModelRun, text: str, signature: str | None) -> None:
         if (text or signature) and self._with_reasoning:
-            run.spoke = True
-            self.say(
-                ev.Thought(
-                    turn_id=self.turn_id,
-                    lane=run.lane,
-                    message_id=run.message_id or "",
-                    delta=text,
-                    signature=signature,
-                )
-            )
+            self._say(ev.Thought(message_id=run.message_id or "", delta=text, signature=signature), run.lane)
 
     def _call_chunk(self, run: ModelRun, piece: dict[str, Any]) -> None:
         """Follow a call by its index; name, id and arguments may come together or one by one."""
@@ -182,8 +161,12 @@ class Emitter:
             run.calls[index] = call
             args = waiting["args"]
         if args:
-            call.args_said = True
             self.say(ev.ToolInput(turn_id=self.turn_id, lane=run.lane, call_id=call.call_id, delta=args))
+
+    def given_up(self, run: ModelRun, reason: str) -> None:
+        """End the calls of an answer that broke off: the model never finished asking for them."""
+        for call in run.calls.values():
+            self._end(run.lane, call, "failed", reason)
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -192,18 +175,18 @@ class Emitter:
         call = self._calls.get((lane, native_id))
         if call is None:
             call_id = native_id if lane is None else f"{native_id}@{lane}"
-            call = self._calls[lane, native_id] = _Call(call_id, native_id, name)
-            self.say(
+            kind = kind_of(name, self._annotations(name), self._kind_mapper)
+            call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
+            self._say(
                 ev.ToolCall(
-                    turn_id=self.turn_id,
-                    lane=lane,
                     call_id=call_id,
                     name=name,
-                    kind=kind_of(name, self._annotations(name), self._kind_mapper),
+                    kind=kind,
                     title=title_of(name, None),
                     message_id=message_id,
                     native_id=native_id,
-                )
+                ),
+                lane,
             )
         return call
 
@@ -212,77 +195,102 @@ class Emitter:
         call = self._calls.get((lane, native_id))
         return call.call_id if call is not None else None
 
-    def describe(self, lane: str | None, tool_call: dict[str, Any], message_id: str | None) -> _Call:
-        """Say a call with its complete arguments: title, places and diff."""
-        native_id, name = str(tool_call.get("id") or ""), str(tool_call.get("name") or "tool")
-        call = self.announce(lane, native_id, name, message_id)
+    def describe(self, lane: str | None, tool_call: Mapping[str, Any], message_id: str | None = None) -> str:
+        """Say a call with its complete arguments, once: title, places and diff; give its id."""
+        call = self.announce(
+            lane, str(tool_call.get("id") or ""), str(tool_call.get("name") or "tool"), message_id
+        )
         args = tool_call.get("args")
-        if not call.started and args is not None:
-            call.started = True
-            self.say(
-                ev.ToolUpdate(
-                    turn_id=self.turn_id,
-                    lane=lane,
-                    call_id=call.call_id,
-                    title=title_of(name, args),
-                    input=args,
-                    locations=locations_of(args) or None,
-                    content=diff_of(name, args) or None,
-                )
-            )
-        return call
+        if not call.described and not call.done and args is not None:
+            call.described = True
+            self._detail(lane, call, args)
+        return call.call_id
+
+    def revise(self, lane: str | None, native_id: str, args: Any) -> None:
+        """Say that a call runs with other arguments than it was announced with."""
+        call = self._calls.get((lane, native_id))
+        if call is not None and not call.done:
+            self._detail(lane, call, args)
+
+    def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
+        diff = diff_of(call.name, args)
+        call.diff = bool(diff)
+        self._say(
+            ev.ToolUpdate(
+                call_id=call.call_id,
+                title=title_of(call.name, args),
+                input=plain(args),
+                locations=locations_of(args) or None,
+                content=diff or None,
+            ),
+            lane,
+        )
 
     def tool_started(self, lane: str | None, native_id: str, name: str, args: Any) -> None:
         """Say that a tool runs now."""
-        call = self.describe(lane, {"id": native_id, "name": name, "args": args}, None)
-        if not call.done:
-            self.say(
-                ev.ToolUpdate(
-                    turn_id=self.turn_id, lane=lane, call_id=call.call_id, status="in_progress"
-                )
-            )
+        self.describe(lane, {"id": native_id, "name": name, "args": args})
+        call = self._calls[lane, native_id]
+        if not call.done and not call.running:
+            call.running = True
+            self._say(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
 
-    def tool_failed(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Say that a tool raised."""
+    def tool_progress(
+        self, lane: str | None, native_id: str, output: str | None = None, title: str | None = None
+    ) -> None:
+        """Append to a running call's output, or give it another title."""
         call = self._calls.get((lane, native_id))
         if call is not None and not call.done:
+            self._say(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
+
+    def tool_raised(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Remember why a tool raised: somebody may try it again, or answer in its place."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            call.raised = reason
+
+    def settle_raised(self, lane: str | None) -> None:
+        """Say that the calls of a lane failed which raised and were answered by nobody."""
+        for (where, _), call in self._calls.items():
+            if where == lane and call.raised is not None:
+                self._end(lane, call, "failed", call.raised)
+
+    def tool_failed(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Say that a call failed."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            self._end(lane, call, "failed", reason)
+
+    def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Say that a call was refused; the message that tells the model so changes nothing of it."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            self._end(lane, call, "denied", reason)
+
+    def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str) -> None:
+        if not call.done:
             call.done = True
-            self.say(
-                ev.ToolUpdate(
-                    turn_id=self.turn_id, lane=lane, call_id=call.call_id, status="failed", reason=reason
-                )
-            )
+            self._say(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
 
     def tool_message(self, lane: str | None, message: Any) -> None:
-        """Say a tool's result; its message id when that is known."""
+        """Say a tool's result; the id of its message as soon as that is known."""
         if message.id is not None and message.id in self._results:
             return
-        native_id = str(message.tool_call_id)
-        call = self.announce(lane, native_id, str(message.name or "tool"), None)
+        call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
         if not call.done:
             call.done = True
             failed = getattr(message, "status", "success") == "error"
             content = self.mapper.content_of(message.content)
-            shown = diff_of(call.name, None) + content
             artifact = getattr(message, "artifact", None)
-            self.say(
+            self._say(
                 ev.ToolUpdate(
-                    turn_id=self.turn_id,
-                    lane=lane,
                     call_id=call.call_id,
                     status="failed" if failed else "completed",
-                    content=None if _has_diff(call.name) and not failed else shown,
-                    raw_output=_plain(message.content if artifact is None else artifact),
-                    reason=c.text_of(content)[:500] if failed else None,
+                    content=None if call.diff and not failed else content,
+                    raw_output=plain(message.content if artifact is None else artifact),
+                    reason=c.text_of(content)[:_REASON] if failed else None,
                     result_message_id=message.id,
-                )
+                ),
+                lane,
             )
         elif message.id is not None:
-            self.say(
-                ev.ToolUpdate(
-                    turn_id=self.turn_id, lane=lane, call_id=call.call_id, result_message_id=message.id
-                )
-            )
+            self._say(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
         if message.id is not None:
             self._results.add(message.id)
 
@@ -313,14 +321,21 @@ class Emitter:
     def _invalid(self, lane: str | None, broken: dict[str, Any], message_id: str) -> None:
         native_id = str(broken.get("id") or f"{message_id}:invalid")
         call = self.announce(lane, native_id, str(broken.get("name") or "tool"), message_id)
-        if not call.done:
-            call.done = True
-            why = str(broken.get("error") or f"its arguments are not JSON: {broken.get('args')}")
-            self.say(
-                ev.ToolUpdate(
-                    turn_id=self.turn_id, lane=lane, call_id=call.call_id, status="failed", reason=why
-                )
-            )
+        why = str(broken.get("error") or f"its arguments are not JSON: {broken.get('args')}")
+        self._end(lane, call, "failed", why[:_REASON])
+
+    def custom(self, name: str, value: Any) -> None:
+        """Pass on what an agent says by hand; an event of ours is said as it is."""
+        event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=plain(value))
+        self._say(cast("ev.AnyEvent", event), event.lane)
+
+    def is_said(self, message_id: str) -> bool:
+        """Whether a message was said already."""
+        return message_id in self._said or message_id in self._results
+
+    def alias(self, message_id: str) -> None:
+        """Take a message as said under another id: its provider named it late."""
+        self._said.add(message_id)
 
     def known(self, messages: Iterable[Any]) -> None:
         """Take messages as said: the history a turn begins with."""
@@ -335,7 +350,7 @@ class Emitter:
             return
         self._plan = todos
         entries = [_entry(item) for item in cast("list[Any]", todos)]
-        self.say(ev.Plan(turn_id=self.turn_id, entries=tuple(entries)))
+        self._say(ev.Plan(entries=tuple(entries)), None)
 
 
 def _entry(item: Any) -> ev.PlanEntry:
@@ -351,20 +366,22 @@ def _entry(item: Any) -> ev.PlanEntry:
     )
 
 
-def _has_diff(name: str) -> bool:
-    return kind_of(name) == "edit"
-
-
-def _plain(value: Any) -> Any:
-    """Give a value that JSON can carry; what cannot is left out."""
+def plain(value: Any) -> Any:
+    """Give a value that JSON can carry: as it is, by its fields, or else in words."""
     try:
         ev.encode_event(ev.Custom(name="", value=value))
-    except (TypeError, ValueError):
-        return str(value)
-    return value
-
-
-def _placed(event: Any, turn_id: str | None, lane: str | None, **fields: Any) -> Any:
-    import msgspec
-
-    return msgspec.structs.replace(event, turn_id=turn_id, lane=lane, **fields)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    else:
+        return value
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        try:
+            return plain(dump(mode="json"))
+        except Exception:
+            return str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in cast("Iterable[Any]", value)]
+    return str(value)

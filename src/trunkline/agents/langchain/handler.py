@@ -75,6 +75,14 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         """Forget a chain that ended."""
         self._parents.pop(run_id, None)
 
+    async def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a chain that failed."""
+        self._parents.pop(run_id, None)
+
+    async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
+        """Pass on what a node dispatches by hand."""
+        self._emitter.custom(name, data)
+
     def _lane(self, run_id: UUID | None, name: str | None) -> str | None:
         """The lane of a run: that of the nearest tool above it, which is a subagent then."""
         while run_id is not None:
@@ -87,7 +95,9 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         lane = self._lanes.get(tool_run)
         if lane is None:
             parent_lane, native_id, tool = self._tools[tool_run]
-            lane = self._lanes[tool_run] = f"{native_id}" if parent_lane is None else f"{parent_lane}/{native_id}"
+            lane = self._lanes[tool_run] = (
+                f"{native_id}" if parent_lane is None else f"{parent_lane}/{native_id}"
+            )
             self._emitter.say(
                 ev.SubagentStarted(
                     turn_id=self._emitter.turn_id,
@@ -102,9 +112,8 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     def _close_lane(self, tool_run: UUID, outcome: Any) -> None:
         lane = self._lanes.pop(tool_run, None)
         if lane is not None:
-            self._emitter.say(
-                ev.SubagentFinished(turn_id=self._emitter.turn_id, lane=lane, outcome=outcome)
-            )
+            self._emitter.settle_raised(lane)
+            self._emitter.say(ev.SubagentFinished(turn_id=self._emitter.turn_id, lane=lane, outcome=outcome))
 
     # -- models ------------------------------------------------------------------------------------
 
@@ -164,15 +173,17 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         if run.internal:
             return
         if run.message_id is not None and message.id != run.message_id:
-            # A provider that names its message late: the first name stays.
+            self._emitter.alias(message.id)
             message = message.model_copy(update={"id": run.message_id})
         self._emitter.message(run.lane, message)
         if run.lane is None and self._on_final is not None:
             self._on_final(message)
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Forget a call that failed; a retry is another message."""
-        self._runs.pop(run_id, None)
+        """Settle what a broken answer began; a retry is another message."""
+        run = self._runs.pop(run_id, None)
+        if run is not None:
+            self._emitter.given_up(run, f"the model's answer broke off: {explain(error)}")
 
     # -- tools -------------------------------------------------------------------------------------
 
@@ -214,8 +225,8 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         if known is None:
             return
         if isinstance(error, Exception) and type(error).__name__ not in ("GraphInterrupt", "ParentCommand"):
+            self._emitter.tool_raised(known[0], known[1], explain(error))
             self._close_lane(run_id, "failed")
-            self._emitter.tool_failed(known[0], known[1], explain(error))
             self._forget(run_id)
 
     def _forget(self, run_id: UUID) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -14,29 +15,46 @@ from trunkline.patches import diff
 __all__ = ["StateTeller", "shareable"]
 
 _NOT_SHARED = frozenset({"messages", "jump_to", "structured_response"})
+_PLANS = ("todos", "plan")
 
 
 class StateTeller:
     """Says the state of a graph whenever it really changed."""
 
-    def __init__(self, ctx: TurnContext, emitter: Emitter) -> None:
-        """Speak through a turn's context."""
+    def __init__(self, ctx: TurnContext, emitter: Emitter, middleware: Sequence[Any] = ()) -> None:
+        """Speak through a turn's context; a SessionMiddleware in the graph says how much."""
         self._ctx = ctx
         self._emitter = emitter
+        owner = next((item for item in middleware if hasattr(item, "emit_state_snapshots")), None)
+        self._when: str = getattr(owner, "emit_state_snapshots", "initial")
+        self._mapper: Callable[[dict[str, Any]], Any] | None = getattr(owner, "state_mapper", None)
+        self._last: Any = None
 
-    def tell(self, values: Any) -> None:
+    def tell(self, values: dict[str, Any]) -> None:
         """Take the reduced values of a graph."""
-        if not isinstance(values, dict):
+        for field in _PLANS:
+            self._emitter.plan(values.get(field))
+        if self._when == "none":
             return
-        told = cast("dict[str, Any]", values)
-        for field in ("todos", "plan"):
-            self._emitter.plan(told.get(field))
-        now = shareable(told)
+        shared = shareable(values)
+        self._last = shared if self._mapper is None else self._mapper(shared)
+        if self._when != "final":
+            self._say(whole=self._when == "all")
+
+    def finish(self) -> None:
+        """Say the last state, if it is said only then."""
+        if self._when == "final" and self._last is not None:
+            self._say(whole=True)
+
+    def _say(self, *, whole: bool) -> None:
         before: Any = self._ctx.state.value
-        if now and before is None:
+        now = self._last
+        if now == before or (before is None and not now):
+            return
+        if whole or before is None:
             self._ctx.state.replace(now)
-        elif before is not None and (patch := diff(before, now)):
-            self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+        else:
+            self._ctx.emit(ev.StatePatched(patch=tuple(diff(before, now))))
 
 
 def shareable(values: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +64,7 @@ def shareable(values: dict[str, Any]) -> dict[str, Any]:
         if key in _NOT_SHARED or key.startswith("_"):
             continue
         try:
-            shared[key] = msgspec.to_builtins(value, str_keys=True)
+            shared[key] = cast("Any", msgspec.to_builtins(value, str_keys=True))
         except (TypeError, ValueError):
             continue
     return shared

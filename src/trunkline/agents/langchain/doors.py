@@ -1,0 +1,55 @@
+"""What goes through the doors of a graph: a session's own tools, and the errors of all.
+
+The graph is shared by every session; the voice of the run tells which one this is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langgraph.errors import GraphBubbleUp
+
+from trunkline.agents.langchain.stops import explain
+from trunkline.errors import TurnCancelled
+
+__all__ = ["change_request", "guard_calls"]
+
+Execute = Callable[[Any], Awaitable[Any]]
+
+
+def change_request(request: Any) -> Any:
+    """Offer the model the tools of this session and of its front end."""
+    return request
+
+
+def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
+    """Make the wrapper around every tool call: an exception answers the model, unless it is to be raised."""
+
+    async def guard(request: Any, execute: Execute) -> Any:
+        try:
+            return await execute(request)
+        except (GraphBubbleUp, TurnCancelled):
+            raise
+        except Exception as error:
+            if raise_errors or _is_invalid_resume(error):
+                raise
+            call = request.tool_call
+            return ToolMessage(
+                content=f"Error: {explain(error)}",
+                name=call["name"],
+                tool_call_id=call["id"],
+                status="error",
+            )
+
+    return guard
+
+
+def _is_invalid_resume(error: BaseException) -> bool:
+    """Whether an answer did not fit its interrupt: no model can repair that."""
+    try:
+        from langgraph.errors import is_invalid_resume
+    except ImportError:
+        return False
+    return is_invalid_resume(error)

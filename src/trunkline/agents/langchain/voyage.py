@@ -1,0 +1,236 @@
+"""A voyage: one turn of a graph, from the prompt to its end, through every stop on the way.
+
+The graph runs in the turn's own task. Tokens and tools come by callback, inline; everything else
+(whole messages, state, plans, interrupts, custom events) by ``astream``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from langgraph.types import Command
+
+from trunkline import events as ev
+from trunkline.agents.interface import Sayable
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.handler import GraphHandler
+from trunkline.agents.langchain.history import unanswered_calls
+from trunkline.agents.langchain.interrupts import Pending, pending_questions, resume_value
+from trunkline.agents.langchain.saver import LiveSaver
+from trunkline.agents.langchain.state import StateTeller
+from trunkline.agents.langchain.stops import explain, map_to_stop_reason
+from trunkline.agents.langchain.threads import repair
+from trunkline.agents.langchain.voice import TurnVoice, speaking
+from trunkline.context import TurnContext
+
+if TYPE_CHECKING:
+    from trunkline.agents.langchain.agent import LangChainAgent
+
+__all__ = ["Voyage"]
+
+log = logging.getLogger("trunkline.langchain")
+
+_REPAIR_WITHIN = 3.0
+_MODES = ["updates", "values", "custom"]
+
+
+class Voyage:
+    """One turn of one graph."""
+
+    def __init__(
+        self, agent: LangChainAgent, ctx: TurnContext, answers: Mapping[str, ev.Answered] | None = None
+    ) -> None:
+        """Prepare; ``answers`` are those that came after a restart."""
+        self._agent = agent
+        self._ctx = ctx
+        self._final: Any = None
+        self._emitter = Emitter(
+            ctx.emit,
+            ctx.turn_id,
+            mapper=agent.mapper,
+            kind_mapper=agent.kind_mapper,
+            annotations=agent.annotations_of,
+        )
+        self._voice = TurnVoice(ctx, self._emitter, durable=agent.durable, answers=answers)
+        self._state = StateTeller(ctx, self._emitter, agent.middleware)
+        self._handler = GraphHandler(
+            self._emitter,
+            on_usage=self._count,
+            on_final=self._keep,
+            ready=ctx.ready,
+            lagging=lambda: ctx.lagging,
+        )
+        config = agent.config_for(ctx.session)
+        self._config = {**config, "callbacks": [*(config.get("callbacks") or []), self._handler]}
+        self._runnable = agent.doors.graph
+        if agent.is_graph and not agent.durable:
+            # Interrupts need a memory, if only until the end of the turn.
+            self._runnable = copy.copy(self._runnable)
+            self._runnable.checkpointer = LiveSaver()
+
+    def _keep(self, message: Any) -> None:
+        self._final = message
+
+    def _count(self, usage: ev.TokenUsage) -> None:
+        self._ctx.usage(usage)
+        if size := self._agent.context_size:
+            self._ctx.emit(ev.Usage(used=usage.input_tokens + usage.output_tokens, size=size))
+
+    # -- the way -----------------------------------------------------------------------------------
+
+    async def begin(self, earlier: list[Any], *, repair: bool = True) -> None:
+        """Take the history as said: only what this turn adds is new."""
+        if self._agent.durable:
+            if repair:
+                await self._repair()
+            earlier = (await self._snapshot()).values.get("messages", [])
+        self._emitter.known(earlier)
+
+    async def sail(self, payload: Any) -> AsyncIterator[Sayable]:
+        """Run to the end, asking whatever the graph stops for."""
+        try:
+            with speaking(self._voice):
+                while payload is not _END:
+                    await self._stream(payload)
+                    payload = await self._after()
+        except asyncio.CancelledError:
+            await self._settle()
+            raise
+        except Exception as error:
+            self._emitter.settle_raised(None)
+            await self._settle()
+            reason = map_to_stop_reason(error)
+            if reason == "end_turn":
+                log.warning("the agent failed", exc_info=error)
+                yield ev.TurnFailed(code=_code_of(error), message=explain(error))
+            else:
+                yield ev.TurnFinished(stop_reason=reason)
+            return
+        yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
+
+    async def next_input(self) -> Any:
+        """What the graph needs to go on from where it stopped; None lets it go on as it is."""
+        following = await self._after()
+        return None if following is _END else following
+
+    async def _after(self) -> Any:
+        """Look why the graph stopped: for questions, or at its end."""
+        if not self._agent.is_graph:
+            return _END
+        state = await self._snapshot()
+        if state.interrupts:
+            calls = unanswered_calls(state.values.get("messages", []))
+            pending = pending_questions(state.interrupts, calls)
+            return Command(resume=resume_value(pending, await self._ask(pending)))
+        return _END
+
+    async def _snapshot(self) -> Any:
+        plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
+        return await self._runnable.aget_state(plain)
+
+    async def _repair(self) -> None:
+        await repair(self._runnable, self._ctx.session.session_id)
+
+    async def _settle(self) -> None:
+        """Leave a thread that the next prompt can go on from."""
+        if not self._agent.durable:
+            return
+        try:
+            async with asyncio.timeout(_REPAIR_WITHIN):
+                await asyncio.shield(asyncio.ensure_future(self._repair()))
+        except Exception:
+            log.exception("the checkpoint could not be repaired")
+
+    # -- what comes by -----------------------------------------------------------------------------
+
+    async def _stream(self, payload: Any) -> None:
+        if not self._agent.is_graph:
+            async for piece in self._runnable.astream(payload, self._config):
+                self._piece(piece)
+            return
+        async for space, mode, data in self._runnable.astream(
+            payload, self._config, stream_mode=_MODES, subgraphs=True
+        ):
+            if mode == "updates":
+                self._update(space, data)
+            elif mode == "custom":
+                self._emitter.custom("langgraph", data)
+            elif not space:
+                self._values(data)
+
+    def _piece(self, piece: Any) -> None:
+        """Say the output of a Runnable in which no model spoke: models speak by callback."""
+        if not self._emitter.spoke and isinstance(piece, str):
+            self._ctx.emit(piece)
+
+    def _update(self, space: tuple[str, ...], data: Any) -> None:
+        key = "|".join(space)
+        if key and key not in self._handler.places:
+            return
+        lane = self._handler.places.get(key)
+        for message in _messages_in(data):
+            if message.id is not None:
+                self._message(lane, message)
+
+    def _values(self, values: Any) -> None:
+        """Say the messages that got their name only now, and the state."""
+        if not isinstance(values, dict):
+            return
+        told = cast("dict[str, Any]", values)
+        new: list[Any] = []
+        for message in reversed(cast("list[Any]", told.get("messages") or [])):
+            message_id = getattr(message, "id", None)
+            if message_id is None or message.type == "human" or self._emitter.is_said(message_id):
+                break
+            new.append(message)
+        for message in reversed(new):
+            self._message(None, message)
+        self._state.tell(told)
+
+    def _message(self, lane: str | None, message: Any) -> None:
+        self._emitter.message(lane, message)
+        if lane is None and message.type == "ai":
+            self._final = message
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    async def _ask(self, pending: list[Pending]) -> dict[str, ev.Answered]:
+        asking = [
+            asyncio.ensure_future(
+                self._voice.ask(item.question, durable_key=item.key, group=item.interrupt_id)
+            )
+            for item in pending
+        ]
+        await asyncio.sleep(0)
+        self._ctx.suspend()
+        try:
+            answers = await asyncio.gather(*asking)
+        finally:
+            for question in asking:
+                question.cancel()
+        return {item.key: answer for item, answer in zip(pending, answers, strict=True)}
+
+
+_END: Any = object()
+
+
+def _messages_in(data: Any) -> list[Any]:
+    """Find the messages that the nodes of one step gave back."""
+    found: list[Any] = []
+    for update in cast("dict[str, Any]", data).values() if isinstance(data, dict) else ():
+        for part in cast("list[Any]", update if isinstance(update, list) else [update]):
+            messages = cast("dict[str, Any]", part).get("messages") if isinstance(part, dict) else None
+            many = cast("list[Any]", messages if isinstance(messages, list) else [messages])
+            found += [one for one in many if getattr(one, "type", None) in ("ai", "AIMessageChunk", "tool")]
+    return found
+
+
+def _code_of(error: BaseException) -> str:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "RateLimitError" in names:
+        return "rate_limited"
+    return "model_failed" if hasattr(error, "status_code") or "APIError" in names else "agent_failed"
