@@ -122,7 +122,8 @@ class _Cutter:
         if isinstance(piece, BaseException):
             raise piece
         if isinstance(piece, AIMessageChunk):
-            yield piece.model_copy(deep=True)  # LangChain writes ids into what it is given
+            # LangChain writes ids into messages, and an index into their blocks.
+            yield piece.model_copy(deep=isinstance(piece.content, list))
             return
         part = says(piece) if isinstance(piece, str) else piece
         part = part if part.size is not None else replace(part, size=self.size)
