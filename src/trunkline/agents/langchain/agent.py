@@ -52,10 +52,7 @@ class LangChainAgent:
         A tool's exception answers the model as an error and the turn goes on, unless
         ``raise_tool_errors``.
         """
-        self.config: dict[str, Any] = dict(config or {})
-        while isinstance(runnable, RunnableBinding) and not runnable.kwargs:
-            self.config = cast("dict[str, Any]", merge_configs(runnable.config, cast("Any", self.config)))
-            runnable = cast("Any", runnable.bound)
+        runnable, self.config = _unbind(runnable, dict(config or {}))
         self.runnable: Any = runnable
         self.is_graph = hasattr(runnable, "aget_state") and hasattr(runnable, "nodes")
         self.mapper = mapper or ContentBlockMapper()
@@ -130,8 +127,8 @@ class LangChainAgent:
             return {fields[0]: prompt.text}
         if self.is_graph or fields:
             raise AgentError(
-                f"{self.card.name!r} takes {', '.join(fields) or 'nothing that has a name'}, and a prompt is one "
-                "message: give its state a 'messages' field, or wrap it in a function that takes (prompt, ctx)"
+                f"{self.card.name!r} takes {', '.join(fields) or 'nothing that has a name'}, and a prompt is "
+                "one message: give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
             )
         return prompt.text
 
@@ -142,6 +139,19 @@ class LangChainAgent:
             "thread_id": session.session_id,
         }
         return {**self.config, "configurable": configurable}
+
+
+def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Take a graph out of the configuration that was bound to it."""
+    while isinstance(runnable, RunnableBinding):
+        outer = cast("Any", runnable)
+        if outer.kwargs:
+            return outer, config
+        runnable, config = (
+            outer.bound,
+            cast("dict[str, Any]", merge_configs(outer.config, cast("Any", config))),
+        )
+    return runnable, config
 
 
 def _input_fields(runnable: Any) -> list[str]:

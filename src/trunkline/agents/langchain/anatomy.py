@@ -25,7 +25,8 @@ from langgraph.prebuilt import ToolNode
 __all__ = ["Doors", "middleware_in", "model_in", "open_doors", "tools_in"]
 
 Change = Callable[[Any], Any]
-Wrap = Callable[[Any, Callable[[Any], Awaitable[Any]]], Awaitable[Any]]
+Execute = Callable[[Any], Awaitable[Any]]
+Wrap = Callable[[Any, Execute], Awaitable[Any]]
 
 # A graph holds a few hundred objects; what is reached beyond this is not part of one.
 _FAR = 20_000
@@ -65,10 +66,8 @@ def _wrapped_tools(node: ToolNode, wrap: Wrap) -> ToolNode:
     plain: Callable[[Any, Callable[[Any], Any]], Any] | None = inside._wrap_tool_call
     made: Any = copy.copy(node)
 
-    async def outer(request: Any, execute: Callable[[Any], Awaitable[Any]]) -> Any:
-        if inner is None:
-            return await wrap(request, execute)
-        return await wrap(request, lambda changed: inner(changed, execute))
+    async def outer(request: Any, execute: Execute) -> Any:
+        return await wrap(request, execute if inner is None else functools.partial(_through, inner, execute))
 
     if inner is None and plain is not None:
         return node  # Wrapped by a plain function alone: it could not wait for ours.
@@ -77,6 +76,10 @@ def _wrapped_tools(node: ToolNode, wrap: Wrap) -> ToolNode:
     made.func = made._func
     made.afunc = made._afunc
     return made
+
+
+async def _through(inner: Wrap, execute: Execute, request: Any) -> Any:
+    return await inner(request, execute)
 
 
 def _changed_model(bound: Any, change: Change) -> Any:
@@ -88,12 +91,21 @@ def _changed_model(bound: Any, change: Change) -> Any:
     handler = cells["awrap_model_call_handler"].cell_contents
     if handler is None:
         execute = cells["_execute_model_async"].cell_contents
-        swapped = {"_execute_model_async": lambda request: execute(change(request))}
+        swapped = {"_execute_model_async": _changing(execute, change)}
     else:
-        swapped = {"awrap_model_call_handler": lambda request, execute: handler(change(request), execute)}
+        swapped = {"awrap_model_call_handler": _changing(handler, change)}
     made = copy.copy(bound)
-    made.afunc = _with_cells(afunc, cast("dict[str, Any]", swapped))
+    made.afunc = _with_cells(afunc, swapped)
     return made
+
+
+def _changing(call: Callable[..., Any], change: Change) -> Callable[..., Any]:
+    """Let a call see the changed request."""
+
+    def changed(request: Any, *rest: Any) -> Any:
+        return call(change(request), *rest)
+
+    return changed
 
 
 def _cells(function: Any) -> dict[str, types.CellType]:
@@ -108,23 +120,32 @@ def _with_cells(function: types.FunctionType, swapped: dict[str, Any]) -> types.
     made = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, closure
     )
-    return functools.update_wrapper(made, function)
+    functools.update_wrapper(made, function)
+    return made
 
 
 # -- looking around --------------------------------------------------------------------------------
 
 
+def _nodes(graph: Any) -> dict[str, Any]:
+    return getattr(graph, "nodes", None) or {}
+
+
 def tools_in(graph: Any) -> dict[str, BaseTool]:
     """The tools of a graph's tool nodes, by name."""
     found: dict[str, BaseTool] = {}
-    for node in (getattr(graph, "nodes", None) or {}).values():
+    for node in _nodes(graph).values():
         found.update(getattr(getattr(node, "bound", None), "tools_by_name", {}))
     return found
 
 
-def middleware_in(graph: Any) -> tuple[AgentMiddleware[Any, Any], ...]:
+def middleware_in(graph: Any) -> tuple[Any, ...]:
     """The middlewares a graph was made with."""
-    return tuple(item for item in _parts(graph) if isinstance(item, AgentMiddleware))
+    return tuple(item for item in _parts(graph) if _is_middleware(item))
+
+
+def _is_middleware(item: Any) -> bool:
+    return isinstance(item, AgentMiddleware)
 
 
 def model_in(graph: Any) -> BaseChatModel | None:
@@ -135,7 +156,7 @@ def model_in(graph: Any) -> BaseChatModel | None:
 def _parts(graph: Any) -> Iterator[Any]:
     """Walk through what the functions of a graph close over, nearest first, each thing once."""
     seen: set[int] = set()
-    queue = [getattr(node, "bound", None) for node in (getattr(graph, "nodes", None) or {}).values()]
+    queue: list[Any] = [getattr(node, "bound", None) for node in _nodes(graph).values()]
     while queue and len(seen) < _FAR:
         item = queue.pop(0)
         if id(item) in seen:

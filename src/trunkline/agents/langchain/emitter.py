@@ -76,7 +76,7 @@ class Emitter:
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
-        self._annotations = annotations or (lambda name: None)
+        self._annotations = annotations or _nothing
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
@@ -116,7 +116,7 @@ class Emitter:
         if isinstance(block, dict) and cast("dict[str, Any]", block).get("type") in _CALL_BLOCKS:
             return  # The calls come as tool_call_chunks, already put together.
         message_id = run.message_id or ""
-        for item in self.mapper.to_neutral(block, message_id):
+        for item in self.mapper.to_neutral(cast("Any", block), message_id):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
                     self._say(ev.Text(message_id=message_id, delta=item.text), run.lane)
@@ -364,6 +364,10 @@ def _entry(item: Any) -> ev.PlanEntry:
         status=status if status in ("pending", "in_progress", "completed") else "pending",
         priority=priority if priority in ("high", "medium", "low") else "medium",
     )
+
+
+def _nothing(name: str) -> None:
+    """Know nothing about a tool."""
 
 
 def plain(value: Any) -> Any:

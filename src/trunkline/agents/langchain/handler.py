@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackHandler
@@ -203,7 +203,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         if native_id is None:
             return
         lane = self._lane(parent_run_id, None)
-        name = str(kwargs.get("name") or (serialized or {}).get("name") or "tool")
+        name = str(kwargs.get("name") or cast("dict[str, Any]", serialized or {}).get("name") or "tool")
         self._tools[run_id] = (lane, str(native_id), name)
         self._emitter.tool_started(lane, str(native_id), name, inputs)
 
@@ -246,7 +246,8 @@ def _tool_messages(output: Any) -> list[Any]:
         return [output]
     update = getattr(output, "update", None)
     if isinstance(update, dict):
-        return [m for m in update.get("messages", ()) if getattr(m, "type", None) == "tool"]
+        messages = cast("dict[str, Any]", update).get("messages", ())
+        return [message for message in messages if getattr(message, "type", None) == "tool"]
     if isinstance(output, list):
-        return [m for item in output for m in _tool_messages(item)]
+        return [message for item in cast("list[Any]", output) for message in _tool_messages(item)]
     return []

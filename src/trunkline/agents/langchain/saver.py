@@ -38,4 +38,4 @@ class LiveSaver(InMemorySaver):
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        super().__init__(serde=cast("Any", _References()))
+        cast("Any", super()).__init__(serde=_References())

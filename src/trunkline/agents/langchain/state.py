@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -64,7 +64,7 @@ def shareable(values: dict[str, Any]) -> dict[str, Any]:
         if key in _NOT_SHARED or key.startswith("_"):
             continue
         try:
-            shared[key] = cast("Any", msgspec.to_builtins(value, str_keys=True))
+            shared[key] = msgspec.to_builtins(value, str_keys=True)
         except (TypeError, ValueError):
             continue
     return shared

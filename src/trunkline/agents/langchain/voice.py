@@ -7,7 +7,7 @@ nothing of it reaches a checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -84,7 +84,7 @@ def current_voice() -> Voice | None:
 
 
 @contextmanager
-def speaking(voice: Voice) -> Iterator[None]:
+def speaking(voice: Voice) -> Generator[None]:
     """Let everything that starts inside this block talk through ``voice``."""
     token = _VOICE.set(voice)
     try:

@@ -65,7 +65,10 @@ class Voyage:
             lagging=lambda: ctx.lagging,
         )
         config = agent.config_for(ctx.session)
-        self._config = {**config, "callbacks": [*(config.get("callbacks") or []), self._handler]}
+        self._config: dict[str, Any] = {
+            **config,
+            "callbacks": [*(config.get("callbacks") or []), self._handler],
+        }
         self._runnable = agent.doors.graph
         if agent.is_graph and not agent.durable:
             # Interrupts need a memory, if only until the end of the turn.
