@@ -206,7 +206,7 @@ class TurnContext:
             call_id = self.start_call(tool or "permission", input, kind, message, paths)
         elif tool is None:
             tool = self._names.get(call_id)
-        decision = self._turn.decide(tool or "", kind, call_id, input, paths, command)
+        decision = self.decide(tool or "", kind, call_id, input, paths, command)
         if decision is None:
             question = Permission(
                 message=message,
@@ -223,7 +223,7 @@ class TurnContext:
                 reason=answered.reason,
                 by=answered.by,
             )
-            self._turn.remember(tool or "", decision)
+            self.remember(tool or "", decision)
         if decision:
             edited = decision.input if decision.input != input else None
             self.emit(ev.ToolUpdate(call_id=call_id, status="in_progress", input=edited))
@@ -234,6 +234,22 @@ class TurnContext:
             self.denied.add(call_id)
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
         return decision
+
+    def decide(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        call_id: str,
+        input: Any = None,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+    ) -> Decision | None:
+        """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
+        return self._turn.decide(tool, kind, call_id, input, paths, command)
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
+        self._turn.remember(tool, decision)
 
     async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
         """Ask for a few fields (a flat JSON schema); None when the person declines."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.context import TurnContext
+from trunkline.agents.langchain.kinds import locations_of
+from trunkline.context import Decision, TurnContext
 from trunkline.questions import Question
 
 __all__ = ["TurnVoice", "Voice", "current_voice", "speaking"]
@@ -72,6 +73,18 @@ class Voice(Protocol):
         lane: str | None = None,
     ) -> ev.Answered:
         """Ask from a plain function, which runs in a thread of its own."""
+        ...
+
+    def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
+        """What is known of a tool call before anybody is asked; None when a person must decide.
+
+        The operator's policy comes first, then the "always" answers of this session. A call whose key
+        was answered in an earlier process is left to ``ask``.
+        """
+        ...
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
         ...
 
 
@@ -158,3 +171,18 @@ class TurnVoice:
     ) -> ev.Answered:
         """Ask from a plain function, which runs in a thread of its own."""
         return self.ctx.wait(self.ask(question, durable_key=durable_key, group=group, lane=lane))
+
+    def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
+        """What the session's policy or an earlier answer says of a tool call; None to ask."""
+        args: Any = call.get("args")
+        paths = [place.path for place in locations_of(args)]
+        command: Any = cast("dict[str, Any]", args).get("command") if isinstance(args, dict) else None
+        line = command if isinstance(command, str) else None
+        known = self.ctx.decide(str(call["name"]), kind, str(call["id"]), args, paths, line)
+        if known is not None and known.by != "policy" and durable_key in self._answers:
+            return None  # What a person said of this very call says more than "always".
+        return known
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
+        self.ctx.remember(tool, decision)
