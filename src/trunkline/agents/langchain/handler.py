@@ -83,7 +83,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         """Pass on what a node dispatches by hand."""
         self._emitter.custom(name, data)
 
-    def _lane(self, run_id: UUID | None, name: str | None) -> str | None:
+    def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the nearest tool above it, which is a subagent then."""
         while run_id is not None:
             if run_id in self._tools:
@@ -130,7 +130,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         """Begin a message; results that the model is told of are said first."""
         about = metadata or {}
         internal = about.get("lc_source") == "summarization" or bool(about.get("lc_internal_call"))
-        lane = self._lane(parent_run_id, about.get("lc_agent_name"))
+        lane = self.lane_of(parent_run_id, about.get("lc_agent_name"))
         self._runs[run_id] = ModelRun(lane, internal=internal)
         self.places["|".join(str(about.get("langgraph_checkpoint_ns", "")).split("|")[:-1])] = lane
         if not internal:
@@ -141,7 +141,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     async def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
         """Begin the answer of a model that completes text."""
         parent: UUID | None = kwargs.get("parent_run_id")
-        self._runs[run_id] = ModelRun(self._lane(parent, None), internal=False)
+        self._runs[run_id] = ModelRun(self.lane_of(parent, None), internal=False)
 
     async def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
         """Say a token."""
@@ -202,7 +202,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         native_id = kwargs.get("tool_call_id")
         if native_id is None:
             return
-        lane = self._lane(parent_run_id, None)
+        lane = self.lane_of(parent_run_id, None)
         name = str(kwargs.get("name") or cast("dict[str, Any]", serialized or {}).get("name") or "tool")
         self._tools[run_id] = (lane, str(native_id), name)
         self._emitter.tool_started(lane, str(native_id), name, inputs)
