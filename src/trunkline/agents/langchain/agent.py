@@ -155,6 +155,10 @@ def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]
 
 
 def _input_fields(runnable: Any) -> list[str]:
+    builder: Any = getattr(runnable, "builder", None)
+    channels = getattr(builder, "schemas", {}).get(getattr(builder, "input_schema", None))
+    if channels:
+        return list(channels)
     try:
         schema = runnable.get_input_jsonschema()
     except Exception:

@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar, TypedDict
+
+import pytest
+from langchain.agents.middleware import ModelRetryMiddleware, ToolRetryMiddleware
+from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_stream_writer
+from langgraph.graph import START, MessagesState
+
+from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.worlds import collect, only, text_of, world
+from trunkline import adapt
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.commands import Prompt
+from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
+
+
+async def test_an_unmodified_agent_streams_its_text_and_its_thoughts() -> None:
+    agent, _ = agent_of([thinks("Paris, surely."), "It is ", "sunny."])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "How is the weather?")
+    assert text_of(events) == "It is sunny."
+    assert "".join(event.delta for event in only(events, ev.Thought)) == "Paris, surely."
+    assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="end_turn")
+
+
+async def test_a_call_goes_from_pending_over_in_progress_to_completed_under_its_own_id() -> None:
+    agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny.")
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "How is the weather?")
+    statuses = [event.status for event in only(events, ev.ToolUpdate) if event.status]
+    assert statuses == ["in_progress", "completed"]
+    made = calls_of(events)["w1"]
+    assert (made.name, made.input, made.raw_output) == ("weather", {"city": "Paris"}, "It is sunny in Paris.")
+
+
+async def test_message_ids_and_result_ids_are_those_of_the_thread() -> None:
+    agent, _ = agent_of([call("weather", {"city": "Rome"}, "w1")], "Sunny.", checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        session = await hub.create()
+        events = await collect(session, Prompt.of("And Rome?", message_id="mine"))
+        state = await agent.runnable.aget_state({"configurable": {"thread_id": session.session_id}})
+    human, asking, result, answer = state.values["messages"]
+    shown = folded(events)
+    assert [message.message_id for message in shown.messages] == ["mine", asking.id, answer.id]
+    assert human.id == "mine"
+    assert shown.calls["w1"].result_message_id == result.id
+
+
+async def test_a_tool_that_raises_is_a_failed_call_and_the_turn_goes_on() -> None:
+    agent, model = agent_of([call("broken", {"why": "no fuel"}, "b1")], "I could not.", tools=[broken])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    made = calls_of(events)["b1"]
+    assert made.status == "failed"
+    assert "no fuel" in made.reason
+    assert text_of(events) == "I could not."
+    told: Any = model.calls[1].messages[-1]
+    assert (told.type, told.status) == ("tool", "error")
+
+
+async def test_a_tool_that_raises_ends_the_turn_when_that_is_wanted() -> None:
+    made = create_agent(ScriptedChatModel([call("broken", {}, "b1")]), [broken])
+    async with world(LangChainAgent(made, raise_tool_errors=True)) as hub:
+        events = await collect(await hub.create(), "Go!")
+    ended = terminal(events)
+    assert isinstance(ended, ev.TurnFailed)
+    assert ended.message == "ValueError: no fuel"
+    assert calls_of(events)["b1"].reason == "ValueError: no fuel"
+
+
+async def test_a_tool_that_is_tried_again_is_one_call_that_completes() -> None:
+    tries: list[int] = []
+
+    @tool
+    def shaky() -> str:
+        """Work the second time."""
+        tries.append(1)
+        if len(tries) == 1:
+            raise ConnectionError("not yet")
+        return "there"
+
+    retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
+    agent, _ = agent_of([call("shaky", {}, "s1")], "Done.", tools=[shaky], middleware=[retry])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert len(only(events, ev.ToolCall)) == 1
+    assert [event.status for event in only(events, ev.ToolUpdate) if event.status] == [
+        "in_progress",
+        "completed",
+    ]
+
+
+async def test_a_model_that_is_called_again_speaks_in_another_message_and_its_first_calls_are_settled() -> (
+    None
+):
+    retry = ModelRetryMiddleware(max_retries=1, initial_delay=0, jitter=False)
+    agent, _ = agent_of(
+        ["Let me ", call("weather", {"city": "Oslo"}, "w1"), ConnectionError("cut off")],
+        "Rain.",
+        middleware=[retry],
+    )
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    shown = folded(events)
+    assert shown.calls["w1"].status == "failed"
+    assert "cut off" in (shown.calls["w1"].reason or "")
+    assert len({event.message_id for event in only(events, ev.Text)}) == 2
+    assert isinstance(terminal(events), ev.TurnFinished)
+
+
+async def test_arguments_that_fail_the_schema_are_a_failed_call_with_the_reason() -> None:
+    agent, _ = agent_of([call("weather", {"town": "Paris"}, "w1")], "Sorry.")
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    made = calls_of(events)["w1"]
+    assert made.status == "failed"
+    assert "city" in made.reason
+
+
+async def test_a_call_whose_arguments_are_not_json_is_shown_as_failed() -> None:
+    agent, _ = agent_of([call("weather", "city = Paris", "w1")], "Sorry.")
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert calls_of(events)["w1"].status == "failed"
+
+
+async def test_a_model_that_cannot_stream_says_its_message_whole_and_once() -> None:
+    agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny today.", streaming=False)
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert [event.delta for event in only(events, ev.Text)] == ["Sunny today."]
+    assert calls_of(events)["w1"].status == "completed"
+
+
+async def test_a_message_that_no_model_made_is_said_too() -> None:
+    def canned(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [SystemMessage("be brief"), AIMessage("Closed on Sundays.")]}
+
+    graph = StateGraph(MessagesState).add_node(canned).add_edge(START, "canned").compile()
+    async with world(adapt(graph)) as hub:
+        events = await collect(await hub.create(), "Open?")
+    assert text_of(events) == "Closed on Sundays."
+
+
+async def test_the_calls_of_a_summarizer_are_never_shown() -> None:
+    internal = ScriptedChatModel("SUMMARY").with_config(metadata={"lc_source": "summarization"})
+    speaker = ScriptedChatModel("Hello.")
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        await internal.ainvoke("sum up")
+        return {"messages": [await speaker.ainvoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    async with world(adapt(graph)) as hub:
+        events = await collect(await hub.create(), "Hi")
+    assert text_of(events) == "Hello."
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("length", "max_tokens"), ("content_filter", "refusal"), ("stop", "end_turn")],
+)
+async def test_the_finish_reason_of_the_provider_is_the_stop_reason(reason: str, expected: str) -> None:
+    agent, _ = agent_of(["Well", ends(reason)])
+    async with world(agent) as hub:
+        ended = terminal(await collect(await hub.create(), "Go!"))
+    assert isinstance(ended, ev.TurnFinished)
+    assert ended.stop_reason == expected
+
+
+async def test_a_graph_that_goes_round_too_often_ends_with_max_turn_requests() -> None:
+    made = create_agent(ScriptedChatModel([call("weather", {"city": "Paris"})], each_turn=True), [weather])
+    endless = ScriptedChatModel(*[[call("weather", {"city": "Paris"})] for _ in range(20)])
+    made = create_agent(endless, [weather])
+    async with world(LangChainAgent(made, config={"recursion_limit": 5})) as hub:
+        ended = terminal(await collect(await hub.create(), "Go!"))
+    assert isinstance(ended, ev.TurnFinished)
+    assert ended.stop_reason == "max_turn_requests"
+
+
+async def test_a_model_that_raises_ends_the_turn_with_the_providers_words_and_nothing_left_open() -> None:
+    class RateLimitError(Exception):
+        status_code = 429
+        body: ClassVar = {"error": {"message": "Slow down, please."}}
+
+    agent, _ = agent_of(["Let me", RateLimitError("429")])
+    async with world(agent) as hub:
+        ended = terminal(await collect(await hub.create(), "Go!"))
+    assert isinstance(ended, ev.TurnFailed)
+    assert ended.code == "rate_limited"
+    assert "Slow down, please." in ended.message
+
+
+async def test_tokens_are_counted_in_every_turn() -> None:
+    agent, _ = agent_of(
+        [call("weather", {"city": "Paris"}), ends(input=10, output=2)], ["Sunny.", ends(input=20, output=3)]
+    )
+    async with world(agent) as hub:
+        ended = terminal(await collect(await hub.create(), "Go!"))
+    assert [(usage.input_tokens, usage.output_tokens) for usage in ended.usage] == [(30, 5)]
+
+
+async def test_how_full_the_context_is_shows_when_the_model_says_how_much_it_takes() -> None:
+    agent, model = agent_of(["Hi.", ends(input=10, output=2)])
+    model.profile = {"max_input_tokens": 1000}
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert [(event.used, event.size) for event in only(events, ev.Usage)] == [(12, 1000)]
+
+
+async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal() -> None:
+    agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny.", "As I said.")
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "Weather?")
+        await collect(session, "Again?")
+    told = model.calls[2].messages
+    assert [message.type for message in told] == ["human", "ai", "tool", "ai", "human"]
+    assert told[2].content == "It is sunny in Paris."
+
+
+async def test_with_a_checkpointer_the_thread_is_the_truth() -> None:
+    agent, model = agent_of("One.", "Two.", checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "First?")
+        await collect(session, "Second?")
+    assert [message.text for message in model.calls[1].messages] == ["First?", "One.", "Second?"]
+
+
+async def test_an_image_in_the_prompt_reaches_the_model_as_an_image() -> None:
+    agent, model = agent_of("A cat.")
+    image = c.ImageBlock(mime_type="image/png", data="aGk=")
+    async with world(agent) as hub:
+        await collect(await hub.create(), Prompt(content=(c.TextBlock(text="What is it?"), image)))
+    blocks = model.calls[0].messages[0].content_blocks
+    assert [block["type"] for block in blocks] == ["text", "image"]
+
+
+async def test_cancel_inside_an_awaiting_tool_stops_it_and_mends_the_thread() -> None:
+    entered = asyncio.Event()
+    stopped = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        entered.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return ""
+
+    agent, model = agent_of([call("wait", {}, "w1")], "Back.", tools=[wait], checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        session = await hub.create()
+        running = asyncio.ensure_future(collect(session, "Go!"))
+        await entered.wait()
+        began = asyncio.get_running_loop().time()
+        await session.cancel()
+        events = await running
+        took = asyncio.get_running_loop().time() - began
+        assert stopped.is_set()
+        assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="cancelled")
+        assert calls_of(events)["w1"].status == "cancelled"
+        assert took < 2
+        await collect(session, "Still there?")
+    assert [message.type for message in model.calls[1].messages] == ["human", "ai", "tool", "human"]
+
+
+async def test_what_a_node_writes_to_the_stream_is_a_custom_event_and_an_event_is_itself() -> None:
+    def node(state: MessagesState) -> dict[str, Any]:
+        write = get_stream_writer()
+        write({"progress": 1})
+        write(ev.Notice(title="Half way"))
+        return {"messages": [AIMessage("Done.")]}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    async with world(adapt(graph)) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert [event.value for event in only(events, ev.Custom)] == [{"progress": 1}]
+    assert [event.title for event in only(events, ev.Notice)] == ["Half way"]
+
+
+class Research(MessagesState):
+    topic: str
+    todos: list[dict[str, str]]
+
+
+async def test_state_is_a_snapshot_first_and_patches_after_and_todos_are_a_plan() -> None:
+    def first(state: Research) -> dict[str, Any]:
+        return {"topic": "ants", "todos": [{"content": "look", "status": "in_progress"}]}
+
+    def second(state: Research) -> dict[str, Any]:
+        return {"topic": "bees"}
+
+    graph = StateGraph(Research).add_node(first).add_node(second)
+    graph = graph.add_edge(START, "first").add_edge("first", "second").compile()
+    async with world(adapt(graph)) as hub:
+        session = await hub.create()
+        events = await collect(session, "Go!")
+        assert session.view.state["topic"] == "bees"
+    assert len(only(events, ev.StateReplaced)) == 1
+    assert [event.patch for event in only(events, ev.StatePatched)] == [
+        ({"op": "replace", "path": "/topic", "value": "bees"},)
+    ]
+    assert [event.entries[0].content for event in only(events, ev.Plan)] == ["look"]
+
+
+async def test_a_chain_that_ends_in_a_parser_speaks_as_its_model_does() -> None:
+    chain = (
+        ChatPromptTemplate.from_template("Say {word}") | ScriptedChatModel("Hello there.") | StrOutputParser()
+    )
+    async with world(adapt(chain)) as hub:
+        events = await collect(await hub.create(), "hello")
+    assert text_of(events) == "Hello there."
+
+
+async def test_a_bare_chat_model_is_an_agent_with_a_history() -> None:
+    model = ScriptedChatModel("One.", "Two.")
+    async with world(adapt(model)) as hub:
+        session = await hub.create()
+        await collect(session, "First?")
+        events = await collect(session, "Second?")
+    assert text_of(events) == "Two."
+    assert [message.text for message in model.calls[1].messages] == ["First?", "One.", "Second?"]
+
+
+async def test_a_runnable_without_a_model_says_the_text_it_gives() -> None:
+    async with world(adapt(RunnableLambda(lambda text: f"You said {text}."))) as hub:
+        events = await collect(await hub.create(), "hi")
+    assert text_of(events) == "You said hi."
+
+
+class Form(TypedDict):
+    name: str
+    age: int
+
+
+async def test_a_graph_that_takes_no_prompt_says_what_to_change() -> None:
+    def fill(state: Form) -> dict[str, Any]:
+        return {"age": 1}
+
+    graph = StateGraph(Form).add_node(fill).add_edge(START, "fill").compile()
+    async with world(adapt(graph)) as hub:
+        ended = terminal(await collect(await hub.create(), "hi"))
+    assert isinstance(ended, ev.TurnFailed)
+    assert "takes name, age" in ended.message
+    assert "'messages'" in ended.message
+
+
+async def test_the_configuration_bound_to_an_agent_is_kept() -> None:
+    seen: list[Any] = []
+
+    def node(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
+        seen.append(dict(config.get("configurable", {})))
+        return {"messages": [AIMessage("ok")]}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
+    bound = graph.with_config(configurable={"tenant": "acme"})
+    async with world(LangChainAgent(bound, config={"configurable": {"extra": 1}})) as hub:
+        session = await hub.create()
+        await collect(session, "hi")
+    assert seen[0]["tenant"] == "acme"
+    assert seen[0]["extra"] == 1
+    assert seen[0]["thread_id"] == session.session_id
+
+
+async def test_a_provider_that_names_its_message_late_is_heard_once() -> None:
+    agent, _ = agent_of([AIMessageChunk(content="Hel"), AIMessageChunk(content="lo", id="msg_late")])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "hi")
+    assert text_of(events) == "Hello"
+    assert len({event.message_id for event in only(events, ev.Text)}) == 1
+
+
+async def test_the_name_of_an_agent_is_the_one_it_was_made_with() -> None:
+    assert adapt(create_agent(ScriptedChatModel(), [], name="weatherman")).card.name == "weatherman"
+    assert adapt(create_agent(ScriptedChatModel(), [])).card.name == "agent"
