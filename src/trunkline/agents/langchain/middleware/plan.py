@@ -1,0 +1,243 @@
+"""Plans: from an agent's state, its todo tools, its own words, or by hand.
+
+Several roads lead to one plan, and the adapter shows ``todos`` and ``plan`` of a graph's state too. So every
+road remembers what it brought last: a plan is shown when it changed on its road, and never because
+another road brought a different one meanwhile. What a tool brings is shown once the tool has done it:
+a call that waits for permission, is refused or fails changes no plan.
+
+There are no nodes here: a hook that is a node is a step of the graph, with a checkpoint of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal, TypeAlias, cast
+
+from langchain.agents.middleware import AgentMiddleware
+
+from trunkline import events as ev
+from trunkline.agents.langchain.lookup import Exchange, voice_of
+from trunkline.agents.langchain.middleware.outline import plan_in
+from trunkline.agents.langchain.voice import Voice, current_voice, speaking
+from trunkline.errors import ConfigurationError
+
+__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "show_plan_of"]
+
+log = logging.getLogger("trunkline.langchain")
+
+Trigger = Literal["reasoning", "tool_calls", "manual"]
+Entry: TypeAlias = str | ev.PlanEntry | Mapping[str, Any]
+BuildPlan = Callable[[Any], Iterable[Entry] | None]
+
+_TRIGGERS: tuple[Trigger, ...] = ("reasoning", "tool_calls", "manual")
+_FIELDS = ("todos", "plan")
+_TODO_TOOLS = frozenset({"write_todos"})
+_STATUSES = ("pending", "in_progress", "completed")
+_PRIORITIES = ("high", "medium", "low")
+_MEMORY = "trunkline.plan"
+
+
+class _Shown:
+    """What a session's plan is, and what each road brought last."""
+
+    __slots__ = ("by_hand", "by_road", "now")
+
+    def __init__(self) -> None:
+        self.now: tuple[ev.PlanEntry, ...] = ()
+        self.by_road: dict[str, tuple[ev.PlanEntry, ...]] = {}
+        self.by_hand = True
+
+
+def emit_plan(entries: Iterable[Entry]) -> None:
+    """Show a plan, from a tool, a node or a middleware, in plain and in async functions.
+
+    An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
+    ``priority``. Outside of a run nobody listens, and nothing happens.
+    """
+    plan = _entries(entries)
+    voice = current_voice()
+    if voice is not None and (shown := _shown(voice)).by_hand:
+        _show(voice, shown, plan)
+
+
+def show_plan_of(voice: Voice, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
+    """Show the plan in a model's words, unless the agent keeps its plan in its state."""
+    if any(state.get(field) for field in _FIELDS):
+        return
+    plan = plan_in(_message_of(response), planning=planning)
+    if plan:
+        _bring(voice, "words", plan)
+
+
+class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Shows plans as they change.
+
+    ``auto_detect_planning``
+        read numbered and checkbox lists in the model's reasoning and text as plans.
+    ``build_plan``
+        a function of the state that gives the plan's entries, or None to leave it to the others.
+    ``emit_on``
+        when to show: ``reasoning`` after a model's answer, ``tool_calls`` after tools changed the
+        state (``todos`` or ``plan``), ``manual`` when ``emit_plan`` is called.
+    """
+
+    exchange: Exchange | None = None
+
+    def __init__(
+        self,
+        *,
+        auto_detect_planning: bool = True,
+        build_plan: BuildPlan | None = None,
+        emit_on: Iterable[Trigger] = _TRIGGERS,
+    ) -> None:
+        """Refuse a trigger that does not exist."""
+        super().__init__()
+        self._triggers = _checked(emit_on)
+        if build_plan is not None and not callable(build_plan):
+            raise ConfigurationError(f"build_plan must be a function of the state, not {build_plan!r}")
+        self._build = build_plan
+        self._reads_words = auto_detect_planning and "reasoning" in self._triggers
+        self._after_model = "reasoning" in self._triggers and (auto_detect_planning or build_plan is not None)
+        self._after_tools = "tool_calls" in self._triggers
+        self._by_hand = "manual" in self._triggers
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Show what tools changed before the model is called, and what its answer says after."""
+        voice = self._before(request)
+        response = handler(request)
+        self._after(voice, request, response)
+        return response
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Show what tools changed before the model is called, and what its answer says after."""
+        voice = self._before(request)
+        response = await handler(request)
+        self._after(voice, request, response)
+        return response
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Show the todos that a tool wrote."""
+        voice = voice_of(request.runtime, self)
+        with _heard(voice):
+            result = handler(request)
+        self._wrote(voice, request, result)
+        return result
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Show the todos that a tool wrote."""
+        voice = voice_of(request.runtime, self)
+        with _heard(voice):
+            result = await handler(request)
+        self._wrote(voice, request, result)
+        return result
+
+    def _before(self, request: Any) -> Voice | None:
+        voice = voice_of(request.runtime, self)
+        if voice is not None:
+            _shown(voice).by_hand = self._by_hand
+            if self._after_tools and not self._built(voice, request.state):
+                self._stands(voice, *(request.state.get(field) for field in _FIELDS))
+        return voice
+
+    def _after(self, voice: Voice | None, request: Any, response: Any) -> None:
+        if voice is None or not self._after_model:
+            return
+        if self._build is not None:
+            heard = [*request.state.get("messages", ()), _message_of(response)]
+            if self._built(voice, {**request.state, "messages": heard}):
+                return
+        if self._reads_words:
+            show_plan_of(voice, request.state, response, planning=False)
+
+    def _wrote(self, voice: Voice | None, request: Any, result: Any) -> None:
+        if voice is None or not self._after_tools or self._build is not None:
+            return
+        update = getattr(result, "update", None)
+        if request.tool_call["name"] in _TODO_TOOLS and isinstance(update, dict):
+            self._stands(voice, cast("dict[str, Any]", update).get("todos"))
+
+    def _built(self, voice: Voice, state: Any) -> bool:
+        """Show the plan that the user's own function makes of a state; its bugs cost the plan only."""
+        if self._build is None:
+            return False
+        try:
+            made = self._build(state)
+            plan = None if made is None else _entries(made)
+        except Exception:
+            log.exception("build_plan failed; no plan is shown")
+            return True
+        if plan is not None:
+            _bring(voice, "built", plan)
+        return plan is not None
+
+    def _stands(self, voice: Voice, *fields: Any) -> None:
+        """Show a plan that stands in the state; the adapter sees it too, and one of us says it."""
+        todos = next((cast("list[Any]", field) for field in fields if isinstance(field, list)), None)
+        if todos is None:
+            return
+        shown, plan = _shown(voice), _entries(todos)
+        if shown.by_road.get("state") != plan:
+            shown.by_road["state"] = shown.now = plan
+            voice.emitter.plan(todos)
+
+
+def _bring(voice: Voice, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
+    """Show a plan if it is another one than this road brought last."""
+    shown = _shown(voice)
+    if shown.by_road.get(road) != plan:
+        shown.by_road[road] = plan
+        _show(voice, shown, plan)
+
+
+def _show(voice: Voice, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
+    if plan != shown.now:
+        shown.now = plan
+        voice.say(ev.Plan(turn_id=voice.emitter.turn_id, entries=plan))
+
+
+def _heard(voice: Voice | None) -> AbstractContextManager[None]:
+    """Let what a tool says by hand be heard where only its middleware knows the voice."""
+    return nullcontext() if voice is None or voice is current_voice() else speaking(voice)
+
+
+def _shown(voice: Voice) -> _Shown:
+    return voice.memory.setdefault(_MEMORY, _Shown())
+
+
+def _message_of(response: Any) -> Any:
+    """The message of whatever a model call gives: a response, one with a command, or the message."""
+    result = getattr(getattr(response, "model_response", response), "result", None)
+    return result[0] if result else response
+
+
+def _entries(given: Iterable[Entry]) -> tuple[ev.PlanEntry, ...]:
+    if isinstance(given, str | Mapping):
+        raise TypeError(f"a plan is a list of entries, not {given!r}")
+    return tuple(_entry(item) for item in given)
+
+
+def _entry(given: Entry) -> ev.PlanEntry:
+    if isinstance(given, ev.PlanEntry):
+        return given
+    if not isinstance(given, Mapping):
+        return ev.PlanEntry(content=str(given))
+    status, priority = given.get("status"), given.get("priority")
+    return ev.PlanEntry(
+        content=str(given.get("content") or given.get("title") or ""),
+        status=status if status in _STATUSES else "pending",
+        priority=priority if priority in _PRIORITIES else "medium",
+    )
+
+
+def _checked(emit_on: Iterable[Trigger]) -> frozenset[str]:
+    if isinstance(emit_on, str):
+        raise ConfigurationError(
+            f"emit_on is a set of words, not the word {emit_on!r}: write {{{emit_on!r}}}"
+        )
+    words = frozenset(emit_on)
+    unknown = sorted(str(word) for word in words - set(_TRIGGERS))
+    if unknown:
+        raise ConfigurationError(f"emit_on has no {', '.join(unknown)}; choose from {', '.join(_TRIGGERS)}")
+    return words

@@ -1,0 +1,50 @@
+"""A voice that keeps what is said, for runs without a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.context import Decision
+from trunkline.questions import Question
+
+
+class Ear:
+    """Hears everything; answers every question with the same option."""
+
+    def __init__(self, session_id: str = "t", mode: str | None = None, answer: str = "allow_once") -> None:
+        self.session_id = session_id
+        self.mode = mode
+        self.memory: dict[Any, Any] = {}
+        self.client_tools: tuple[Any, ...] = ()
+        self.heard: list[Any] = []
+        self.asked: list[Question] = []
+        self.emitter = Emitter(self.say, "turn-1")
+        self._answer = answer
+
+    def say(self, event: ev.AnyEvent) -> None:
+        self.heard.append(event)
+
+    async def ask(self, question: Question, **about: Any) -> ev.Answered:
+        return self.ask_sync(question, **about)
+
+    def ask_sync(self, question: Question, **about: Any) -> ev.Answered:
+        self.asked.append(question)
+        return ev.Answered(
+            question_id="q", outcome="selected", option_id=self._answer, option_kind=self._answer
+        )
+
+    def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
+        return None
+
+    def remember(self, tool: str, decision: Decision) -> None:
+        return None
+
+    @property
+    def plans(self) -> list[list[str]]:
+        """The plans so far: what is to be done, with what is done marked."""
+        marks = {"completed": "+", "in_progress": ">", "pending": ""}
+        said = [event for event in self.heard if isinstance(event, ev.Plan)]
+        return [[marks[entry.status] + entry.content for entry in plan.entries] for plan in said]

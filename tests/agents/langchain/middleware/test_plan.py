@@ -1,0 +1,310 @@
+"""Tests of plans: where they come from, and that each change is shown once."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from langchain.agents import AgentState
+from langchain.agents.middleware import AgentMiddleware, TodoListMiddleware
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState
+from langgraph.types import Command
+
+from tests.agents.langchain.graphs import agent_of, broken, weather
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.middleware.ears import Ear
+from tests.worlds import collect, only, world
+from trunkline import adapt
+from trunkline import events as ev
+from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
+from trunkline.agents.langchain.voice import speaking
+from trunkline.errors import ConfigurationError
+from trunkline.testing.chat import ScriptedChatModel, call, thinks
+
+TODOS = [{"content": "Look", "status": "in_progress"}, {"content": "Write", "status": "pending"}]
+DONE = [{"content": "Look", "status": "completed"}, {"content": "Write", "status": "completed"}]
+PROMPT: Any = {"messages": [("user", "go")]}
+
+Run = Callable[..., Ear]
+
+
+def run_plain(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
+    ear = Ear()
+    with speaking(ear):
+        _made(*answers, tools=tools, **options).invoke({**PROMPT, **(state or {})})
+    return ear
+
+
+def run_async(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
+    ear = Ear()
+
+    async def run() -> None:
+        with speaking(ear):
+            await _made(*answers, tools=tools, **options).ainvoke({**PROMPT, **(state or {})})
+
+    asyncio.run(run())
+    return ear
+
+
+def _made(*answers: Any, tools: Any, **options: Any) -> Any:
+    return create_agent(ScriptedChatModel(*answers), list(tools), **options)
+
+
+@pytest.fixture(params=[run_plain, run_async], ids=["invoke", "ainvoke"])
+def run(request: pytest.FixtureRequest) -> Run:
+    return request.param
+
+
+def test_the_todo_tool_shows_its_plan_once_per_change(run: Run) -> None:
+    ear = run(
+        [call("write_todos", {"todos": TODOS})],
+        [call("write_todos", {"todos": TODOS})],
+        [call("write_todos", {"todos": DONE})],
+        "Done.",
+        middleware=[PlanMiddleware(), TodoListMiddleware()],
+    )
+    assert ear.plans == [[">Look", "Write"], ["+Look", "+Write"]]
+
+
+def test_two_todo_calls_at_once_are_refused_and_change_no_plan(run: Run) -> None:
+    both = [call("write_todos", {"todos": TODOS}), call("write_todos", {"todos": DONE})]
+    assert run(both, "Sorry.", middleware=[PlanMiddleware(), TodoListMiddleware()]).plans == []
+
+
+class Refusing(AgentMiddleware[Any, Any, Any]):
+    """Refuses every call."""
+
+    def wrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return ToolMessage("no", tool_call_id=request.tool_call["id"], status="error")
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return self.wrap_tool_call(request, handler)
+
+
+def test_a_todo_call_that_is_refused_changes_no_plan(run: Run) -> None:
+    middleware = [PlanMiddleware(), Refusing(), TodoListMiddleware()]
+    assert run([call("write_todos", {"todos": TODOS})], "Well.", middleware=middleware).plans == []
+
+
+class Planned(AgentState[Any]):
+    plan: NotRequired[Annotated[list[Any], operator.add]]
+
+
+class Planner(AgentMiddleware[Any, Any, Any]):
+    state_schema = Planned
+
+
+@tool
+def add_step(step: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+    """Add a step to the plan."""
+    return Command(update={"plan": [step], "messages": [ToolMessage("added", tool_call_id=tool_call_id)]})
+
+
+def test_a_plan_in_the_state_is_shown_as_its_reducer_leaves_it(run: Run) -> None:
+    ear = run(
+        [call("add_step", {"step": "Write"})],
+        "Done.",
+        tools=[add_step],
+        state={"plan": ["Look"]},
+        middleware=[PlanMiddleware(), Planner()],
+    )
+    assert ear.plans == [["Look"], ["Look", "Write"]]
+
+
+def test_a_plan_is_read_from_reasoning_and_from_text(run: Run) -> None:
+    ear = run(
+        [thinks("1. Look\n2. Write"), call("weather", {"city": "Rome"})],
+        "Here is my plan:\n- [x] Look\n- [ ] Write",
+        tools=[weather],
+        middleware=[PlanMiddleware()],
+    )
+    assert ear.plans == [["Look", "Write"], ["+Look", "Write"]]
+
+
+def test_an_answer_that_counts_things_is_no_plan(run: Run) -> None:
+    assert run("Big cities:\n1. Tokyo\n2. Delhi", middleware=[PlanMiddleware()]).plans == []
+
+
+def test_words_do_not_replace_a_plan_that_stands_in_the_state(run: Run) -> None:
+    ear = run(
+        [call("write_todos", {"todos": TODOS})],
+        "My plan:\n1. Sleep\n2. Eat",
+        middleware=[PlanMiddleware(), TodoListMiddleware()],
+    )
+    assert ear.plans == [[">Look", "Write"]]
+
+
+def test_a_function_of_the_state_builds_the_plan_also_from_the_last_answer(run: Run) -> None:
+    def steps(state: Any) -> list[Any] | None:
+        said = [message for message in state["messages"] if isinstance(message, AIMessage)]
+        return [{"title": "Answer", "status": "completed", "priority": "high"}] if said else None
+
+    ear = run("My plan:\n1. Sleep\n2. Eat", middleware=[PlanMiddleware(build_plan=steps)])
+    assert only(ear.heard, ev.Plan)[0].entries == (
+        ev.PlanEntry(content="Answer", status="completed", priority="high"),
+    )
+    assert ear.plans == [["+Answer"]]
+
+
+def test_a_function_that_gives_none_leaves_the_plan_to_the_words(run: Run) -> None:
+    ear = run("My plan:\n1. Sleep\n2. Eat", middleware=[PlanMiddleware(build_plan=lambda state: None)])
+    assert ear.plans == [["Sleep", "Eat"]]
+
+
+def test_a_function_that_fails_costs_the_plan_and_not_the_run(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    def steps(state: Any) -> list[str]:
+        raise KeyError("nothing")
+
+    ear = run("My plan:\n1. Sleep\n2. Eat", middleware=[PlanMiddleware(build_plan=steps)])
+    assert ear.plans == []
+    assert "build_plan failed" in caplog.text
+
+
+@tool
+def plan_by_hand(steps: list[str]) -> str:
+    """Show a plan."""
+    emit_plan(steps)
+    emit_plan(steps)
+    return "shown"
+
+
+@tool
+async def plan_by_hand_async(steps: list[str]) -> str:
+    """Show a plan."""
+    emit_plan([ev.PlanEntry(content=step) for step in steps])
+    return "shown"
+
+
+def test_a_tool_shows_a_plan_by_hand_once(run: Run) -> None:
+    ear = run([call("plan_by_hand", {"steps": ["a", "b"]})], "Done.", tools=[plan_by_hand])
+    assert ear.plans == [["a", "b"]]
+
+
+def test_a_plan_by_hand_stays_until_another_road_brings_a_new_one(run: Run) -> None:
+    ear = run(
+        [call("write_todos", {"todos": TODOS})],
+        [call("plan_by_hand", {"steps": ["a"]})],
+        [call("weather", {"city": "Rome"})],
+        [call("write_todos", {"todos": DONE})],
+        [call("plan_by_hand", {"steps": ["a"]})],
+        "Done.",
+        tools=[plan_by_hand, weather],
+        middleware=[PlanMiddleware(), TodoListMiddleware()],
+    )
+    assert ear.plans == [[">Look", "Write"], ["a"], ["+Look", "+Write"], ["a"]]
+
+
+@pytest.mark.parametrize("made", [plan_by_hand, plan_by_hand_async])
+async def test_a_plan_by_hand_reaches_the_session(made: BaseTool) -> None:
+    agent, _ = agent_of([call(made.name, {"steps": ["a", "b"]})], "Done.", tools=[made])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    assert [entry.content for plan in only(events, ev.Plan) for entry in plan.entries] == ["a", "b"]
+
+
+async def test_a_node_shows_a_plan_by_hand() -> None:
+    def node(state: MessagesState) -> dict[str, Any]:
+        emit_plan([{"content": "a", "status": "no such"}, "b"])
+        return {"messages": [AIMessage("Done.")]}
+
+    graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").compile()
+    async with world(adapt(graph)) as hub:
+        events = await collect(await hub.create(), "go")
+    assert only(events, ev.Plan)[0].entries == (ev.PlanEntry(content="a"), ev.PlanEntry(content="b"))
+
+
+def test_a_plan_by_hand_outside_of_a_run_is_heard_by_nobody() -> None:
+    emit_plan(["a"])
+
+
+@pytest.mark.parametrize("given", ["Look", {"content": "Look"}])
+def test_one_entry_is_not_a_plan(given: Any) -> None:
+    with pytest.raises(TypeError, match="a plan is a list"):
+        emit_plan(given)
+
+
+async def test_adapter_and_middleware_together_show_each_change_once() -> None:
+    agent, _ = agent_of(
+        [call("write_todos", {"todos": TODOS}), call("weather", {"city": "Rome"})],
+        [call("weather", {"city": "Oslo"})],
+        [call("write_todos", {"todos": DONE})],
+        "Done.",
+        middleware=[PlanMiddleware(), TodoListMiddleware()],
+    )
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    shown = [[entry.status for entry in plan.entries] for plan in only(events, ev.Plan)]
+    assert shown == [["in_progress", "pending"], ["completed", "completed"]]
+
+
+def test_a_plan_of_an_earlier_turn_is_not_shown_again() -> None:
+    model = ScriptedChatModel([call("write_todos", {"todos": TODOS})], "Going.", "Nothing new.")
+    middleware = [PlanMiddleware(), TodoListMiddleware()]
+    agent = create_agent(model, [], middleware=middleware, checkpointer=InMemorySaver())
+    ear = Ear()
+    with speaking(ear):
+        for _ in range(2):
+            agent.invoke(PROMPT, {"configurable": {"thread_id": "1"}})
+    assert ear.plans == [[">Look", "Write"]]
+
+
+# -- what is shown when ----------------------------------------------------------------------------
+
+SCRIPT = (
+    [thinks("1. Think\n2. Act"), call("weather", {"city": "Rome"})],
+    [call("plan_by_hand", {"steps": ["by hand"]})],
+    [call("write_todos", {"todos": TODOS})],
+    "Done.",
+)
+
+
+@pytest.mark.parametrize(
+    ("emit_on", "plans"),
+    [
+        ({"reasoning"}, [["Think", "Act"]]),
+        ({"tool_calls"}, [[">Look", "Write"]]),
+        ({"manual"}, [["by hand"]]),
+        (set[str](), []),
+        (["reasoning", "tool_calls", "manual"], [["Think", "Act"], ["by hand"], [">Look", "Write"]]),
+    ],
+)
+def test_plans_are_shown_on_what_they_shall_be_shown_on(run: Run, emit_on: Any, plans: list[Any]) -> None:
+    middleware = [PlanMiddleware(emit_on=emit_on), TodoListMiddleware()]
+    assert run(*SCRIPT, tools=[weather, plan_by_hand], middleware=middleware).plans == plans
+
+
+def test_words_are_not_read_when_they_shall_not_be(run: Run) -> None:
+    middleware = [PlanMiddleware(auto_detect_planning=False), TodoListMiddleware()]
+    ear = run(*SCRIPT, tools=[weather, plan_by_hand], middleware=middleware)
+    assert ear.plans == [["by hand"], [">Look", "Write"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"emit_on": {"reasoning", "thinking"}}, "no thinking; choose from reasoning, tool_calls, manual"),
+        ({"emit_on": "manual"}, "not the word 'manual'"),
+        ({"build_plan": ["a"]}, "build_plan must be a function"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused(wrong: Any, why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        PlanMiddleware(**wrong)
+
+
+def test_without_a_voice_the_agent_runs_as_without_the_middleware() -> None:
+    plain = _made("My plan:\n1. a\n2. b", tools=[], middleware=[PlanMiddleware()]).invoke(PROMPT)
+    assert plain["messages"][-1].text == "My plan:\n1. a\n2. b"
+
+
+def test_a_failing_tool_fails_as_it_would_without_the_middleware(run: Run) -> None:
+    with pytest.raises(ValueError, match="no fuel"):
+        run([call("broken")], tools=[broken], middleware=[PlanMiddleware()])
