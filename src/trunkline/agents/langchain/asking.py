@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, MutableMapping
 from typing import Annotated, Any, Literal, NoReturn, Union, cast, get_args
@@ -37,11 +38,13 @@ from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
 
 __all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget"]
 
+log = logging.getLogger("trunkline.langchain")
+
 Word = Literal["approve", "edit", "reject", "respond"]
 DECISIONS: tuple[Word, ...] = get_args(Word)
 
 Call = Mapping[str, Any]
-Describe = Callable[[Call], str]
+Describe = str | Callable[[Call], str]
 Always = MutableMapping[str, str]
 """Answers for good, by tool: ``allow`` or ``reject``."""
 
@@ -154,7 +157,9 @@ def decide_sync(
 def forget(voice: Voice | None, call: Call, lane: str | None = None) -> None:
     """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
     if voice is not None:
-        _decided(voice).pop(_key(call, lane), None)
+        verdict = _decided(voice).pop(_key(call, lane), None)
+        if verdict is not None and verdict.args is not None:
+            _decided(voice).pop(_key({**call, "args": verdict.args}, lane), None)
 
 
 # -- the way to a verdict --------------------------------------------------------------------------
@@ -193,7 +198,7 @@ def _deliberate(
     ]
     if set(words) <= {"reject"}:
         return _refuse(voice, call, lane, f"No call of {name} can be approved here; it did not run.")
-    message = describe(call) if describe is not None else f"Run {name}?"
+    message = describe(call) if callable(describe) else describe or f"Run {name}?"
     if voice is None:
         return _interrupt(call, words, message)
     call_id = voice.emitter.describe(lane, call)
@@ -212,8 +217,7 @@ def _deliberate(
         verdict = _read_words((yield form, f"{key}:words"))
     if (answered.option_kind or "").endswith("_always"):
         voice.remember(name, Decision(allowed=bool(verdict), call_id=call_id, always=True))
-        if always is not None:
-            always[name] = "allow" if verdict else "reject"
+        _keep(always, name, verdict)
     _show(voice, call, lane, verdict)
     _note(voice, key, verdict)
     if verdict.args is not None:
@@ -246,6 +250,15 @@ def _kept(always: Always | None, name: str) -> Decision | None:
         return None
     why = f"An earlier answer was to always {answer} {name}."
     return Decision(allowed=answer == "allow", call_id="", reason=why)
+
+
+def _keep(always: Always | None, name: str, verdict: Verdict) -> None:
+    if always is not None:
+        try:
+            always[name] = "allow" if verdict else "reject"
+        except Exception as error:
+            # The answer holds for this session all the same.
+            log.warning("the answer for %s could not be kept: %s", name, error)
 
 
 def _refuse(voice: Voice | None, call: Call, lane: str | None, why: str) -> Verdict:

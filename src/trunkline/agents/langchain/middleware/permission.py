@@ -1,0 +1,225 @@
+"""Permissions: a table that says which tools need a person's word before they run."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import ToolCallRequest
+from langchain_core.messages import ToolMessage
+from langgraph.types import Command
+
+from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.gate import guarding, lane_at
+from trunkline.agents.langchain.voice import Voice, current_voice
+from trunkline.errors import ConfigurationError
+
+__all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
+
+Result = ToolMessage | Command[Any]
+
+
+class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Asks before tools run, in subagents too.
+
+    ``policy``
+        rules by pattern (``write_*``, ``*``); of the patterns that fit a tool the most specific one
+        counts: a plain name, else the one with the most letters. A rule is a Rule or a dict of its
+        fields. **A tool that fits no pattern runs without asking**: add ``"*": Rule()`` to ask about
+        everything else. What the operator's policy denies never runs, whatever the table says, and what
+        it allows is not asked about.
+    ``description``
+        what the question says: a text, or a function of the tool call.
+    ``persist``
+        where "always" answers are kept beyond the session, for everybody this agent serves: the path of
+        a JSON file, or a mapping of tool names to ``allow`` and ``reject``.
+    ``subagents``
+        False to leave the calls of subagents alone. There a call can be approved or rejected only.
+    """
+
+    def __init__(
+        self,
+        policy: Mapping[str, Rule | Mapping[str, Any]],
+        *,
+        description: Describe | None = None,
+        persist: str | os.PathLike[str] | Always | None = None,
+        subagents: bool = True,
+    ) -> None:
+        """Check the table: what is wrong with it is said now."""
+        super().__init__()
+        self.policy = _read_policy(policy)
+        self._rule_for = lru_cache(maxsize=1024)(self.find_rule)
+        self._about: dict[str, Any] = {"describe": description, "always": _read_place(persist)}
+        self._subagents = subagents
+
+    def find_rule(self, tool: str) -> Rule | None:
+        """The rule of the most specific pattern that fits a tool."""
+        fitting = [pattern for pattern in self.policy if pattern == tool or fnmatchcase(tool, pattern)]
+        return self.policy[max(fitting, key=_specificity)] if fitting else None
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        """Ask, then run the call, answer in its place, or refuse it."""
+        voice, call, lane = current_voice(), request.tool_call, lane_at(_config(request))
+        verdict = await decide(voice, call, self._rule_for(call["name"]), lane, **self._about)
+        if verdict:
+            with self._guard(voice, request):
+                result = await handler(_revised(request, verdict))
+        else:
+            result = _answer(request, verdict)
+        forget(voice, call, lane)
+        return result
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
+    ) -> Result:
+        """Ask from a plain function, as ``awrap_tool_call`` does."""
+        voice, call, lane = current_voice(), request.tool_call, lane_at(_config(request))
+        verdict = decide_sync(voice, call, self._rule_for(call["name"]), lane, **self._about)
+        if verdict:
+            with self._guard(voice, request):
+                result = handler(_revised(request, verdict))
+        else:
+            result = _answer(request, verdict)
+        forget(voice, call, lane)
+        return result
+
+    def _guard(self, voice: Voice | None, request: ToolCallRequest) -> AbstractContextManager[None]:
+        if not self._subagents:
+            return nullcontext()
+        return guarding(voice, _config(request), self._rule_for, **self._about)
+
+
+def _config(request: ToolCallRequest) -> Any:
+    return cast("Any", request).runtime.config
+
+
+def _revised(request: ToolCallRequest, verdict: Verdict) -> ToolCallRequest:
+    if verdict.args is None:
+        return request
+    return request.override(tool_call={**request.tool_call, "args": verdict.args})
+
+
+def _answer(request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
+    call = request.tool_call
+    return ToolMessage(
+        content=verdict.message,
+        name=call["name"],
+        tool_call_id=call["id"],
+        status="success" if verdict.word == "respond" else "error",
+    )
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def _specificity(pattern: str) -> tuple[int, ...]:
+    """Rank a pattern: a plain name first, then by letters, then by how little is left open."""
+    wild = sum(pattern.count(sign) for sign in "*?[")
+    return (wild == 0, len(pattern) - wild, -pattern.count("*"), -wild)
+
+
+def _read_policy(policy: Any) -> dict[str, Rule]:
+    if not isinstance(policy, Mapping):
+        raise ConfigurationError(f"a permission policy is a table of patterns and rules, not {policy!r}")
+    return {
+        _read_pattern(key): _read_rule(key, rule) for key, rule in cast("Mapping[Any, Any]", policy).items()
+    }
+
+
+def _read_pattern(pattern: Any) -> str:
+    if not isinstance(pattern, str) or not pattern:
+        raise ConfigurationError(f"a pattern is the name of a tool, or one with wildcards, not {pattern!r}")
+    return pattern
+
+
+def _read_rule(pattern: str, rule: Any) -> Rule:
+    if isinstance(rule, Rule):
+        return rule
+    fields = ", ".join(Rule.__struct_fields__)
+    if not isinstance(rule, Mapping):
+        raise ConfigurationError(f"the rule for {pattern!r} is a Rule or a dict of {fields}, not {rule!r}")
+    table = cast("Mapping[str, Any]", rule)
+    for name in table:
+        if name not in Rule.__struct_fields__:
+            raise ConfigurationError(f"the rule for {pattern!r} has no field {name!r}: it has {fields}")
+    try:
+        return Rule(**table)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"the rule for {pattern!r}: {error}") from None
+
+
+# -- answers for good ------------------------------------------------------------------------------
+
+
+def _read_place(place: Any) -> Always | None:
+    if place is None or isinstance(place, MutableMapping):
+        return cast("Always | None", place)
+    if isinstance(place, str | os.PathLike):
+        return AnswerFile(cast("str | os.PathLike[str]", place))
+    raise ConfigurationError(f"persist is the path of a JSON file or a mutable mapping, not {place!r}")
+
+
+class AnswerFile(MutableMapping[str, str]):
+    """Keeps "always" answers in a JSON file, which is read anew each time and replaced whole."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Use a file, which need not exist yet; one that is something else is refused."""
+        self._path = Path(path).expanduser()
+        self._lock = threading.Lock()
+        self._read()
+
+    def __getitem__(self, tool: str) -> str:
+        """What was answered for a tool."""
+        return self._read()[tool]
+
+    def __setitem__(self, tool: str, answer: str) -> None:
+        """Keep an answer."""
+        with self._lock:
+            self._write({**self._read(), tool: answer})
+
+    def __delitem__(self, tool: str) -> None:
+        """Forget an answer."""
+        with self._lock:
+            answers = self._read()
+            del answers[tool]
+            self._write(answers)
+
+    def __iter__(self) -> Iterator[str]:
+        """The tools that were answered for."""
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        """How many tools were answered for."""
+        return len(self._read())
+
+    def _read(self) -> dict[str, str]:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, str])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.DecodeError) as error:
+            raise ConfigurationError(
+                f"{self._path} holds no permission answers ({error}): correct it, or take another file"
+            ) from None
+
+    def _write(self, answers: dict[str, str]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(answers)))
+            os.replace(name, self._path)
+        except BaseException:
+            os.unlink(name)
+            raise
