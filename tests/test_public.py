@@ -22,8 +22,8 @@ MODULES = {
     "adapters": "FactoryAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
-        Agent AgentCard AuthMethod Authenticates ClosesSessions Completes HasHistory OpensSessions
-        PromptCapabilities Resumes Rewinds Sayable SetsConfig
+        Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
+        OpensSessions PromptCapabilities Resumes Rewinds Sayable SetsConfig
     """,
     "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
     "content": """

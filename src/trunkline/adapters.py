@@ -9,7 +9,8 @@ object is not of its kind. A plain function needs no adapter, so none is loaded 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -18,6 +19,9 @@ from trunkline.agents.interface import (
     Agent,
     AgentCard,
     ClosesSessions,
+    DeletesSessions,
+    Forks,
+    HasHistory,
     OpensSessions,
     Resumes,
     Rewinds,
@@ -26,6 +30,7 @@ from trunkline.agents.interface import (
 )
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
+from trunkline.conversation import Conversation
 from trunkline.errors import AgentError, ConfigurationError, NotAnAgent, TrunklineError
 from trunkline.events import Answered
 from trunkline.options import ConfigOption
@@ -101,6 +106,12 @@ class FactoryAgent:
 
     async def open_session(self, session: SessionView) -> None:
         """Make the agent of this session."""
+        agent = await self._make(session)
+        if isinstance(agent, OpensSessions):
+            await agent.open_session(session)
+        session.memory[self] = agent
+
+    async def _make(self, session: SessionView) -> Agent:
         try:
             made = self._factory(session)
             if inspect.isawaitable(made):
@@ -111,10 +122,7 @@ class FactoryAgent:
             raise AgentError(
                 f"{self.card.name} could not make an agent for this session: {type(error).__name__}: {error}"
             ) from error
-        agent = adapt(made, name=self.card.name)
-        if isinstance(agent, OpensSessions):
-            await agent.open_session(session)
-        session.memory[self] = agent
+        return adapt(made, name=self.card.name)
 
     async def close_session(self, session: SessionView) -> None:
         """Let go of the agent of this session."""
@@ -138,6 +146,35 @@ class FactoryAgent:
         agent = self._made_for(session)
         if isinstance(agent, Rewinds):
             await agent.rewind(session, to_message_id)
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        """What the session's own agent remembers of it."""
+        async with self._lent(session) as agent:
+            return await agent.history(session) if isinstance(agent, HasHistory) else None
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        """Let the new session's own agent take over what it remembers of the other."""
+        async with self._lent(session) as agent:
+            if isinstance(agent, Forks):
+                await agent.fork(session, origin)
+
+    async def delete_session(self, session: SessionView) -> None:
+        """Let an agent made for the session forget it."""
+        async with self._lent(session) as agent:
+            if isinstance(agent, DeletesSessions):
+                await agent.delete_session(session)
+
+    @asynccontextmanager
+    async def _lent(self, session: SessionView) -> AsyncGenerator[Agent]:
+        """The agent of a session, made for the moment if the session is not open."""
+        opened = self in session.memory
+        if not opened:
+            session.memory[self] = await self._make(session)
+        try:
+            yield self._made_for(session)
+        finally:
+            if not opened:
+                del session.memory[self]
 
     async def set_config(
         self, session: SessionView, options: tuple[ConfigOption, ...]

@@ -292,6 +292,15 @@ class TurnContext:
         """The conversation before this turn."""
         return await self._turn.history()
 
+    async def said(self) -> Conversation:
+        """What this turn said so far, also in an earlier process."""
+        return await self._turn.said()
+
+    @property
+    def live(self) -> bool:
+        """Whether the turn can still say something; a cancelled one can until it has settled."""
+        return self._turn.live
+
     def wait(self, awaitable: Awaitable[T]) -> T:
         """Wait for something from a plain function, which runs in a thread of its own.
 

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from trunkline.agents.interface import Agent
+from trunkline.adoption import adopt
+from trunkline.agents.interface import Agent, DeletesSessions, Forks, HasHistory
 from trunkline.context import SessionView
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
 from trunkline.ids import new_session_id
@@ -82,7 +83,10 @@ class Hub:
                 meta=meta,
             )
         )
-        return await self._open(info, mcp_servers, client)
+        session = await self._open(info, mcp_servers, client)
+        if session_id is not None:
+            await adopt(session)
+        return session
 
     async def session(
         self,
@@ -103,13 +107,22 @@ class Hub:
                     return live
                 if live is not None:
                     await live.left.wait()
-                info = await self.journal.get(key)
-                if info is None:
-                    raise SessionNotFound(f"there is no session {session_id!r}")
-                return await self._open(info, mcp_servers, client)
+                info = await self.journal.get(key) or await self._recall(key)
+                session = await self._open(info, mcp_servers, client)
+                await adopt(session)
+                return session
         finally:
             if not lock.locked():
                 self._opening.pop(key, None)
+
+    async def _recall(self, key: SessionKey) -> SessionInfo:
+        """Make a session of what only the agent remembers: a conversation held elsewhere."""
+        view = SessionView(session_id=key.session_id, principal=key.principal)
+        if not isinstance(self.agent, HasHistory) or await self.agent.history(view) is None:
+            raise SessionNotFound(f"there is no session {key.session_id!r}")
+        return await self.journal.create(
+            SessionInfo(principal=key.principal, session_id=key.session_id, target=self.target)
+        )
 
     async def _open(
         self, info: SessionInfo, mcp_servers: Sequence[dict[str, Any]], client: dict[str, Any] | None
@@ -148,6 +161,8 @@ class Hub:
         info = await self.journal.get(key)
         if info is not None and info.owner is not None:
             raise SessionBusy("another process owns this session: close it there first")
+        if info is not None and self.may_run(info) and isinstance(self.agent, DeletesSessions):
+            await self.agent.delete_session(SessionView(session_id=session_id, principal=principal))
         return await self.journal.delete(key)
 
     async def fork(self, session: Session, session_id: str | None = None) -> Session:
@@ -162,6 +177,12 @@ class Hub:
             roots=session.info.roots,
             meta=session.info.meta,
         )
+        if isinstance(self.agent, Forks):
+            try:
+                await self.agent.fork(fork.view, session.view)
+            except BaseException:
+                await self.delete(fork.session_id, principal=session.info.principal)
+                raise
         lease = await self.journal.claim(fork.key, self.owner, self.settings.lease_ttl)
         assert not isinstance(lease, Held), "nobody else knows the new session yet"
         seq = 0

@@ -24,6 +24,7 @@ from trunkline.context import Decision, TurnContext
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.events import Text
+from trunkline.folding import fold
 from trunkline.patches import PatchError, apply_patch
 
 if TYPE_CHECKING:
@@ -304,6 +305,12 @@ class Turn:
     async def history(self) -> Conversation:
         """The conversation before this turn."""
         return await self._session.history(before_turn=self.turn_id)
+
+    async def said(self) -> Conversation:
+        """What this turn said so far, also in an earlier process."""
+        start = self._session.register.turn_starts.get(self.turn_id, 1)
+        entries = self._session.replay(start)
+        return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
 
     # -- the task ----------------------------------------------------------------------------------
 

@@ -28,6 +28,8 @@ __all__ = [
     "Authenticates",
     "ClosesSessions",
     "Completes",
+    "DeletesSessions",
+    "Forks",
     "HasHistory",
     "OpensSessions",
     "PromptCapabilities",
@@ -124,6 +126,24 @@ class Rewinds(Protocol):
 
 
 @runtime_checkable
+class Forks(Protocol):
+    """An agent with a memory of its own that can be copied."""
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        """Let a new session begin with everything that another one is remembered to have said."""
+        ...
+
+
+@runtime_checkable
+class DeletesSessions(Protocol):
+    """An agent with a memory of its own that can forget."""
+
+    async def delete_session(self, session: SessionView) -> None:
+        """Forget a session for good; it is closed already."""
+        ...
+
+
+@runtime_checkable
 class SetsConfig(Protocol):
     """An agent that wants to know, or to refuse, a change of its options."""
 
@@ -152,7 +172,10 @@ class HasHistory(Protocol):
     """An agent whose own memory is the truth about a session."""
 
     async def history(self, session: SessionView) -> Conversation | None:
-        """The conversation as the agent remembers it; None when it has none."""
+        """The conversation as the agent remembers it; None when it has none.
+
+        Asked whenever a session is opened, also for one that the agent has not opened yet.
+        """
         ...
 
 

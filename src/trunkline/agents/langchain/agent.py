@@ -17,14 +17,17 @@ from langchain_core.runnables.config import merge_configs
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
+from trunkline.agents.langchain import threads
 from trunkline.agents.langchain.anatomy import Doors, middleware_in, model_in, open_doors, tools_in
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
 from trunkline.agents.langchain.history import messages_of
 from trunkline.agents.langchain.kinds import KindMapper
+from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
+from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
 from trunkline.options import ConfigOption
 
@@ -112,8 +115,7 @@ class LangChainAgent:
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on after a restart: the checkpoint knows where the graph stopped, and for what."""
         voyage = Voyage(self, ctx, answers)
-        await voyage.begin([], repair=False)
-        async for item in voyage.sail(await voyage.next_input()):
+        async for item in voyage.sail(await voyage.go_on()):
             yield item
 
     def _input(self, messages: list[Any], prompt: Prompt) -> Any:
@@ -136,9 +138,32 @@ class LangChainAgent:
         """The configuration of a session's runs: its id is the thread's."""
         configurable = {
             **cast("dict[str, Any]", self.config.get("configurable") or {}),
-            "thread_id": session.session_id,
+            "thread_id": thread_of(session),
         }
         return {**self.config, "configurable": configurable}
+
+    # -- the thread --------------------------------------------------------------------------------
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        """What the thread says, which may have been used elsewhere too."""
+        if not self.durable:
+            return None
+        return await threads.history(self.runnable, thread_of(session), self.mapper)
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        """Take the thread back; without one, the journal is all there is to go back in."""
+        if self.durable:
+            await threads.rewind(self.runnable, thread_of(session), to_message_id)
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        """Give a new session a thread of its own that begins as the other's."""
+        if self.durable:
+            await threads.fork(self.runnable, thread_of(session), thread_of(origin))
+
+    async def delete_session(self, session: SessionView) -> None:
+        """Forget the thread."""
+        if self.durable:
+            await threads.delete(self.runnable, thread_of(session))
 
 
 def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

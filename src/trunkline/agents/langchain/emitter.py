@@ -17,6 +17,8 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
+from trunkline.conversation import Call
+from trunkline.events import Text
 
 __all__ = ["Emitter", "ModelRun", "plain"]
 
@@ -99,9 +101,7 @@ class Emitter:
         content = message.content
         if type(content) is str:
             if content and self._with_text:
-                self.say(
-                    ev.Text(turn_id=self.turn_id, lane=run.lane, message_id=run.message_id, delta=content)
-                )
+                self.say(Text(turn_id=self.turn_id, lane=run.lane, message_id=run.message_id, delta=content))
         else:
             for block in content:
                 self._block(run, block)
@@ -343,6 +343,16 @@ class Emitter:
             if message.id is not None:
                 self._said.add(message.id)
                 self._results.add(message.id)
+
+    def recall(self, calls: Iterable[Call]) -> None:
+        """Take calls as said that this turn announced in an earlier process."""
+        for known in calls:
+            native_id = known.native_id or known.call_id
+            call = _Call(known.call_id, native_id, known.name, known.kind)
+            call.described = known.input is not None
+            call.running = known.status == "in_progress"
+            call.done = known.status in ev.FINAL_STATUSES
+            self._calls[known.lane, native_id] = call
 
     def plan(self, todos: Any) -> None:
         """Say a plan, once per real change."""

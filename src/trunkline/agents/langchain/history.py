@@ -1,79 +1,100 @@
-"""History: our conversation as LangChain's messages, and what a thread still owes its model."""
+"""History: our conversation as LangChain's messages, and LangChain's messages as our conversation.
+
+An agent without a checkpointer is fed by the journal, and providers are strict readers: every call
+must have its answer right behind the message that made it, and no message may be empty. The other
+way round, a thread that was made elsewhere is told as if it had been said here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper
-from trunkline.conversation import Call, CallPart, Conversation, MediaPart, TextPart
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.content import DiffBlock, TerminalBlock
+from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, TextPart
+from trunkline.folding import fold
 
-__all__ = ["messages_of", "unanswered_calls"]
+__all__ = ["UNANSWERED", "conversation_of", "messages_of", "unanswered_calls"]
+
+_HUMAN = ("human", "HumanMessageChunk")
+_SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
+
+UNANSWERED = "This call was cancelled before it was answered."
 
 
-def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[Any]:
-    """Give the conversation of the agent itself; subagents keep their own to themselves."""
-    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[AnyMessage]:
+    """Give the messages of the agent itself: subagents keep theirs, and reasoning belongs to its turn.
 
-    told: list[Any] = []
+    Reasoning is left out because providers take back only what they signed, and only while the turn
+    it was made in goes on.
+    """
+    told: list[AnyMessage] = []
     for message in conversation.messages:
         if message.lane is not None:
             continue
         if message.role == "user":
-            content: Any = mapper.message_content(message.content)
-            told.append(HumanMessage(content=content, id=message.message_id))
-            continue
-        blocks: list[Any] = []
-        calls: list[Call] = []
-        for part in message.parts:
-            if isinstance(part, TextPart):
-                blocks.append({"type": "text", "text": part.text})
-            elif isinstance(part, MediaPart):
-                blocks.append(mapper.from_neutral(part.content))
-            elif isinstance(part, CallPart) and part.call_id in conversation.calls:
-                calls.append(conversation.calls[part.call_id])
-        plain = all(block["type"] == "text" for block in blocks)
-        told.append(
-            AIMessage(
-                content="".join(block["text"] for block in blocks) if plain else blocks,
-                id=message.message_id,
-                tool_calls=[
-                    {"id": call.native_id or call.call_id, "name": call.name, "args": _args(call)}
-                    for call in calls
-                ],
-            )
-        )
-        for call in calls:
-            told.append(
-                ToolMessage(
-                    content=_result(call),
-                    tool_call_id=call.native_id or call.call_id,
-                    name=call.name,
-                    status="success" if call.status == "completed" else "error",
-                    id=call.result_message_id,
-                )
-            )
+            told.append(mapper.user_message(message.content, message.message_id))
+        else:
+            told += _answer(message, conversation.calls, mapper)
     return told
 
 
+def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper) -> list[AnyMessage]:
+    """Give an answer with the results of its calls; one without words and calls is none."""
+    parts = message.parts
+    blocks = [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextPart)
+        else mapper.from_neutral(part.content)
+        for part in parts
+        if isinstance(part, TextPart | MediaPart)
+    ]
+    calls = [known[part.call_id] for part in parts if isinstance(part, CallPart) and part.call_id in known]
+    if not blocks and not calls:
+        return []
+    content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else message.text
+    made = [{"id": _native_id(call), "name": call.name, "args": _args(call)} for call in calls]
+    answer = AIMessage(content=content, id=message.message_id, tool_calls=cast("Any", made))
+    return [answer, *(_result(call, mapper) for call in calls)]
+
+
+def _native_id(call: Call) -> str:
+    return call.native_id or call.call_id
+
+
 def _args(call: Call) -> dict[str, Any]:
-    if isinstance(call.input, dict):
-        return call.input
-    try:
-        parsed = msgspec.json.decode(call.arguments or "{}")
-    except msgspec.DecodeError:
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
+    """The arguments of a call; those of one that was cut off while it was made are lost."""
+    given: Any = call.input
+    if given is None:
+        try:
+            given = msgspec.json.decode(call.arguments or "{}")
+        except msgspec.DecodeError:
+            given = None
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
 
 
-def _result(call: Call) -> str:
-    if isinstance(call.raw_output, str):
-        return call.raw_output
-    if call.raw_output is not None:
-        return msgspec.json.encode(call.raw_output).decode()
-    return call.output or call.reason or ""
+def _result(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
+    done = call.status == "completed"
+    shown = [block for block in call.content if not isinstance(block, DiffBlock | TerminalBlock)]
+    content: Any = mapper.message_content(shown) if shown else None
+    if content is None:
+        content = call.raw_output if isinstance(call.raw_output, str) else call.output
+    if not content and call.raw_output is not None:
+        content = msgspec.json.encode(call.raw_output).decode()
+    return ToolMessage(
+        content=content or ("" if done else call.reason or UNANSWERED),
+        tool_call_id=_native_id(call),
+        name=call.name,
+        status="success" if done else "error",
+        id=call.result_message_id,
+    )
 
 
 def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
@@ -85,3 +106,39 @@ def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
         elif message.type == "ai":
             return [call for call in message.tool_calls if call["id"] not in answered]
     return []
+
+
+# -- the way back ------------------------------------------------------------------------------------
+
+
+def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None = None) -> Conversation:
+    """Tell a thread as a conversation: every message of a person begins a turn.
+
+    What the framework wrote for the model only (system prompts, summaries, notifications) is not shown.
+    """
+    said: list[ev.Event] = []
+    mapper = mapper or ContentBlockMapper()
+    emitter = Emitter(said.append, None, mapper=mapper)
+    for number, message in enumerate(_left(messages)):
+        if message.type in _HUMAN:
+            content = mapper.content_of(message)
+            said.append(ev.UserMessage(message_id=message.id or f"message-{number}", content=content))
+        else:
+            emitter.message(None, message)
+    told = fold(said)
+    for call in told.calls.values():
+        if call.status not in ev.FINAL_STATUSES:
+            call.status, call.reason = "cancelled", UNANSWERED
+    return told
+
+
+def _left(messages: Iterable[Any]) -> list[Any]:
+    """The messages that a person sees, without those that were taken out again."""
+    left: list[Any] = []
+    for message in messages:
+        if message.type == "remove":
+            gone = message.id
+            left = [] if gone == REMOVE_ALL_MESSAGES else [one for one in left if one.id != gone]
+        elif message.type in _SHOWN and not message.additional_kwargs.get("lc_source"):
+            left.append(message)
+    return left

@@ -1,32 +1,102 @@
 """Interrupts: what a graph stops for becomes questions, and their answers become its resume.
 
-Three shapes are known: LangChain's human-in-the-loop middleware, batched (many actions in one
-interrupt, answered by position) and per call (one action each), and the free-form ``interrupt()`` of
-LangGraph, which is a form made from its response schema, or one text field.
+Three shapes are known. LangChain's human-in-the-loop middleware asks about tool calls, batched (many
+actions in one interrupt, answered by position, without the ids of their calls) or per call (one action
+each, answered by one decision). Everything else is the free-form ``interrupt()`` of LangGraph: a form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
+import msgspec
+
 from trunkline import events as ev
+from trunkline.agents.langchain.forms import DECLINED, Sheet, sheet_for
+from trunkline.errors import AgentError
 from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
 
-__all__ = ["Pending", "pending_questions", "resume_value"]
+__all__ = ["OpenCalls", "Pending", "pending_questions", "reply_form", "resume_value"]
 
-_DECISIONS = ("approve", "edit", "reject", "respond")
+Describe = Callable[[str | None, Mapping[str, Any]], str]
+
+_OPTIONS = {
+    "approve": Option(option_id="approve", name="Approve", kind="allow_once"),
+    "edit": Option(option_id="edit", name="Run with edited arguments", kind="allow_once"),
+    "reject": Option(option_id="reject", name="Reject", kind="reject_once"),
+    "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once"),
+}
+_REFUSED = "The user refused this call."
 
 
-class Pending:
+class OpenCalls:
+    """The calls of each lane that nobody answered yet, and the lane that each interrupt came from.
+
+    A batched interrupt does not name its calls, and the same id may be in use in two subagents: only
+    what went by while the graph ran tells which call is meant.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._calls: dict[tuple[str | None, str], Mapping[str, Any]] = {}
+        self._lanes: dict[str, str | None] = {}
+
+    def see(self, lane: str | None, message: Any) -> None:
+        """Follow a message of a lane: it makes calls, or answers one."""
+        if message.type == "tool":
+            self._calls.pop((lane, str(message.tool_call_id)), None)
+        else:
+            self.add(lane, getattr(message, "tool_calls", ()))
+
+    def add(self, lane: str | None, calls: Iterable[Mapping[str, Any]]) -> None:
+        """Add calls that wait for an answer."""
+        for call in calls:
+            self._calls[lane, str(call.get("id"))] = call
+
+    def stop(self, lane: str | None, interrupts: Iterable[Any]) -> None:
+        """Remember where interrupts came from; the innermost graph tells first, and is right."""
+        for interrupt in interrupts:
+            self._lanes.setdefault(str(interrupt.id), lane)
+
+    def lane_of(self, interrupt: Any) -> str | None:
+        """The lane an interrupt came from."""
+        return self._lanes.get(str(interrupt.id))
+
+    def match(self, lane: str | None, actions: list[dict[str, Any]]) -> list[str | None]:
+        """Find the call of each action, in order; the ids of those that have none are None.
+
+        Exact matches go first: an action whose arguments somebody changed must not take the call
+        of another one.
+        """
+        left = {native: call for (where, native), call in self._calls.items() if where == lane}
+        found: list[str | None] = [None] * len(actions)
+        for exact in (True, False):
+            for number, action in enumerate(actions):
+                if found[number] is None:
+                    found[number] = next((i for i, call in left.items() if _means(action, call, exact)), None)
+                    left.pop(found[number] or "", None)
+        return found
+
+
+def _means(action: Mapping[str, Any], call: Mapping[str, Any], exact: bool) -> bool:
+    return action.get("name") == call.get("name") and (not exact or action.get("args") == call.get("args"))
+
+
+class Pending(msgspec.Struct, frozen=True, kw_only=True):
     """One question of one interrupt; ``key`` finds it again after a restart."""
 
-    def __init__(self, interrupt: Any, number: int, question: Question, action: dict[str, Any] | None) -> None:
-        """The ``number``-th question of an interrupt."""
-        self.interrupt_id = str(interrupt.id)
-        self.number = number
-        self.question = question
-        self.action = action
+    interrupt_id: str
+    question: Question
+    number: int = 0
+    lane: str | None = None
+    native_id: str | None = None
+    """The framework's id of the call that is asked about."""
+    action: dict[str, Any] = {}
+    decisions: tuple[str, ...] = ()
+    """The decisions that the middleware takes; none for a free-form interrupt."""
+    batched: bool = False
+    sheet: Sheet | None = None
 
     @property
     def key(self) -> str:
@@ -34,118 +104,171 @@ class Pending:
         return f"{self.interrupt_id}#{self.number}"
 
 
-def pending_questions(interrupts: Iterable[Any], calls: Iterable[dict[str, Any]]) -> list[Pending]:
-    """Make the questions of these interrupts; ``calls`` are the tool calls that wait for an answer."""
-    waiting = [dict(call) for call in calls]
+# -- asking ------------------------------------------------------------------------------------------
+
+
+def pending_questions(
+    interrupts: Iterable[Any], calls: OpenCalls, describe: Describe | None = None
+) -> list[Pending]:
+    """Make the questions of these interrupts.
+
+    ``describe(lane, tool_call)`` announces a call, if nobody did yet, and gives the id it has in the
+    session: a permission is always about a call that can be seen.
+    """
+    name_call = describe or _native_id
     found: list[Pending] = []
     for interrupt in interrupts:
         value: Any = interrupt.value
         told = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-        if "action_requests" in told:
-            configs = {c["action_name"]: c for c in told.get("review_configs", ())}
-            for number, action in enumerate(told["action_requests"]):
-                allowed = configs.get(action["name"], {}).get("allowed_decisions", ("approve", "reject"))
-                call_id = _take(waiting, action)
-                found.append(_permission(interrupt, number, action, call_id, allowed))
-        elif told.get("type") == "tool_approval":
-            allowed = told.get("allowed_decisions") or _allowed_in(interrupt) or ("approve", "reject")
-            found.append(_permission(interrupt, 0, told, str(told.get("tool_call_id")), allowed))
+        lane = calls.lane_of(interrupt)
+        if isinstance(told.get("action_requests"), list):
+            found += _batch(interrupt, told, lane, calls, name_call)
+        elif told.get("type") == "tool_approval" and "tool_call_id" in told:
+            allowed = told.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
+            native_id = str(told["tool_call_id"])
+            found.append(_review(interrupt, told, lane, native_id, allowed, name_call))
         else:
-            found.append(Pending(interrupt, 0, _form(interrupt, value), None))
+            sheet = sheet_for(value, interrupt.response_schema)
+            found.append(
+                Pending(interrupt_id=str(interrupt.id), question=sheet.form(), lane=lane, sheet=sheet)
+            )
     return found
 
 
-def _take(waiting: list[dict[str, Any]], action: dict[str, Any]) -> str:
-    """Find the call an action means: the interrupt itself does not name it."""
-    for exact in (True, False):
-        for call in waiting:
-            if call["name"] == action["name"] and (not exact or call["args"] == action.get("args")):
-                waiting.remove(call)
-                return str(call["id"])
-    return f"action:{action['name']}"
+def _native_id(lane: str | None, tool_call: Mapping[str, Any]) -> str:
+    return str(tool_call["id"])
 
 
-def _permission(
-    interrupt: Any, number: int, action: dict[str, Any], call_id: str, allowed: Iterable[str]
+def _batch(
+    interrupt: Any, told: dict[str, Any], lane: str | None, calls: OpenCalls, describe: Describe
+) -> list[Pending]:
+    actions = cast("list[dict[str, Any]]", told["action_requests"])
+    configs = cast("list[dict[str, Any]]", told.get("review_configs") or [])
+    allowed = {config.get("action_name"): config.get("allowed_decisions") for config in configs}
+    return [
+        _review(
+            interrupt,
+            action,
+            lane,
+            native_id or f"{interrupt.id}#{number}",
+            allowed.get(action.get("name")),
+            describe,
+            number,
+        )
+        for number, (action, native_id) in enumerate(zip(actions, calls.match(lane, actions), strict=True))
+    ]
+
+
+def _review(
+    interrupt: Any,
+    action: dict[str, Any],
+    lane: str | None,
+    native_id: str,
+    allowed: Iterable[str] | None,
+    describe: Describe,
+    number: int | None = None,
 ) -> Pending:
-    decisions = [word for word in allowed if word in _DECISIONS]
-    options = [Option(option_id="approve", name="Approve", kind="allow_once")] if "approve" in decisions else []
-    if "reject" in decisions:
-        options.append(Option(option_id="reject", name="Reject", kind="reject_once"))
-    if "respond" in decisions:
-        options.append(Option(option_id="respond", name="Answer instead", kind="reject_once"))
-    if not options:
-        options.append(Option(option_id="approve", name="Approve", kind="allow_once"))
-    message = str(action.get("description") or f"Run {action['name']}?")
-    question = Permission(
-        message=message, call_id=call_id, options=tuple(options), allows_edit="edit" in decisions
+    name: str = str(action.get("name") or "tool")
+    args: Any = action.get("args") or {}
+    decisions = tuple(word for word in allowed or () if word in _OPTIONS) or ("approve", "reject")
+    call_id = describe(lane, {"id": native_id, "name": name, "args": args})
+    message = str(action.get("description") or f"Run {name}?")
+    runs = [word for word in ("approve", "edit") if word in decisions][:1]
+    sheet = None
+    if decisions == ("respond",):
+        # A tool that is made to ask the user: there is nothing to permit, only to answer.
+        sheet = sheet_for(message)
+        question: Question = sheet.form(call_id)
+    else:
+        offered = [*runs, *(word for word in ("reject", "respond") if word in decisions)]
+        question = Permission(
+            message=message,
+            call_id=call_id,
+            options=tuple(_OPTIONS[word] for word in offered),
+            allows_edit="edit" in decisions,
+        )
+    return Pending(
+        interrupt_id=str(interrupt.id),
+        number=number or 0,
+        question=question,
+        lane=lane,
+        native_id=native_id,
+        action={"name": name, "args": args},
+        decisions=decisions,
+        batched=number is not None,
+        sheet=sheet,
     )
-    return Pending(interrupt, number, question, action)
 
 
-def _allowed_in(interrupt: Any) -> list[str]:
+def _decisions_in(schema: Any) -> list[str]:
     """Read the allowed decisions from the response schema of a per-call interrupt."""
-    text = str(getattr(interrupt, "response_schema", None) or "")
-    return [word for word in _DECISIONS if f"'{word}'" in text]
+    if not isinstance(schema, dict):
+        return []
+    told = cast("dict[str, Any]", schema)
+    branches = [told, *cast("dict[str, Any]", told.get("$defs") or {}).values()]
+    branches += [*(told.get("oneOf") or ()), *(told.get("anyOf") or ())]
+    words: list[Any] = []
+    for branch in branches:
+        kind: Any = cast("dict[str, Any]", branch.get("properties") or {}).get("type") or {}
+        words += [kind.get("const"), *(kind.get("enum") or ())]
+    return [word for word in _OPTIONS if word in words]
 
 
-def _form(interrupt: Any, value: Any) -> Form:
-    schema: Any = getattr(interrupt, "response_schema", None)
-    message = value if isinstance(value, str) else _message_in(value)
-    if isinstance(schema, dict) and cast("dict[str, Any]", schema).get("properties"):
-        return Form(message=message, fields=cast("dict[str, Any]", schema))
-    return Form(
-        message=message,
-        fields={
-            "type": "object",
-            "properties": {"answer": {"type": "string", "title": "Answer"}},
-            "required": ["answer"],
-        },
+def reply_form(item: Pending, answered: ev.Answered) -> Form | None:
+    """Ask for the words of somebody who answers in a tool's place but was given no room for them."""
+    if answered.option_id != "respond" or answered.reason:
+        return None
+    return sheet_for(f"What shall {item.action['name']} answer?").form(
+        cast("Permission", item.question).call_id
     )
 
 
-def _message_in(value: Any) -> str:
-    if isinstance(value, dict):
-        told = cast("dict[str, Any]", value)
-        for key in ("question", "message", "prompt", "description", "title"):
-            if isinstance(told.get(key), str):
-                return told[key]
-    return str(value)
+# -- answering ---------------------------------------------------------------------------------------
 
 
-def resume_value(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> dict[str, Any]:
+def resume_value(pending: Iterable[Pending], answers: Mapping[str, ev.Answered]) -> dict[str, Any]:
     """Give LangGraph's resume map: one value per interrupt id."""
-    by_interrupt: dict[str, list[Pending]] = {}
-    for item in pending:
-        by_interrupt.setdefault(item.interrupt_id, []).append(item)
     values: dict[str, Any] = {}
-    for interrupt_id, items in by_interrupt.items():
-        if isinstance(items[0].question, Form):
-            values[interrupt_id] = _form_value(items[0], answers.get(items[0].key))
-            continue
-        decisions = [_decision(item, answers.get(item.key)) for item in items]
-        batched = "tool_call_id" not in (items[0].action or {})
-        values[interrupt_id] = {"decisions": decisions} if batched else decisions[0]
+    for item in pending:
+        answered = answers.get(item.key)
+        if not item.decisions:
+            values[item.interrupt_id] = _value(item, answered)
+        elif item.batched:
+            decided = values.setdefault(item.interrupt_id, {"decisions": []})
+            decided["decisions"].append(_decision(item, answered))
+        else:
+            values[item.interrupt_id] = _decision(item, answered)
     return values
 
 
-def _form_value(item: Pending, answered: ev.Answered | None) -> Any:
+def _value(item: Pending, answered: ev.Answered | None) -> Any:
+    sheet = cast("Sheet", item.sheet)
     if answered is None or answered.outcome != "accepted":
-        return None
-    content: Any = answered.content
-    asked = cast("Form", item.question).fields.get("properties", {})
-    return content.get("answer") if list(asked) == ["answer"] else content
+        return sheet.declined()
+    return sheet.read(answered.content)
 
 
 def _decision(item: Pending, answered: ev.Answered | None) -> dict[str, Any]:
-    action = item.action or {}
+    if item.sheet is not None:
+        return {"type": "respond", "message": str(_value(item, answered))}
     if answered is not None and answered.option_kind in ALLOW_KINDS:
-        if answered.input is not None:
-            return {"type": "edit", "edited_action": {"name": action["name"], "args": answered.input}}
-        return {"type": "approve"}
-    reason = (answered.reason if answered is not None else None) or "The user refused this call."
+        return _run(item, answered)
+    reason = answered.reason if answered is not None else None
     if answered is not None and answered.option_id == "respond":
-        return {"type": "respond", "message": reason}
-    return {"type": "reject", "message": reason}
+        return {"type": "respond", "message": reason or DECLINED}
+    if "reject" in item.decisions:
+        return {"type": "reject", "message": reason} if reason else {"type": "reject"}
+    if "respond" in item.decisions:
+        return {"type": "respond", "message": reason or _REFUSED}
+    raise AgentError(
+        f"{item.action['name']} was refused, and its reviewer takes no refusal: allow the decision "
+        "'reject' for it, or send another prompt"
+    )
 
 
+def _run(item: Pending, answered: ev.Answered) -> dict[str, Any]:
+    args = item.action["args"]
+    edited = args if answered.input is None else answered.input
+    if "approve" in item.decisions and edited == args:
+        return {"type": "approve"}
+    return {"type": "edit", "edited_action": {"name": item.action["name"], "args": edited}}

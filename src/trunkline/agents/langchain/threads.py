@@ -1,28 +1,170 @@
-"""Threads: what a checkpointer remembers of a session, and how it is mended."""
+"""Threads: what a checkpointer remembers of a session, and how it is mended, taken back and copied.
+
+With a checkpointer the thread is the truth. Everything here goes through the public ways of a graph
+and its saver, and leaves a thread on which nothing waits to run: the next prompt finds it as it would
+find one that ended well.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, cast
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage
+from langgraph.graph import END, START
+from langgraph.types import StateUpdate
 
-from trunkline.agents.langchain.history import unanswered_calls
+from trunkline.agents.langchain.content import ContentBlockMapper
+from trunkline.agents.langchain.history import UNANSWERED, conversation_of, unanswered_calls
+from trunkline.conversation import Conversation
+from trunkline.errors import InvalidCommand
+from trunkline.view import SessionView
 
-__all__ = ["repair"]
+__all__ = ["delete", "fork", "history", "repair", "rewind", "thread_of"]
 
-_CANCELLED = "This call was cancelled before it was answered."
+_PAGE = 50
+
+# As LangGraph's own tools do it: no values and the end as their author clear what waits to run, after
+# taking the results of tasks that had finished; a copy leaves those results behind.
+_CLEAR = [StateUpdate(None, END)]
+_COPY = [StateUpdate(None, "__copy__")]
 
 
-async def repair(graph: Any, thread_id: str) -> None:
-    """Answer the calls that a broken turn left open, or the next model call is refused."""
-    config = {"configurable": {"thread_id": thread_id}}
-    state = await graph.aget_state(config)
-    open_calls = unanswered_calls(state.values.get("messages", []))
-    if not open_calls:
-        return
-    answers = [
-        ToolMessage(content=_CANCELLED, tool_call_id=call["id"], name=call["name"], status="error")
-        for call in open_calls
+def thread_of(session: SessionView) -> str:
+    """The thread of a session: its id, as given.
+
+    Two people may use the same id, and a thread knows no owner: whoever is not the local user has
+    threads under their own name.
+    """
+    own = session.principal == "local"
+    return session.session_id if own else f"{session.principal}/{session.session_id}"
+
+
+def _config(thread_id: str) -> dict[str, Any]:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+def _messages(state: Any) -> list[Any]:
+    values = state.values
+    found: Any = cast("dict[str, Any]", values).get("messages") if isinstance(values, dict) else None
+    return cast("list[Any]", found) if isinstance(found, list) else []
+
+
+async def history(
+    graph: Any, thread_id: str, mapper: ContentBlockMapper | None = None
+) -> Conversation | None:
+    """The conversation of a thread as its messages tell it; None when there is none."""
+    messages = _messages(await graph.aget_state(_config(thread_id)))
+    return conversation_of(messages, mapper) if messages else None
+
+
+# -- after a turn that broke -------------------------------------------------------------------------
+
+
+async def repair(graph: Any, thread_id: str, partial: AIMessage | None = None) -> None:
+    """Answer the calls that a broken turn left open, or the next model call is refused.
+
+    ``partial`` is the answer that was cut off. It is kept, because the person has read it: the next
+    prompt may well be about it, and the thread has the messages that the session shows.
+    """
+    state = await graph.aget_state(_config(thread_id))
+    messages = _messages(state)
+    added: list[Any] = [
+        ToolMessage(content=UNANSWERED, tool_call_id=call["id"], name=call["name"], status="error")
+        for call in unanswered_calls(messages)
     ]
-    node = "tools" if "tools" in graph.nodes else None
-    await graph.aupdate_state(config, {"messages": answers}, as_node=node)
+    if partial is not None and messages and all(message.id != partial.id for message in messages):
+        added.append(partial)
+    if added or state.next:
+        await _say(graph, _config(thread_id), added)
+
+
+async def _say(graph: Any, config: dict[str, Any], messages: list[Any]) -> None:
+    """Add messages to a thread so that nothing runs because of them."""
+    steps = [_CLEAR, _CLEAR]
+    if messages and START in graph.nodes:
+        steps.insert(1, [StateUpdate({"messages": messages}, START)])
+    await graph.abulk_update_state(config, steps)
+
+
+# -- going back --------------------------------------------------------------------------------------
+
+
+async def rewind(graph: Any, thread_id: str, to_message_id: str | None) -> None:
+    """Go back to where this message was the last one, for good; None goes back to the beginning.
+
+    The place is copied to the end of the thread, so what came after it is out of the way also for
+    another process. Results of the message's calls belong to it.
+    """
+    config = _config(thread_id)
+    async for snapshot in _snapshots(graph, config):
+        if _last_said(_messages(snapshot)) == to_message_id:
+            await graph.abulk_update_state(snapshot.config, [_COPY, _CLEAR])
+            await repair(graph, thread_id)
+            return
+    await _cut(graph, config, to_message_id)
+
+
+async def _snapshots(graph: Any, config: dict[str, Any]) -> AsyncIterator[Any]:
+    """The checkpoints of a thread, newest first; page by page, because a thread may be long."""
+    before: Any = None
+    while True:
+        count = 0
+        async for snapshot in graph.aget_state_history(config, before=before, limit=_PAGE):
+            yield snapshot
+            before, count = snapshot.config, count + 1
+        if count < _PAGE:
+            return
+
+
+def _last_said(messages: list[Any]) -> str | None:
+    """The id of the last message that is not the result of a call."""
+    return next((message.id for message in reversed(messages) if message.type != "tool"), None)
+
+
+async def _cut(graph: Any, config: dict[str, Any], to_message_id: str | None) -> None:
+    """Take messages out of a thread whose older checkpoints are gone."""
+    messages = _messages(await graph.aget_state(config))
+    places = [place for place, message in enumerate(messages) if message.id == to_message_id]
+    if not messages and to_message_id is None:
+        return
+    if to_message_id is not None and not places:
+        raise InvalidCommand(f"the thread has no message {to_message_id!r}: go back to another one")
+    after = places[0] + 1 if places else 0
+    while after < len(messages) and after and messages[after].type == "tool":
+        after += 1
+    await _say(graph, config, [RemoveMessage(id=message.id) for message in messages[after:]])
+    await repair(graph, config["configurable"]["thread_id"])
+
+
+# -- whole threads -----------------------------------------------------------------------------------
+
+
+async def fork(graph: Any, thread_id: str, origin_id: str) -> None:
+    """Copy a thread with everything it can go back to."""
+    saver = graph.checkpointer
+    try:
+        await saver.acopy_thread(origin_id, thread_id)
+    except NotImplementedError:
+        # Every saver can list and put. All of it is read first: some read and write on one connection.
+        for saved in [one async for one in saver.alist(_config(origin_id))]:
+            await _put(saver, saved, thread_id)
+
+
+async def _put(saver: Any, saved: Any, thread_id: str) -> None:
+    place = {"thread_id": thread_id, "checkpoint_ns": saved.config["configurable"].get("checkpoint_ns", "")}
+    if saved.parent_config is not None:
+        place["checkpoint_id"] = saved.parent_config["configurable"]["checkpoint_id"]
+    versions = saved.checkpoint["channel_versions"]
+    config = await saver.aput({"configurable": place}, saved.checkpoint, saved.metadata, versions)
+    tasks: dict[str, list[tuple[str, Any]]] = {}
+    for task_id, channel, value in saved.pending_writes or ():
+        tasks.setdefault(task_id, []).append((channel, value))
+    for number, (task_id, writes) in enumerate(tasks.items()):
+        # They are read back in the order of their paths: that of the original.
+        await saver.aput_writes(config, writes, task_id, f"{number:09}")
+
+
+async def delete(graph: Any, thread_id: str) -> None:
+    """Forget a thread."""
+    await graph.checkpointer.adelete_thread(thread_id)

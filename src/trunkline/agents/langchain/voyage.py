@@ -12,6 +12,9 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+from langchain_core.messages import AIMessage
+from langgraph.errors import is_invalid_resume
 from langgraph.types import Command
 
 from trunkline import events as ev
@@ -19,7 +22,13 @@ from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.agents.langchain.history import unanswered_calls
-from trunkline.agents.langchain.interrupts import Pending, pending_questions, resume_value
+from trunkline.agents.langchain.interrupts import (
+    OpenCalls,
+    Pending,
+    pending_questions,
+    reply_form,
+    resume_value,
+)
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller
 from trunkline.agents.langchain.stops import explain, map_to_stop_reason
@@ -48,6 +57,7 @@ class Voyage:
         self._agent = agent
         self._ctx = ctx
         self._final: Any = None
+        self._calls = OpenCalls()
         self._emitter = Emitter(
             ctx.emit,
             ctx.turn_id,
@@ -62,7 +72,6 @@ class Voyage:
             on_usage=self._count,
             on_final=self._keep,
             ready=ctx.ready,
-            lagging=lambda: ctx.lagging,
         )
         config = agent.config_for(ctx.session)
         self._config: dict[str, Any] = {
@@ -85,20 +94,27 @@ class Voyage:
 
     # -- the way -----------------------------------------------------------------------------------
 
-    async def begin(self, earlier: list[Any], *, repair: bool = True) -> None:
+    async def begin(self, earlier: list[Any]) -> None:
         """Take the history as said: only what this turn adds is new."""
         if self._agent.durable:
-            if repair:
-                await self._repair()
+            # A process that died in a turn left its thread as it was.
+            await self._repair()
             earlier = (await self._snapshot()).values.get("messages", [])
         self._emitter.known(earlier)
+
+    async def go_on(self) -> Any:
+        """Take everything as said that an earlier process said; give what the graph needs to go on."""
+        self._emitter.known((await self._snapshot()).values.get("messages", []))
+        self._emitter.recall((await self._ctx.said()).calls.values())
+        following = await self._after()
+        return None if following is _END else following
 
     async def sail(self, payload: Any) -> AsyncIterator[Sayable]:
         """Run to the end, asking whatever the graph stops for."""
         try:
             with speaking(self._voice):
                 while payload is not _END:
-                    await self._stream(payload)
+                    await self._go(payload)
                     payload = await self._after()
         except asyncio.CancelledError:
             await self._settle()
@@ -115,10 +131,14 @@ class Voyage:
             return
         yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
 
-    async def next_input(self) -> Any:
-        """What the graph needs to go on from where it stopped; None lets it go on as it is."""
-        following = await self._after()
-        return None if following is _END else following
+    async def _go(self, payload: Any) -> None:
+        """Let the graph go on; an answer that does not fit its question is asked for again."""
+        try:
+            await self._stream(payload)
+        except Exception as error:
+            if not is_invalid_resume(error):
+                raise
+            self._ctx.notice("That answer does not fit", explain(error), severity="warning")
 
     async def _after(self) -> Any:
         """Look why the graph stopped: for questions, or at its end."""
@@ -126,8 +146,8 @@ class Voyage:
             return _END
         state = await self._snapshot()
         if state.interrupts:
-            calls = unanswered_calls(state.values.get("messages", []))
-            pending = pending_questions(state.interrupts, calls)
+            self._calls.add(None, unanswered_calls(state.values.get("messages", [])))
+            pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
             return Command(resume=resume_value(pending, await self._ask(pending)))
         return _END
 
@@ -135,16 +155,23 @@ class Voyage:
         plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
         return await self._runnable.aget_state(plain)
 
-    async def _repair(self) -> None:
-        await repair(self._runnable, self._ctx.session.session_id)
+    async def _repair(self, partial: AIMessage | None = None) -> None:
+        await repair(self._runnable, self._config["configurable"]["thread_id"], partial)
+
+    async def _mend(self) -> None:
+        """Repair the thread, and keep in it what the person has read of an answer that was cut off."""
+        told = (await self._ctx.said()).messages
+        last = next((one for one in reversed(told) if one.lane is None and one.role == "agent"), None)
+        cut_off = AIMessage(content=last.text, id=last.message_id) if last and last.text else None
+        await self._repair(cut_off)
 
     async def _settle(self) -> None:
-        """Leave a thread that the next prompt can go on from."""
-        if not self._agent.durable:
+        """Leave a thread that the next prompt can go on from, unless another process will go on."""
+        if not self._agent.durable or not self._ctx.live:
             return
         try:
             async with asyncio.timeout(_REPAIR_WITHIN):
-                await asyncio.shield(asyncio.ensure_future(self._repair()))
+                await asyncio.shield(asyncio.ensure_future(self._mend()))
         except Exception:
             log.exception("the checkpoint could not be repaired")
 
@@ -171,13 +198,20 @@ class Voyage:
             self._ctx.emit(piece)
 
     def _update(self, space: tuple[str, ...], data: Any) -> None:
-        key = "|".join(space)
-        if key and key not in self._handler.places:
-            return
-        lane = self._handler.places.get(key)
+        lane = self._lane_of(space)
+        if interrupts := cast("dict[str, Any]", data).get("__interrupt__"):
+            self._calls.stop(lane, interrupts)
         for message in _messages_in(data):
-            if message.id is not None:
+            self._calls.see(lane, message)
+            if message.id is not None and (not space or "|".join(space) in self._handler.places):
                 self._message(lane, message)
+
+    def _lane_of(self, space: tuple[str, ...]) -> str | None:
+        """The lane of a graph inside the graph, or of the nearest one around it that has any."""
+        for depth in range(len(space), 0, -1):
+            if (key := "|".join(space[:depth])) in self._handler.places:
+                return self._handler.places[key]
+        return None
 
     def _values(self, values: Any) -> None:
         """Say the messages that got their name only now, and the state."""
@@ -202,12 +236,7 @@ class Voyage:
     # -- questions ---------------------------------------------------------------------------------
 
     async def _ask(self, pending: list[Pending]) -> dict[str, ev.Answered]:
-        asking = [
-            asyncio.ensure_future(
-                self._voice.ask(item.question, durable_key=item.key, group=item.interrupt_id)
-            )
-            for item in pending
-        ]
+        asking = [asyncio.ensure_future(self._ask_one(item)) for item in pending]
         await asyncio.sleep(0)
         self._ctx.suspend()
         try:
@@ -216,6 +245,24 @@ class Voyage:
             for question in asking:
                 question.cancel()
         return {item.key: answer for item, answer in zip(pending, answers, strict=True)}
+
+    async def _ask_one(self, item: Pending) -> ev.Answered:
+        group, lane = item.interrupt_id, item.lane
+        answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+        if (form := reply_form(item, answered)) is not None:
+            words = await self._voice.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
+            said = words.content.get("answer") if words.outcome == "accepted" else None
+            answered = msgspec.structs.replace(answered, reason=said)
+        if item.native_id is not None:
+            self._show_decision(item, item.native_id, answered)
+        return answered
+
+    def _show_decision(self, item: Pending, native_id: str, answered: ev.Answered) -> None:
+        """Show a call as its reviewer wants it: with other arguments, or denied."""
+        if answered.input is not None:
+            self._emitter.revise(item.lane, native_id, answered.input)
+        elif answered.option_id == "reject" or answered.outcome == "declined":
+            self._emitter.tool_denied(item.lane, native_id, answered.reason or "The user refused this call.")
 
 
 _END: Any = object()
