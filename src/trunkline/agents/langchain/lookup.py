@@ -7,12 +7,14 @@ In a session, and inside ``acp_agent``, the voice travels in a context variable.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trunkline.agents.langchain.voice import Voice, current_voice
+from trunkline.agents.langchain.voice import Voice, current_voice, speaking
 
-__all__ = ["Exchange", "TrunklineContext", "is_nested", "voice_of"]
+__all__ = ["Exchange", "TrunklineContext", "is_nested", "speaking_for", "voice_of"]
 
 
 @dataclass(kw_only=True)
@@ -51,6 +53,17 @@ def voice_of(runtime: Any, own: Any = None) -> Voice | None:
 
         exchange = SWITCHBOARD
     return exchange.connect(context)
+
+
+@contextmanager
+def speaking_for(runtime: Any, own: Any = None) -> Generator[Voice | None]:
+    """Let whatever is called in this block find the run's voice by ``current_voice``."""
+    voice = voice_of(runtime, own)
+    if voice is None or voice is current_voice():
+        yield voice
+        return
+    with speaking(voice):
+        yield voice
 
 
 def is_nested(runtime: Any) -> bool:

@@ -1,19 +1,128 @@
-"""The switchboard: which run talks through which voice, where no context variable says so."""
+"""The switchboard: which run talks through which voice, where no context variable says so.
+
+A run is told from another by the control object that LangGraph gives to each, and to nobody else. So
+two clients of one agent never mix, with or without thread ids. Runs and sessions that are not used any
+more make room for new ones.
+"""
 
 from __future__ import annotations
 
-from trunkline.agents.langchain.lookup import TrunklineContext
-from trunkline.agents.langchain.voice import Voice
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, cast
 
-__all__ = ["SWITCHBOARD", "Switchboard"]
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
+
+from trunkline import events as ev
+from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.kinds import KindMapper
+from trunkline.agents.langchain.line import Line, Transport
+from trunkline.agents.langchain.lookup import TrunklineContext
+from trunkline.frontends.acp import wire
+from trunkline.translate import Translator
+
+__all__ = ["SWITCHBOARD", "SessionIdExtractor", "Switchboard", "session_in"]
+
+SessionIdExtractor = Callable[[Any], "str | None"]
+"""From the config of a run (or of a checkpoint) to the session it belongs to."""
+
+_MOST_RUNS = 1024
+_MOST_LINES = 1024
+
+
+def session_in(config: Any) -> str | None:
+    """The session that a config speaks of: its thread."""
+    given = cast("dict[str, Any]", config or {})
+    configurable = cast("dict[str, Any]", given.get("configurable") or {})
+    for name in ("thread_id", "session_id", "sessionId"):
+        if configurable.get(name) is not None:
+            return str(configurable[name])
+    return None
 
 
 class Switchboard:
-    """Connects runs to voices."""
+    """Connects runs to voices on transports."""
 
-    def connect(self, context: TrunklineContext | None) -> Voice | None:
-        """The voice of the run this code is part of."""
-        return None
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        session_id_extractor: SessionIdExtractor | None = None,
+        client_capabilities: wire.ClientCapabilities | None = None,
+        tool_kind_mapper: KindMapper | None = None,
+        discretion: Callable[[], Translator[ev.AnyEvent, ev.AnyEvent] | None] | None = None,
+    ) -> None:
+        """Speak through a transport, or through the one that a run's context brings."""
+        self._transport = transport
+        self._session_of = session_id_extractor or session_in
+        self._client = client_capabilities
+        self._kind_mapper = tool_kind_mapper
+        self._discretion = discretion
+        self._runs: OrderedDict[int, tuple[object, AcpVoice]] = OrderedDict()
+        self._lines: OrderedDict[tuple[int, str | None], Line] = OrderedDict()
+        self._lock = threading.RLock()
+
+    def connect(self, context: TrunklineContext | None) -> AcpVoice | None:
+        """The voice of the run this code is part of; None when nobody is there to talk to."""
+        run = get_runtime().control
+        with self._lock:
+            if id(run) in self._runs:
+                return self._runs[id(run)][1]
+            voice = self.open(context, get_config())
+            if voice is None:
+                return None
+            self._runs[id(run)] = (run, voice)
+            oldest = next(iter(self._runs.values()))[1]
+            crowded = len(self._runs) > _MOST_RUNS
+        if crowded:
+            oldest.finish()
+        return voice
+
+    def open(self, context: TrunklineContext | None, config: Any, *, kept: bool = False) -> AcpVoice | None:
+        """Begin a turn, or go on with the one that was interrupted in this session."""
+        transport = self._transport
+        session_id: str | None = None
+        run_id: str | None = None
+        if context is not None:
+            transport = context.transport if context.transport is not None else transport
+            session_id, run_id = context.thread_id, context.run_id
+        if transport is None:
+            return None
+        if session_id is None:
+            session_id = self._session_of(config)
+        with self._lock:
+            line = self._line(transport, session_id)
+            voice = line.interrupted
+            if voice is not None:
+                voice.go_on()
+                voice.kept = kept
+                return voice
+            return AcpVoice(
+                line,
+                run_id=run_id,
+                kind_mapper=self._kind_mapper,
+                discretion=self._discretion() if self._discretion is not None else None,
+                on_over=self._forget,
+                kept=kept,
+            )
+
+    def _line(self, transport: Transport, session_id: str | None) -> Line:
+        key = (id(transport), session_id)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = Line(transport, session_id, client=self._client)
+            if len(self._lines) > _MOST_LINES:
+                self._lines.popitem(last=False)
+        self._lines.move_to_end(key)
+        return line
+
+    def _forget(self, voice: AcpVoice) -> None:
+        with self._lock:
+            for key, (_, known) in list(self._runs.items()):
+                if known is voice:
+                    del self._runs[key]
 
 
 SWITCHBOARD = Switchboard()

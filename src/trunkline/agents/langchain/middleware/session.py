@@ -1,0 +1,224 @@
+"""The session of a run: its shared state, its MCP servers, and its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+
+from langchain.agents.middleware import AgentMiddleware
+from langgraph.config import get_config
+
+from trunkline import events as ev
+from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.middleware.attached import AttachedServers
+from trunkline.agents.langchain.state import shareable
+from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
+from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.errors import ConfigurationError
+from trunkline.patches import diff
+
+if TYPE_CHECKING:
+    from trunkline.agents.langchain.mcp.connections import Servers
+
+__all__ = ["SessionMiddleware", "Snapshots", "StateMapper"]
+
+log = logging.getLogger("trunkline.langchain")
+
+Snapshots = Literal["initial", "final", "all", "none"]
+StateMapper = Callable[[dict[str, Any]], Any]
+"""From the values of a graph, without its messages, to what is shown of them."""
+
+_STATE = "trunkline.state"
+_NOWHERE = "default"
+
+
+class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Shows the state of an agent and its answers, and gives it the tools of MCP servers.
+
+    ``initial`` shows the state once and then its changes, ``all`` the whole state at each change,
+    ``final`` only the last one, ``none`` nothing. Servers are opened when a session first calls its
+    model; ``async with`` the middleware, or ``aclose`` it, to end them.
+    """
+
+    exchange: Exchange | None = None
+
+    def __init__(
+        self,
+        *,
+        session_id_extractor: SessionIdExtractor | None = None,
+        emit_state_snapshots: Snapshots = "initial",
+        state_mapper: StateMapper | None = None,
+        mcp_servers: Servers | None = None,
+        mcp_tool_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Take the session's id from a run's config: by default it is the thread's."""
+        super().__init__()
+        if emit_state_snapshots not in get_args(Snapshots):
+            raise ConfigurationError(
+                f"emit_state_snapshots is one of {', '.join(get_args(Snapshots))}, "
+                f"not {emit_state_snapshots!r}"
+            )
+        self.session_id_extractor = session_id_extractor
+        self.emit_state_snapshots: Snapshots = emit_state_snapshots
+        self.state_mapper = state_mapper
+        self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
+        self._complained = False
+        if emit_state_snapshots == "none" and type(self) is SessionMiddleware:
+            # LangChain makes a step of the graph of every hook that a class has.
+            self.__class__ = _Silent
+
+    @property
+    def name(self) -> str:
+        """The name of the middleware, whichever class it is."""
+        return "SessionMiddleware"
+
+    def session_of(self, config: Any) -> str | None:
+        """Say to which session a run or a checkpoint belongs, by its config."""
+        return (self.session_id_extractor or session_in)(config)
+
+    async def aclose(self) -> None:
+        """End the MCP servers of all sessions; idempotent."""
+        if self._servers is not None:
+            await self._servers.close()
+
+    async def close_session(self, session_id: str) -> None:
+        """End the MCP servers of one session."""
+        if self._servers is not None:
+            await self._servers.close(session_id)
+
+    async def __aenter__(self) -> Self:
+        """Begin; servers open when they are needed."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the servers."""
+        await self.aclose()
+
+    # -- the model ---------------------------------------------------------------------------------
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Show the state as it is now, and offer the model the session's tools."""
+        voice = self._observe(request)
+        if self._servers is not None:
+            request = _offering(request, voice, *self._servers.tools_sync(self._key(voice)))
+        response = handler(request)
+        self._relay(voice, request, response)
+        return response
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Show the state as it is now, and offer the model the session's tools."""
+        voice = self._observe(request)
+        if self._servers is not None:
+            request = _offering(request, voice, *await self._servers.tools(self._key(voice)))
+        response = await handler(request)
+        self._relay(voice, request, response)
+        return response
+
+    def _observe(self, request: Any) -> Voice | None:
+        voice = voice_of(request.runtime, self)
+        if not is_nested(request.runtime):
+            self._tell(voice, request.state)
+        return voice
+
+    def _relay(self, voice: Voice | None, request: Any, response: Any) -> None:
+        """Say what the model answered, where no callback said it token by token."""
+        if isinstance(voice, AcpVoice) and not is_nested(request.runtime):
+            answer = getattr(response, "model_response", response)
+            for message in getattr(answer, "result", [answer]):
+                voice.emitter.message(None, message)
+
+    def _key(self, voice: Voice | None) -> str:
+        if voice is not None:
+            return voice.session_id
+        return self.session_of(get_config()) or _NOWHERE
+
+    # -- the tools ---------------------------------------------------------------------------------
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool of the session's."""
+        with speaking_for(request.runtime, self) as voice:
+            return handler(self._equipped(request, voice))
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Run a tool of the session's."""
+        with speaking_for(request.runtime, self) as voice:
+            return await handler(self._equipped(request, voice))
+
+    def _equipped(self, request: Any, voice: Voice | None) -> Any:
+        """Bring the tool that the graph does not have."""
+        if request.tool is None and self._servers is not None:
+            name = request.tool_call["name"]
+            for tool in self._servers.known(self._key(voice)):
+                if tool.name == name:
+                    return request.override(tool=tool)
+        return request
+
+    # -- the state ---------------------------------------------------------------------------------
+
+    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Show the last state."""
+        self._conclude(state, runtime)
+        return None
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Show the last state."""
+        self._conclude(state, runtime)
+        return None
+
+    def _conclude(self, state: Any, runtime: Any) -> None:
+        voice = voice_of(runtime, self)
+        if is_nested(runtime):
+            return
+        self._tell(voice, state, last=True)
+        if isinstance(voice, AcpVoice) and not voice.kept and not voice.claimed:
+            # No callback follows this run, and nobody else will say that it is over.
+            messages = cast("list[Any]", state.get("messages") or [])
+            voice.end(messages[-1] if messages else None)
+
+    def _tell(self, voice: Voice | None, state: Any, *, last: bool = False) -> None:
+        when = self.emit_state_snapshots
+        if voice is None or when == "none" or (when == "final" and not last):
+            return
+        if isinstance(voice, TurnVoice):
+            return  # A session reads the state from the graph itself.
+        now = self._shown(cast("dict[str, Any]", state))
+        before: Any = voice.memory.get(_STATE)
+        if now is None or now == before or (before is None and not now):
+            return
+        voice.memory[_STATE] = now
+        if when != "initial" or before is None:
+            voice.say(ev.StateReplaced(state=now))
+        else:
+            voice.say(ev.StatePatched(patch=tuple(diff(before, now))))
+
+    def _shown(self, state: dict[str, Any]) -> Any:
+        shared = shareable(state)
+        if self.state_mapper is None:
+            return shared
+        try:
+            return self.state_mapper(shared)
+        except Exception:
+            if not self._complained:
+                self._complained = True
+                log.exception("the state mapper failed, so this state is not shown")
+            return None
+
+
+class _Silent(SessionMiddleware):
+    """Has no hook that would be a step of the graph."""
+
+    after_agent = AgentMiddleware.after_agent
+    aafter_agent = AgentMiddleware.aafter_agent
+
+
+def _offering(request: Any, voice: Voice | None, tools: list[Any], news: list[ev.Notice]) -> Any:
+    for notice in news:
+        if voice is not None:
+            voice.say(notice)
+        log.warning("%s: %s", notice.title, notice.description)
+    return request.override(tools=[*request.tools, *tools]) if tools else request

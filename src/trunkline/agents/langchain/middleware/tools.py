@@ -1,0 +1,207 @@
+"""Tool calls: shown from their beginning to their end, and an exception that does not end the run.
+
+Be the first in the list of middlewares: the outermost sees a call that is retried, edited or refused
+further in as the one call it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, cast
+
+import msgspec
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langgraph import errors
+from langgraph.errors import GraphBubbleUp
+
+from trunkline import events as ev
+from trunkline.agents.langchain.callbacks import is_followed
+from trunkline.agents.langchain.kinds import KindMapper, kind_of
+from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
+from trunkline.agents.langchain.stops import explain
+from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.content import Content, as_content
+from trunkline.errors import TurnCancelled
+
+__all__ = ["ContentMapper", "Discretion", "ToolMiddleware"]
+
+# Whether an answer did not fit its interrupt: no model can repair that. Older versions do not tell.
+_is_invalid_resume: Callable[[BaseException], bool] = getattr(
+    errors, "is_invalid_resume", lambda error: False
+)
+
+ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"]
+"""From a tool's message to what is shown of it; None leaves it as it is."""
+
+
+class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Shows tool calls as pending, in progress, and completed or failed."""
+
+    exchange: Exchange | None = None
+
+    def __init__(
+        self,
+        *,
+        emit_tool_start: bool = True,
+        emit_tool_results: bool = True,
+        tool_kind_mapper: KindMapper | None = None,
+        content_mapper: ContentMapper | None = None,
+        handle_errors: bool = True,
+    ) -> None:
+        """Show calls as they begin, and their results; without results a call still ends.
+
+        ``handle_errors`` answers the model with a tool's exception, so that the run goes on; without
+        it the exception is raised as it is.
+        """
+        super().__init__()
+        self.emit_tool_start = emit_tool_start
+        self.emit_tool_results = emit_tool_results
+        self.tool_kind_mapper = tool_kind_mapper
+        self.content_mapper = content_mapper
+        self.handle_errors = handle_errors
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Show a call while it runs."""
+        with speaking_for(request.runtime, self) as voice:
+            listener = self._begin(voice, request)
+            try:
+                result = handler(request)
+            except (GraphBubbleUp, TurnCancelled):
+                raise
+            except Exception as error:
+                result = self._failed(listener, request, error)
+            self._end(listener, request, result)
+            return result
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Show a call while it runs."""
+        with speaking_for(request.runtime, self) as voice:
+            listener = self._begin(voice, request)
+            try:
+                result = await handler(request)
+            except (GraphBubbleUp, TurnCancelled):
+                raise
+            except Exception as error:
+                result = self._failed(listener, request, error)
+            self._end(listener, request, result)
+            return result
+
+    def discretion(self) -> Discretion | None:
+        """What to leave out of all that is said in a run for these options to hold; None for nothing."""
+        if self.emit_tool_start and self.emit_tool_results and self.content_mapper is None:
+            return None
+        results = self.emit_tool_results and self.content_mapper is None
+        return Discretion(start=self.emit_tool_start, results=results, ends=self._ends)
+
+    @property
+    def _ends(self) -> bool:
+        return self.emit_tool_start or self.emit_tool_results
+
+    def _begin(self, voice: Voice | None, request: Any) -> Voice | None:
+        """Say that a call begins; give whom its end is said to."""
+        if voice is None or not self._ends or is_nested(request.runtime):
+            return None  # The calls of a subagent are told by callback, which knows where they belong.
+        if not self.emit_tool_start:
+            return voice
+        call: Any = request.tool_call
+        call_id = voice.emitter.describe(None, call)
+        hints = getattr(request.tool, "metadata", None)
+        kind = kind_of(call["name"], hints, self.tool_kind_mapper)
+        if kind != _announced_kind(voice, call["name"], hints):
+            voice.say(ev.ToolUpdate(call_id=call_id, kind=kind))
+        if not is_followed(voice, request.runtime.config):
+            # A callback would know the very moment: after permission was given.
+            voice.emitter.tool_started(None, call["id"], call["name"], call["args"])
+        return voice
+
+    def _failed(self, voice: Voice | None, request: Any, error: Exception) -> ToolMessage:
+        call: Any = request.tool_call
+        if not self.handle_errors or _is_invalid_resume(error):
+            if voice is not None:
+                voice.emitter.tool_failed(None, call["id"], explain(error))
+            raise error
+        content = f"Error: {explain(error)}"
+        return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")
+
+    def _end(self, voice: Voice | None, request: Any, result: Any) -> None:
+        if voice is None:
+            return
+        for message in _messages_of(result, request.tool_call["id"]):
+            if not self.emit_tool_results:
+                voice.emitter.tool_message(None, message.model_copy(update={"content": "", "artifact": None}))
+                continue
+            voice.emitter.tool_message(None, message)
+            shown = self.content_mapper(message) if self.content_mapper is not None else None
+            call_id = voice.emitter.find(None, message.tool_call_id)
+            if shown is not None and call_id is not None:
+                voice.say(ev.ToolUpdate(call_id=call_id, content=_blocks(shown)))
+
+
+class Discretion:
+    """Leaves out what of tool calls is not to be shown; a Translator[Event, Event].
+
+    Whatever is left out, a call that was shown also ends.
+    """
+
+    def __init__(self, *, start: bool = True, results: bool = True, ends: bool = True) -> None:
+        """Without ``start`` a call is shown when it ends, without ``ends`` not at all."""
+        self._start = start
+        self._results = results
+        self._ends = ends
+        self._held: dict[str, ev.ToolCall] = {}
+
+    def feed(self, event: ev.AnyEvent, /) -> list[ev.AnyEvent]:
+        """Give what is to be shown of an event."""
+        if isinstance(event, ev.ToolCall):
+            if self._start:
+                return [event]
+            self._held[event.call_id] = event
+            return []
+        if isinstance(event, ev.Asked):
+            call_id = getattr(event.question, "call_id", None)
+            return [*self._release(call_id), event]
+        if not isinstance(event, ev.ToolUpdate | ev.ToolInput):
+            return [event]
+        ends = isinstance(event, ev.ToolUpdate) and event.status in ev.FINAL_STATUSES
+        released = self._release(event.call_id) if ends and self._ends else []
+        if event.call_id in self._held:
+            return []
+        if isinstance(event, ev.ToolUpdate) and ends and not self._results:
+            event = msgspec.structs.replace(event, content=None, raw_output=None)
+        return [*released, event]
+
+    def close(self) -> list[ev.AnyEvent]:
+        """Forget what was held back."""
+        self._held.clear()
+        return []
+
+    def _release(self, call_id: str | None) -> list[ev.AnyEvent]:
+        held = self._held.pop(call_id, None) if call_id is not None else None
+        return [] if held is None else [held]
+
+
+def _announced_kind(voice: Voice, name: str, hints: Any) -> ev.ToolKind:
+    """What an emitter takes a tool for: only a session knows the hints of its tools."""
+    return kind_of(name, hints if isinstance(voice, TurnVoice) else None, getattr(voice, "kind_mapper", None))
+
+
+def _messages_of(result: Any, tool_call_id: str) -> list[ToolMessage]:
+    """Find a call's own messages in whatever its tool gave back."""
+    if isinstance(result, ToolMessage):
+        return [result] if result.tool_call_id == tool_call_id else []
+    if isinstance(result, list | tuple):
+        return [found for item in cast("Iterable[Any]", result) for found in _messages_of(item, tool_call_id)]
+    update: Any = getattr(result, "update", None)
+    if isinstance(update, dict):
+        return _messages_of(cast("dict[str, Any]", update).get("messages"), tool_call_id)
+    return []
+
+
+def _blocks(shown: Any) -> tuple[Content, ...]:
+    items: list[Any] = (
+        [shown]
+        if isinstance(shown, str) or not isinstance(shown, Iterable)
+        else list(cast("Iterable[Any]", shown))
+    )
+    return tuple(block for item in items for block in as_content(item))
