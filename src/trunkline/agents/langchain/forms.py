@@ -7,6 +7,7 @@ the form: a plain string for a plain question, the chosen option itself for a li
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +16,8 @@ from trunkline.errors import AgentError
 from trunkline.questions import Form
 
 __all__ = ["DECLINED", "Sheet", "sheet_for"]
+
+log = logging.getLogger("trunkline.langchain")
 
 DECLINED = "The user declined to answer."
 
@@ -78,7 +81,11 @@ def sheet_for(value: Any, schema: Any = None) -> Sheet:
     """Make the form for an interrupt's value and, if it has one, its response schema."""
     message = _message_in(value)
     if isinstance(schema, dict) and schema:
-        return _from_schema(message, cast("dict[str, Any]", schema))
+        given = cast("dict[str, Any]", schema)
+        try:
+            return _from_schema(message, given)
+        except (AttributeError, TypeError, ValueError):
+            log.warning("an interrupt's response schema is no JSON schema; asking for a text: %.200s", given)
     choices = _choices_in(value)
     field: dict[str, Any] = {"type": "string", "title": "Answer"}
     if choices:
@@ -96,7 +103,8 @@ def _from_schema(message: str, schema: dict[str, Any]) -> Sheet:
     whole = wanted.get("type") == "object" and bool(wanted.get("properties"))
     asked = cast("dict[str, Any]", wanted["properties"]) if whole else {_ANSWER: wanted}
     needed = cast("list[str]", wanted.get("required") or []) if whole else [] if nullable else [_ANSWER]
-    sheet = Sheet(message or str(wanted.get("description") or ""), {}, list(needed), whole=whole)
+    needed = [name for name in needed if name in asked]
+    sheet = Sheet(message or str(wanted.get("description") or ""), {}, needed, whole=whole)
     sheet.nullable = nullable
     for name, part in asked.items():
         field, words = _flat(part, schema)
