@@ -14,6 +14,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.langchain.forms import DECLINED, Sheet, sheet_for
+from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
 from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
 
@@ -58,6 +59,16 @@ class OpenCalls:
         """Remember where interrupts came from; the innermost graph tells first, and is right."""
         for interrupt in interrupts:
             self._lanes.setdefault(str(interrupt.id), lane)
+
+    def recall(self, told: Conversation) -> None:
+        """Learn from what a turn said in an earlier process which calls are open and who asked what."""
+        for call in told.calls.values():
+            if call.status not in ev.FINAL_STATUSES:
+                known = {"id": call.native_id or call.call_id, "name": call.name, "args": call.input}
+                self.add(call.lane, [known])
+        for question in told.questions.values():
+            if question.asked.group is not None:
+                self._lanes.setdefault(question.asked.group, question.asked.lane)
 
     def lane_of(self, interrupt: Any) -> str | None:
         """The lane an interrupt came from."""

@@ -1,0 +1,264 @@
+"""Agents that stop for a person: answered live, and after the process that asked was killed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tests.agents.langchain.scenes import SCENES, ended, finish, reviewed, shown, staged, stopped
+from tests.worlds import only, soon, world
+from trunkline import events as ev
+from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.commands import Answer
+from trunkline.folding import fold
+from trunkline.questions import Form, Permission
+from trunkline.session import Session
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a process that was killed while every scene waited for its answers."""
+    folder = tmp_path_factory.mktemp("killed")
+    program = [sys.executable, "-m", "tests.agents.langchain.scenes", str(folder)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "asked\n"
+        finally:
+            process.kill()
+    return folder
+
+
+@asynccontextmanager
+async def suspended(
+    name: str, killed: Path, folder: Path, *, restarted: bool
+) -> AsyncGenerator[tuple[Session, Any]]:
+    """A session of a scene that waits for its answers: this process's own, or one of the dead."""
+    if restarted:
+        shutil.copytree(killed, folder, dirs_exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    async with staged(folder, name) as (hub, _, model):
+        if restarted:
+            session = await hub.session(name)
+            assert await soon(session.own())
+        else:
+            session = await hub.create(name)
+            await session.prompt("Go on.")
+        await stopped(session, SCENES[name][1])
+        yield session, model
+
+
+def check_said_once(events: list[ev.AnyEvent]) -> None:
+    """Nothing is announced twice, whatever runs again after an answer."""
+    for kind, key in ((ev.ToolCall, "call_id"), (ev.Asked, "question_id"), (ev.SubagentStarted, "lane")):
+        ids = [getattr(event, key) for event in only(events, kind)]
+        assert len(ids) == len(set(ids))
+    described = [event.call_id for event in only(events, ev.ToolUpdate) if event.input is not None]
+    assert len(described) == len(set(described))
+    running = [event.call_id for event in only(events, ev.ToolUpdate) if event.status == "in_progress"]
+    assert len(running) == len(set(running))
+    assert not only(events, ev.Notice)
+    assert len(only(events, ev.TurnStarted)) == 1
+    assert isinstance(events[-1], ev.TurnFinished)
+
+
+@pytest.fixture(params=[False, True], ids=["live", "restarted"])
+def restarted(request: pytest.FixtureRequest) -> bool:
+    return request.param
+
+
+APPROVE = {"option_id": "approve"}
+
+
+@pytest.mark.parametrize("name", ["batched", "per_call"])
+async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_itself(
+    name: str, restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, model):
+        asked = list(session.desk.open.values())
+        assert [getattr(one.question, "call_id", None) for one in asked] == ["d1", "d2"]
+        events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject", "reason": "keep it"}})
+    told = fold(events)
+    assert shown(told) == {
+        "d1": ("completed", "deleted a"),
+        "l1": ("completed", "looked at b"),
+        "d2": ("denied", None),
+    }
+    assert told.calls["d2"].reason == "keep it"
+    assert told.messages[-1].text == "Done."
+    answer = next(one for one in model.calls[-1].messages if getattr(one, "tool_call_id", "") == "d2")
+    assert answer.status == "error"
+    assert "keep it" in answer.content
+    check_said_once(events)
+
+
+@pytest.mark.parametrize("name", ["batched", "per_call"])
+async def test_a_call_runs_with_the_arguments_that_its_reviewer_gave_it(
+    name: str, restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+        events = await finish(session, {"d1": {**APPROVE, "input": {"path": "z"}}, "d2": APPROVE})
+    told = fold(events)
+    assert told.calls["d1"].input == {"path": "z"}
+    assert str(told.calls["d1"].raw_output).endswith("deleted z")
+    assert shown(told)["d2"] == ("completed", "deleted a")
+
+
+@pytest.mark.parametrize("name", ["batched", "per_call"])
+async def test_a_reviewer_may_answer_in_a_tools_place(
+    name: str, restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+        said = {"option_id": "respond", "reason": "It is gone already."}
+        events = await finish(session, {"d1": said, "d2": APPROVE})
+    assert shown(fold(events))["d1"] == ("completed", "It is gone already.")
+    check_said_once(events)
+
+
+async def test_a_reviewer_who_gave_no_words_is_asked_for_them(
+    restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended("per_call", killed, tmp_path, restarted=restarted) as (session, _):
+        first, second = session.desk.open.values()
+        await session.answer(
+            Answer(question_id=first.question_id, option_id="respond"),
+            Answer(question_id=second.question_id, option_id="approve"),
+        )
+        (words,) = await stopped(session, 1)
+        assert isinstance(words.question, Form)
+        assert words.question.call_id == "d1"
+        events = await finish(session, {"": {"outcome": "accepted", "content": {"answer": "Gone."}}})
+    assert shown(fold(events))["d1"] == ("completed", "Gone.")
+
+
+@pytest.mark.parametrize("name", ["batched_subagents", "per_call_subagents"])
+async def test_two_subagents_that_wait_at_once_are_told_apart(
+    name: str, restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+        asked = list(session.desk.open.values())
+        assert sorted(str(one.lane) for one in asked) == ["t1", "t2"]
+        ids = {str(one.lane): getattr(one.question, "call_id", "") for one in asked}
+        calls = fold([entry.event async for entry in session.replay()]).calls
+        assert {lane: calls[call_id].lane for lane, call_id in ids.items()} == {"t1": "t1", "t2": "t2"}
+        events = await finish(
+            session, {ids["t1"]: APPROVE, ids["t2"]: {"option_id": "reject", "reason": "no"}}
+        )
+    told = fold(events)
+    assert told.calls[ids["t1"]].status == "completed"
+    assert told.calls[ids["t2"]].status == "denied"
+    assert told.calls["t1"].raw_output == "one: deleted a"
+    assert "with reason: no" in told.calls["t2"].raw_output
+    assert {lane: state.outcome for lane, state in told.lanes.items()} == {
+        "t1": "completed",
+        "t2": "completed",
+    }
+    check_said_once(events)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("words", {"answer": "red"}, "You said 'red'."),
+        ("options", {"answer": "no"}, "You said 'no'."),
+        ("form", {"city": "Rome", "nights": 3}, "You said Trip(city='Rome', nights=3)."),
+    ],
+)
+async def test_a_free_question_is_a_form_and_its_answer_goes_to_the_graph(
+    name: str, content: dict[str, Any], said: str, restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
+        (asked,) = session.desk.open.values()
+        assert isinstance(asked.question, Form)
+        events = await finish(session, {"": {"outcome": "accepted", "content": content}})
+    assert fold(events).messages[-1].text == said
+    check_said_once(events)
+
+
+async def test_an_answer_that_does_not_fit_is_asked_for_again(
+    restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended("form", killed, tmp_path, restarted=restarted) as (session, _):
+        (asked,) = session.desk.open.values()
+        await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content={"city": "R"}))
+        (again,) = await stopped(session, 1)
+        assert again.question == asked.question
+        events = await finish(session, {"": {"outcome": "accepted", "content": {"city": "Rome"}}})
+    assert fold(events).messages[-1].text == "You said Trip(city='Rome', nights=1)."
+    (notice,) = only(events, ev.Notice)
+    assert "city" in str(notice.description)
+
+
+async def test_a_declined_question_is_answered_in_words_or_ends_the_turn(
+    restarted: bool, killed: Path, tmp_path: Path
+) -> None:
+    async with suspended("words", killed, tmp_path / "a", restarted=restarted) as (session, _):
+        events = await finish(session, {"": {"outcome": "declined"}})
+    assert fold(events).messages[-1].text == "You said 'The user declined to answer.'."
+    async with suspended("form", killed, tmp_path / "b", restarted=restarted) as (session, _):
+        events = await finish(session, {"": {"outcome": "declined"}})
+    (failed,) = only(events, ev.TurnFailed)
+    assert "cannot go on without an answer" in failed.message
+
+
+async def test_a_hub_that_closes_leaves_its_questions_to_the_next_process(tmp_path: Path) -> None:
+    async with staged(tmp_path, "batched") as (hub, _, _):
+        session = await hub.create("batched")
+        await session.prompt("Go on.")
+        await stopped(session, 2)
+    async with staged(tmp_path, "batched") as (hub, _, _):
+        session = await hub.session("batched")
+        await session.own()
+        events = await finish(session, {"d1": APPROVE, "d2": APPROVE})
+    assert shown(fold(events))["d2"] == ("completed", "deleted a")
+    check_said_once(events)
+
+
+async def test_cancelling_a_turn_of_a_dead_process_leaves_a_thread_that_goes_on(
+    killed: Path, tmp_path: Path
+) -> None:
+    async with suspended("batched", killed, tmp_path, restarted=True) as (session, model):
+        assert await session.cancel()
+        await session.prompt("And now?")
+        await stopped(session, 2)
+    sent = model.calls[-1].messages
+    assert [message.type for message in sent] == ["human", "ai", "tool", "tool", "tool", "human"]
+    assert {message.status for message in sent if message.type == "tool"} == {"error"}
+
+
+async def test_a_predicate_decides_which_of_equal_calls_are_reviewed() -> None:
+    def only_the_second(request: Any) -> bool:
+        return request.tool_call["id"] == "d2"
+
+    gate: Any = {"allowed_decisions": ["approve", "reject"], "when": only_the_second}
+    graph, _ = reviewed("per_call", InMemorySaver(), gate=gate)
+    async with world(LangChainAgent(graph)) as hub:
+        session = await hub.create()
+        await session.prompt("Go on.")
+        (asked,) = await stopped(session, 1)
+        assert isinstance(asked.question, Permission)
+        assert asked.question.call_id == "d2"
+        assert not asked.question.allows_edit
+        events = await finish(session, {"d2": APPROVE})
+    assert shown(fold(events))["d1"] == ("completed", "deleted a")
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+async def test_an_agent_without_a_checkpointer_can_be_reviewed_too(mode: Any) -> None:
+    graph, _ = reviewed(mode, None)
+    async with world(LangChainAgent(graph)) as hub:
+        session = await hub.create()
+        await session.prompt("Go on.")
+        asked = await stopped(session, 2)
+        assert [one.durable_key for one in asked] == [None, None]
+        events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject"}})
+        assert shown(fold(events))["d1"] == ("completed", "deleted a")
+        check_said_once(await ended(session))
