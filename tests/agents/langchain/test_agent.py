@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, ClassVar, TypedDict
 
 import pytest
-from langchain.agents.middleware import ModelRetryMiddleware, ToolRetryMiddleware
+from langchain.agents.middleware import ModelRetryMiddleware, ToolRetryMiddleware, wrap_tool_call
 from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -13,6 +13,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState
+from langgraph.prebuilt import ToolRuntime
 
 from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
 from tests.agents.langchain.loose import StateGraph, create_agent
@@ -388,3 +389,39 @@ async def test_a_provider_that_names_its_message_late_is_heard_once() -> None:
 async def test_the_name_of_an_agent_is_the_one_it_was_made_with() -> None:
     assert adapt(create_agent(ScriptedChatModel(), [], name="weatherman")).card.name == "weatherman"
     assert adapt(create_agent(ScriptedChatModel(), [])).card.name == "agent"
+
+
+async def test_a_result_that_a_middleware_changes_is_shown_as_the_model_gets_it() -> None:
+    @wrap_tool_call
+    async def censor(request: Any, handler: Any) -> Any:
+        message = await handler(request)
+        return message.model_copy(update={"content": "censored"})
+
+    agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[censor])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert calls_of(events)["w1"].raw_output == "censored"
+    assert model.calls[1].messages[-1].content == "censored"
+    assert not [event for event in only(events, ev.ToolUpdate) if "sunny" in str(event.raw_output)]
+
+
+async def test_a_call_completes_under_the_id_that_its_message_has_in_the_thread() -> None:
+    agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.")
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    completed = next(event for event in only(events, ev.ToolUpdate) if event.status == "completed")
+    assert completed.result_message_id == model.calls[1].messages[-1].id
+
+
+async def test_what_a_running_tool_gives_out_is_shown_while_it_runs() -> None:
+    @tool
+    async def count(runtime: ToolRuntime[Any, Any]) -> str:
+        """Count aloud."""
+        for word in ("one ", "two"):
+            runtime.emit_output_delta(word)
+        return "counted"
+
+    agent, _ = agent_of([call("count", {}, "c1")], "Ok.", tools=[count])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    assert calls_of(events)["c1"].output == "one two"

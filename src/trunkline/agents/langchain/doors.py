@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp
 
+from trunkline.agents.langchain.handler import tool_messages
 from trunkline.agents.langchain.stops import explain
+from trunkline.agents.langchain.voice import current_voice
 from trunkline.errors import TurnCancelled
 
 __all__ = ["change_request", "guard_calls"]
@@ -29,21 +32,34 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
 
     async def guard(request: Any, execute: Execute) -> Any:
         try:
-            return await execute(request)
+            return _told(await execute(request))
         except (GraphBubbleUp, TurnCancelled):
             raise
         except Exception as error:
             if raise_errors or _is_invalid_resume(error):
                 raise
             call = request.tool_call
-            return ToolMessage(
-                content=f"Error: {explain(error)}",
-                name=call["name"],
-                tool_call_id=call["id"],
-                status="error",
+            return _told(
+                ToolMessage(
+                    content=f"Error: {explain(error)}",
+                    name=call["name"],
+                    tool_call_id=call["id"],
+                    status="error",
+                )
             )
 
     return guard
+
+
+def _told(answer: Any) -> Any:
+    """Say what answers the model, as it leaves the last wrapper; named now, so that its name is known."""
+    voice = current_voice()
+    for message in tool_messages(answer):
+        if message.id is None:
+            message.id = str(uuid4())
+        if voice is not None:
+            voice.emitter.tool_message(None, message)
+    return answer
 
 
 def _is_invalid_resume(error: BaseException) -> bool:

@@ -31,7 +31,18 @@ _REASON = 500
 class _Call:
     """A call on its way: its id, and what of it was said."""
 
-    __slots__ = ("call_id", "described", "diff", "done", "kind", "name", "native_id", "raised", "running")
+    __slots__ = (
+        "call_id",
+        "described",
+        "diff",
+        "done",
+        "kind",
+        "name",
+        "native_id",
+        "raised",
+        "returned",
+        "running",
+    )
 
     def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
         self.call_id = call_id
@@ -43,6 +54,7 @@ class _Call:
         self.done = False
         self.running = False
         self.raised: str | None = None
+        self.returned: Any = None
 
 
 class ModelRun:
@@ -247,8 +259,20 @@ class Emitter:
         if (call := self._calls.get((lane, native_id))) is not None:
             call.raised = reason
 
-    def settle_raised(self, lane: str | None) -> None:
-        """Say that the calls of a lane failed which raised and were answered by nobody."""
+    def tool_returned(self, lane: str | None, message: Any) -> None:
+        """Remember what a tool gave back, until the message that answers the model is known."""
+        if (call := self._calls.get((lane, str(message.tool_call_id)))) is not None:
+            call.returned = message
+
+    def settle_returned(self, lane: str | None) -> None:
+        """Say the results of a lane that came in no message."""
+        for (where, _), call in self._calls.items():
+            if where == lane and call.returned is not None and not call.done:
+                self.tool_message(lane, call.returned)
+
+    def settle(self, lane: str | None) -> None:
+        """Say how the calls of a lane ended that nobody answered."""
+        self.settle_returned(lane)
         for (where, _), call in self._calls.items():
             if where == lane and call.raised is not None:
                 self._end(lane, call, "failed", call.raised)

@@ -6,8 +6,10 @@ journal that is far behind makes it wait. They never raise into the agent.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -15,12 +17,21 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
 from trunkline import events as ev
-from trunkline.agents.langchain.emitter import Emitter, ModelRun
+from trunkline.agents.langchain.emitter import Emitter, ModelRun, plain
 from trunkline.agents.langchain.stops import explain, usage_of
 
-__all__ = ["GraphHandler"]
+__all__ = ["GraphHandler", "tool_messages"]
 
 log = logging.getLogger("trunkline.langchain")
+
+try:
+    # Where ToolRuntime.emit_output_delta writes to: the tool runs in the context of its callbacks.
+    from langgraph.pregel._tools import _tool_call_writer as _tool_writer
+except ImportError:
+    _tool_writer = None
+
+# A model that never waits must let go of the loop now and then, or nobody could read or cancel.
+_BREATH = 256
 
 
 class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
@@ -39,15 +50,14 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         on_usage: Callable[[ev.TokenUsage], None] | None = None,
         on_final: Callable[[Any], None] | None = None,
         ready: Callable[[], Awaitable[None]] | None = None,
-        lagging: Callable[[], bool] | None = None,
     ) -> None:
-        """Say tokens through ``emitter``; ``ready`` is awaited while ``lagging`` is true."""
+        """Say tokens through ``emitter``; ``ready`` is awaited now and then."""
         super().__init__()
         self._emitter = emitter
         self._on_usage = on_usage
         self._on_final = on_final
         self._ready = ready
-        self._lagging = lagging or (lambda: False)
+        self._breath = _BREATH
         self._runs: dict[UUID, ModelRun] = {}
         self._parents: dict[UUID, UUID | None] = {}
         self._tools: dict[UUID, tuple[str | None, str, str]] = {}
@@ -112,7 +122,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     def _close_lane(self, tool_run: UUID, outcome: Any) -> None:
         lane = self._lanes.pop(tool_run, None)
         if lane is not None:
-            self._emitter.settle_raised(lane)
+            self._emitter.settle(lane)
             self._emitter.say(ev.SubagentFinished(turn_id=self._emitter.turn_id, lane=lane, outcome=outcome))
 
     # -- models ------------------------------------------------------------------------------------
@@ -137,6 +147,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             for message in messages[0] if messages else ():
                 if message.type == "tool" and message.id is not None:
                     self._emitter.tool_message(lane, message)
+            self._emitter.settle_returned(lane)
 
     async def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
         """Begin the answer of a model that completes text."""
@@ -158,8 +169,12 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
                     turn_id=self._emitter.turn_id, lane=run.lane, message_id=run.message_id, delta=str(token)
                 )
             )
-        if self._lagging() and self._ready is not None:
-            await self._ready()
+        self._breath -= 1
+        if not self._breath:
+            self._breath = _BREATH
+            await asyncio.sleep(0)
+            if self._ready is not None:
+                await self._ready()
 
     async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message: what was not streamed, its calls and its tokens."""
@@ -206,17 +221,24 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         name = str(kwargs.get("name") or cast("dict[str, Any]", serialized or {}).get("name") or "tool")
         self._tools[run_id] = (lane, str(native_id), name)
         self._emitter.tool_started(lane, str(native_id), name, inputs)
+        if _tool_writer is not None:
+            _tool_writer.set(partial(self._give_out, lane, str(native_id)))
+
+    def _give_out(self, lane: str | None, native_id: str, delta: Any) -> None:
+        """Show what a running tool gives out, piece by piece."""
+        text = delta if isinstance(delta, str) else ev.encode_event(plain(delta)).decode()
+        self._emitter.tool_progress(lane, native_id, text)
 
     async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Say a tool's result."""
+        """Remember a tool's result; a middleware may change it before it is the answer."""
         known = self._tools.get(run_id)
         if known is None:
             return
         self._close_lane(run_id, "completed")
         lane, native_id, _ = known
-        for message in _tool_messages(output):
+        for message in tool_messages(output):
             if message.tool_call_id == native_id:
-                self._emitter.tool_message(lane, message)
+                self._emitter.tool_returned(lane, message)
         self._forget(run_id)
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -241,7 +263,8 @@ def _message_of(response: Any) -> Any:
         return None
 
 
-def _tool_messages(output: Any) -> list[Any]:
+def tool_messages(output: Any) -> list[Any]:
+    """Find the messages in what a tool gave back, or a tool node."""
     if getattr(output, "type", None) == "tool":
         return [output]
     update = getattr(output, "update", None)
@@ -249,5 +272,5 @@ def _tool_messages(output: Any) -> list[Any]:
         messages = cast("dict[str, Any]", update).get("messages", ())
         return [message for message in messages if getattr(message, "type", None) == "tool"]
     if isinstance(output, list):
-        return [message for item in cast("list[Any]", output) for message in _tool_messages(item)]
+        return [message for item in cast("list[Any]", output) for message in tool_messages(item)]
     return []

@@ -105,7 +105,9 @@ class Voyage:
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""
         self._emitter.known((await self._snapshot()).values.get("messages", []))
-        self._emitter.recall((await self._ctx.said()).calls.values())
+        told = await self._ctx.said()
+        self._emitter.recall(told.calls.values())
+        self._calls.recall(told)
         following = await self._after()
         return None if following is _END else following
 
@@ -120,7 +122,7 @@ class Voyage:
             await self._settle()
             raise
         except Exception as error:
-            self._emitter.settle_raised(None)
+            self._emitter.settle(None)
             await self._settle()
             reason = map_to_stop_reason(error)
             if reason == "end_turn":
@@ -129,6 +131,8 @@ class Voyage:
             else:
                 yield ev.TurnFinished(stop_reason=reason)
             return
+        self._emitter.settle(None)
+        self._state.finish()
         yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
 
     async def _go(self, payload: Any) -> None:
