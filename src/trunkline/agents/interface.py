@@ -31,6 +31,7 @@ __all__ = [
     "DeletesSessions",
     "Forks",
     "HasHistory",
+    "McpCapabilities",
     "OpensSessions",
     "PromptCapabilities",
     "Resumes",
@@ -49,6 +50,13 @@ class PromptCapabilities(msgspec.Struct, frozen=True, kw_only=True, omit_default
     image: bool = False
     audio: bool = False
     embedded_context: bool = True
+
+
+class McpCapabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How an agent can reach a session's MCP servers, besides starting them."""
+
+    http: bool = False
+    sse: bool = False
 
 
 class AuthMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,6 +78,7 @@ class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: str = "0"
     description: str | None = None
     prompt: PromptCapabilities = PromptCapabilities()
+    mcp: McpCapabilities = McpCapabilities()
     options: tuple[ConfigOption, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
     auth_methods: tuple[AuthMethod, ...] = ()

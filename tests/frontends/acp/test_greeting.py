@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from tests.frontends.acp.schema import find_fault, unknown_keys
 
+from trunkline.agents.interface import AgentCard, McpCapabilities
 from trunkline.frontends.acp import greeting
 from trunkline.frontends.acp.greeting import CardCache, greet
 from trunkline.testing import ScriptedAgent
@@ -45,6 +46,18 @@ def test_the_trunk_guarantees_and_the_card_adds() -> None:
         "authMethods": [],
         "agentInfo": {"name": "hal", "title": "HAL", "version": "9"},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("http", "sse"), [(True, True), (True, False), (False, True), (False, False)])
+def test_an_agent_says_which_mcp_servers_it_can_reach_also_from_the_cache(
+    http: bool, sse: bool, tmp_path: Path
+) -> None:
+    card = AgentCard(name="hal", mcp=McpCapabilities(http=http, sse=sse))
+    cache = CardCache("hal", tmp_path)
+    cache.store(msgspec.to_builtins(card))
+    loaded = cache.load()
+    assert loaded is not None
+    assert answer(loaded)["agentCapabilities"]["mcpCapabilities"] == {"http": http, "sse": sse}
 
 
 def test_an_agent_that_could_not_be_loaded_is_greeted_for_too() -> None:

@@ -27,6 +27,7 @@ def greet(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
     ``client`` are the client's capabilities: a login in a terminal is offered only to those who can.
     """
     prompt = card.get("prompt", {})
+    servers = card.get("mcp", {})
     methods = card.get("auth_methods", ())
     capabilities: dict[str, Any] = {
         "loadSession": True,
@@ -35,7 +36,7 @@ def greet(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
             "audio": bool(prompt.get("audio", False)),
             "embeddedContext": bool(prompt.get("embedded_context", True)),
         },
-        "mcpCapabilities": {"http": False, "sse": False},
+        "mcpCapabilities": {"http": bool(servers.get("http")), "sse": bool(servers.get("sse"))},
         "sessionCapabilities": {
             name: {} for name in ("additionalDirectories", "close", "delete", "fork", "list", "resume")
         },
