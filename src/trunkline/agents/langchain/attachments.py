@@ -1,0 +1,121 @@
+"""The MCP servers that are attached to a session: opened with it, closed with it.
+
+They are in the session's memory, so whoever has that finds them, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import MutableMapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.tools import BaseTool
+
+from trunkline import events as ev
+from trunkline.agents.interface import McpCapabilities
+
+if TYPE_CHECKING:
+    from trunkline.agents.langchain.mcp import McpServers
+
+__all__ = [
+    "attach_servers",
+    "attached_tools",
+    "detach_servers",
+    "mcp_capabilities",
+    "server_news",
+    "wake_servers",
+]
+
+Memory = MutableMapping[Any, Any]
+
+_KEY = "trunkline.mcp"
+
+
+def mcp_capabilities() -> McpCapabilities:
+    """What a LangChain agent can attach here."""
+    able = find_spec("langchain_mcp_adapters") is not None
+    return McpCapabilities(http=able, sse=able)
+
+
+class _Attached:
+    """The servers of one source, and what was asked for."""
+
+    def __init__(self, servers: Any, folders: Sequence[str], options: dict[str, Any]) -> None:
+        self.wanted = (servers, tuple(folders), options)
+        self.news: list[ev.Notice] = []
+        self.servers: McpServers | None = None
+        if not servers:
+            return
+        try:
+            from trunkline.agents.langchain.mcp import McpServers
+        except ImportError:
+            self.news.append(_MISSING)
+            return
+        self.servers = McpServers(servers, folders=folders, **options)
+        self.servers.start()
+
+    async def close(self) -> None:
+        if self.servers is not None:
+            await self.servers.close()
+
+
+_MISSING = ev.Notice(
+    title="MCP servers cannot be attached",
+    description="the agent's environment lacks MCP: run `pip install 'trunkline[mcp]'` in it",
+    severity="warning",
+    code="mcp_missing",
+)
+
+
+def _attached(memory: Memory) -> dict[str, _Attached]:
+    return cast("dict[str, _Attached]", memory.setdefault(_KEY, {}))
+
+
+async def attach_servers(
+    memory: Memory, servers: Any, *, folders: Sequence[str] = (), source: str = "session", **options: Any
+) -> None:
+    """Begin to open a session's servers, beside whatever runs; others of the same source are closed.
+
+    ``memory`` is the session's, and whoever attaches has to see that ``detach_servers`` is called with
+    it. ``options`` are those of ``McpServers``. What is attached already is left alone.
+    """
+    attached = _attached(memory)
+    known = attached.get(source)
+    if known is not None and known.wanted == (servers, tuple(folders), options):
+        return
+    attached[source] = _Attached(servers, folders, options)
+    if known is not None:
+        await known.close()
+
+
+async def detach_servers(memory: Memory) -> None:
+    """Close every server of a session; idempotent."""
+    attached = cast("dict[str, _Attached]", memory.pop(_KEY, {}))
+    await asyncio.gather(*(item.close() for item in attached.values()))
+
+
+async def wake_servers(memory: Memory) -> None:
+    """Wait until the servers are up or have failed; one that died since it was up is started again."""
+    held = [item.servers for item in _attached(memory).values() if item.servers is not None]
+    for servers in held:
+        servers.start()
+    await asyncio.gather(*(servers.ready() for servers in held))
+
+
+def attached_tools(memory: Memory) -> list[BaseTool]:
+    """The tools of a session's servers, as far as those are up."""
+    return [
+        tool for item in _attached(memory).values() if item.servers is not None for tool in item.servers.tools
+    ]
+
+
+def server_news(memory: Memory) -> list[ev.Notice]:
+    """What went wrong with any server since this was asked last."""
+    news: list[ev.Notice] = []
+    for item in _attached(memory).values():
+        news += item.news
+        item.news = []
+        if item.servers is not None:
+            news += item.servers.news()
+    return news

@@ -1,0 +1,22 @@
+"""One workshop on the web for all tests of this folder that leave it as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.agents.langchain.workshops import serving
+
+
+@pytest.fixture(scope="session")
+def http() -> Iterator[dict[str, Any]]:
+    with serving("http") as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def sse() -> Iterator[dict[str, Any]]:
+    with serving("sse") as connection:
+        yield connection

@@ -1,0 +1,104 @@
+"""The workshop, started in every way a server can be, and small turns in which its tools are called."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+
+from tests.worlds import collect, soon, world
+from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.voice import TurnVoice, speaking
+from trunkline.commands import Prompt
+from trunkline.context import TurnContext
+
+T = TypeVar("T")
+
+PATIENCE = 40.0
+"""Starting a server takes a second, and many on a busy machine."""
+SCRIPT = str(Path(__file__).with_name("servers") / "workshop.py")
+STDIO: dict[str, Any] = {"transport": "stdio", "command": sys.executable, "args": [SCRIPT, "stdio"]}
+
+
+@contextmanager
+def serving(transport: str) -> Generator[dict[str, Any]]:
+    """Run the workshop on a port of its own and give its connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        argv = [sys.executable, SCRIPT, transport, str(listening.fileno())]
+        process = subprocess.Popen(argv, pass_fds=[listening.fileno()])
+    try:
+        path = "mcp" if transport == "http" else "sse"
+        yield {"transport": transport, "url": f"http://127.0.0.1:{port}/{path}", "pid": process.pid}
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+async def patiently(awaitable: Awaitable[T]) -> T:
+    """Wait for something that starts a server."""
+    return await soon(awaitable, PATIENCE)
+
+
+def named(tools: list[BaseTool]) -> dict[str, BaseTool]:
+    """Tools by their names."""
+    return {tool.name: tool for tool in tools}
+
+
+def text_in(result: Any) -> str:
+    """The text of a tool's result, called with or without a call."""
+    content: Any = result.content if isinstance(result, ToolMessage) else result
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+
+
+async def invoke(tool: BaseTool, call_id: str = "c1", **args: Any) -> ToolMessage:
+    """Run a tool as a graph does, without a graph."""
+    return await tool.ainvoke({"type": "tool_call", "id": call_id, "name": tool.name, "args": args})
+
+
+async def in_turn(
+    act: Callable[[TurnVoice], Awaitable[Any]],
+    answers: Mapping[type[ev.Event], Callable[[Any, Any], Awaitable[Any]]] | None = None,
+    **prompt: Any,
+) -> tuple[Any, list[ev.Event]]:
+    """Do something in a turn of a session; give what came of it and what was said.
+
+    An answer takes the session and the event.
+    """
+    results: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        voice = TurnVoice(ctx, Emitter(ctx.emit, ctx.turn_id))
+        with speaking(voice):
+            results.append(await act(voice))
+        yield ""
+
+    async with world(agent) as hub:
+        session = await hub.create()
+
+        def reacting(react: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+            return lambda event: react(session, event)
+
+        reactions = {kind: reacting(react) for kind, react in (answers or {}).items()}
+        told = await collect(session, Prompt.of("go", **prompt), reactions)
+    assert isinstance(told[-1], ev.TurnFinished), told[-1]
+    return (results or [None])[0], told
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead but not buried does not."""
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
