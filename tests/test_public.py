@@ -23,7 +23,7 @@ MODULES = {
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
-        OpensSessions PromptCapabilities Resumes Rewinds Sayable SetsConfig
+        McpCapabilities OpensSessions PromptCapabilities Resumes Rewinds Sayable SetsConfig
     """,
     "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
     "content": """
