@@ -94,6 +94,7 @@ class Emitter:
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
+        self._history: set[str] = set()
         self._said: set[str] = set()
         self._results: set[str] = set()
         self._plan: Any = None
@@ -294,7 +295,7 @@ class Emitter:
 
     def tool_message(self, lane: str | None, message: Any) -> None:
         """Say a tool's result; the id of its message as soon as that is known."""
-        if message.id is not None and message.id in self._results:
+        if message.id is not None and (message.id in self._results or message.id in self._history):
             return
         call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
         if not call.done:
@@ -323,6 +324,8 @@ class Emitter:
     def message(self, lane: str | None, message: Any) -> None:
         """Say a message that came whole; what its tokens said already is not said again."""
         kind = message.type
+        if message.id in self._history:
+            return  # A node may give back more than it adds: the whole thread, mended or shortened.
         if kind == "tool":
             self.tool_message(lane, message)
         elif kind in ("ai", "AIMessageChunk") and message.id is not None:
@@ -355,7 +358,7 @@ class Emitter:
 
     def is_said(self, message_id: str) -> bool:
         """Whether a message was said already."""
-        return message_id in self._said or message_id in self._results
+        return message_id in self._said or message_id in self._results or message_id in self._history
 
     def alias(self, message_id: str) -> None:
         """Take a message as said under another id: its provider named it late."""
@@ -363,10 +366,7 @@ class Emitter:
 
     def known(self, messages: Iterable[Any]) -> None:
         """Take messages as said: the history a turn begins with."""
-        for message in messages:
-            if message.id is not None:
-                self._said.add(message.id)
-                self._results.add(message.id)
+        self._history.update(message.id for message in messages if message.id is not None)
 
     def recall(self, calls: Iterable[Call]) -> None:
         """Take calls as said that this turn announced in an earlier process."""

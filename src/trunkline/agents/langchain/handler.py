@@ -51,7 +51,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         on_final: Callable[[Any], None] | None = None,
         ready: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Say tokens through ``emitter``; ``ready`` is awaited now and then."""
+        """Say tokens through ``emitter``; ``ready`` is awaited now and then, and nothing else ever is."""
         super().__init__()
         self._emitter = emitter
         self._on_usage = on_usage
@@ -169,11 +169,11 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
                     turn_id=self._emitter.turn_id, lane=run.lane, message_id=run.message_id, delta=str(token)
                 )
             )
-        self._breath -= 1
-        if not self._breath:
-            self._breath = _BREATH
-            await asyncio.sleep(0)
-            if self._ready is not None:
+        if self._ready is not None:
+            self._breath -= 1
+            if not self._breath:
+                self._breath = _BREATH
+                await asyncio.sleep(0)
                 await self._ready()
 
     async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
