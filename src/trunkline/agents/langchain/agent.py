@@ -19,6 +19,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.agents.langchain import threads
 from trunkline.agents.langchain.anatomy import Doors, middleware_in, model_in, open_doors, tools_in
+from trunkline.agents.langchain.attachments import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
 from trunkline.agents.langchain.history import messages_of
@@ -80,6 +81,7 @@ class LangChainAgent:
             name=name or (own if own and own != "LangGraph" else None) or "agent",
             prompt=PromptCapabilities(image=True, audio=True, embedded_context=True),
             options=tuple(options),
+            mcp=mcp_capabilities(),
         )
 
     @property
@@ -98,6 +100,16 @@ class LangChainAgent:
         """What an MCP server says of a tool."""
         return getattr(self._tools.get(tool), "metadata", None)
 
+    # -- sessions ----------------------------------------------------------------------------------
+
+    async def open_session(self, session: SessionView) -> None:
+        """Begin to open the MCP servers that the client gave for this session."""
+        await attach_servers(session.memory, session.mcp_servers, folders=session.folders)
+
+    async def close_session(self, session: SessionView) -> None:
+        """Close the session's servers."""
+        await detach_servers(session.memory)
+
     # -- running -----------------------------------------------------------------------------------
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
@@ -106,6 +118,8 @@ class LangChainAgent:
             content=cast("Any", self.mapper.message_content(prompt.content)),
             id=prompt.message_id or f"{ctx.turn_id}.0",
         )
+        # A session that was loaded again may have come with others.
+        await self.open_session(ctx.session)
         voyage = Voyage(self, ctx)
         earlier = [] if self.durable else messages_of(await ctx.history(), self.mapper)
         await voyage.begin(earlier)

@@ -12,6 +12,7 @@ from uuid import uuid4
 from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp
 
+from trunkline.agents.langchain.dynamic import carry_out, offer_tools
 from trunkline.agents.langchain.handler import tool_messages
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import current_voice
@@ -24,7 +25,7 @@ Execute = Callable[[Any], Awaitable[Any]]
 
 def change_request(request: Any) -> Any:
     """Offer the model the tools of this session and of its front end."""
-    return request
+    return offer_tools(request, current_voice())
 
 
 def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
@@ -32,7 +33,7 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
 
     async def guard(request: Any, execute: Execute) -> Any:
         try:
-            return _told(await execute(request))
+            return _told(await carry_out(request, execute, current_voice()))
         except (GraphBubbleUp, TurnCancelled):
             raise
         except Exception as error:
