@@ -55,7 +55,7 @@ _SHAPES: dict[Word, Any] = {
     "reject": RejectDecision,
     "respond": RespondDecision,
 }
-_REFUSED = "The user refused this call. It did not run; do not try it again unless the user asks for it."
+_REFUSED = "The user refused this call; it did not run."
 _REMEMBERED = 1024
 _NOBODY = "trunkline"  # who answers a question that ran out
 

@@ -111,17 +111,17 @@ class _Watch:
         self._cases: dict[tuple[UUID | None, str], _Case] = {}
         self._running: dict[UUID, _Case] = {}
 
-    async def judge(self, place: UUID | None, call: Call) -> None:
-        """Decide about a call in a place, once."""
+    async def judge(self, place: UUID | None, call: Call, near: UUID | None) -> None:
+        """Decide about a call in a place, once; ``near`` is a run in the same lane."""
         if (place, call["id"]) not in self._cases and place != self._own_run:
-            lane = self._lane(place)
+            lane = self._graph.lane_of(near) if self._graph is not None else None
             verdict = await decide(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
             self._cases[place, call["id"]] = _Case(call, lane, verdict)
 
-    def judge_sync(self, place: UUID | None, call: Call) -> None:
+    def judge_sync(self, place: UUID | None, call: Call, near: UUID | None) -> None:
         """Decide in a plain function."""
         if (place, call["id"]) not in self._cases and place != self._own_run:
-            lane = self._lane(place)
+            lane = self._graph.lane_of(near) if self._graph is not None else None
             # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
             self._cases[place, call["id"]] = _Case(call, lane, _UNDECIDED)
             verdict = decide_sync(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
@@ -142,9 +142,6 @@ class _Watch:
         if (case := self._running.pop(run_id, None)) is not None:
             forget(self.voice, case.call, case.lane)
 
-    def _lane(self, run_id: UUID | None) -> str | None:
-        return self._graph.lane_of(run_id) if self._graph is not None else None
-
 
 class PermissionWarden(AsyncCallbackHandler):
     """Asks about the calls of agents that run async, before a thread is taken for them."""
@@ -156,11 +153,13 @@ class PermissionWarden(AsyncCallbackHandler):
         """Ask for one watch."""
         self._watch = watch
 
-    async def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    async def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
         """Ask as soon as the calls are known: a plain tool would keep a thread waiting for the answer."""
         if self._watch.voice is not None:
             for call in _calls_in(inputs):
-                await self._watch.judge(run_id, call)
+                await self._watch.judge(run_id, call, parent_run_id)
 
     async def on_tool_start(
         self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
@@ -168,7 +167,7 @@ class PermissionWarden(AsyncCallbackHandler):
         """Ask about a call that nobody saw coming."""
         call = _call_of(serialized, kwargs)
         if self._watch.voice is not None and call is not None:
-            await self._watch.judge(parent_run_id, call)
+            await self._watch.judge(parent_run_id, call, parent_run_id)
 
 
 class PermissionBar(BaseCallbackHandler):
@@ -180,6 +179,14 @@ class PermissionBar(BaseCallbackHandler):
     def __init__(self, watch: _Watch) -> None:
         """Stand at one watch."""
         self._watch = watch
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Ask about the calls that the warden will be told of too late."""
+        if self._watch.voice is not None:
+            for call in _calls_in(inputs):
+                self._watch.judge_sync(run_id, call, parent_run_id)
 
     def on_tool_start(
         self,
@@ -193,7 +200,7 @@ class PermissionBar(BaseCallbackHandler):
         """Let a call begin, or raise Refused."""
         call = _call_of(serialized, kwargs)
         if call is not None:
-            self._watch.judge_sync(parent_run_id, call)
+            self._watch.judge_sync(parent_run_id, call, parent_run_id)
             self._watch.check(parent_run_id, call, run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -206,10 +213,9 @@ def _calls_in(inputs: Any) -> list[Call]:
     if isinstance(inputs, dict):
         sent = cast("dict[str, Any]", inputs)
         return [sent["tool_call"]] if sent.get("__type") == "tool_call_with_context" else []
-    if not isinstance(inputs, list):
-        return []
-    items = [cast("Call", item) for item in cast("list[Any]", inputs) if isinstance(item, dict)]
-    return [item for item in items if item.get("type") == "tool_call"]
+    items: list[Any] = cast("list[Any]", inputs) if isinstance(inputs, list) else []
+    calls = [cast("Call", item) for item in items if isinstance(item, dict)]
+    return [call for call in calls if call.get("type") == "tool_call"]
 
 
 def _call_of(serialized: dict[str, Any] | None, told: dict[str, Any]) -> Call | None:

@@ -1,0 +1,111 @@
+"""What the permission tests share: a tool that leaves a trace, and a person who answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from langchain_core.tools import BaseTool, tool
+
+from tests.worlds import BRISK, WAIT, collect, only, soon, until, world
+from trunkline import adapt
+from trunkline import events as ev
+from trunkline.commands import Answer
+from trunkline.conversation import Conversation
+from trunkline.errors import Fenced
+from trunkline.hub import Hub
+from trunkline.journal import Journal
+from trunkline.questions import Permission
+from trunkline.workspace import Policy
+
+Person = Callable[[ev.Asked], Answer]
+
+
+class Trace:
+    """Two tools, one async and one plain, and what they were called with."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+        @tool
+        async def delete(path: str) -> str:
+            """Delete a file."""
+            self.ran.append(path)
+            return f"deleted {path}"
+
+        @tool
+        def write(path: str, text: str = "") -> str:
+            """Write a file."""
+            self.ran.append(path)
+            return f"wrote {path}"
+
+        self.delete: BaseTool = delete
+        self.write: BaseTool = write
+
+    @property
+    def tools(self) -> list[BaseTool]:
+        """Both of them."""
+        return [self.delete, self.write]
+
+
+def chooses(option_id: str, **fields: Any) -> Person:
+    """A person who always presses the same button."""
+    return lambda asked: Answer(question_id=asked.question_id, option_id=option_id, by="ann", **fields)
+
+
+def says(*people: Person) -> Person:
+    """A person who answers the first question so, the second so, and nothing more."""
+    turns: Iterator[Person] = iter(people)
+    return lambda asked: next(turns)(asked)
+
+
+async def ask(graph: Any, person: Person, *prompts: str, policy: Policy | None = None) -> list[Any]:
+    """Run a graph in one session, a turn for each prompt, with a person at hand; give all events."""
+    agent: Any = adapt(graph)
+    told: list[Any] = []
+    async with world(agent, policy=policy) as hub:
+        session = await hub.create()
+
+        async def react(asked: ev.Asked) -> None:
+            await session.answer(person(asked))
+
+        for prompt in prompts or ("go",):
+            told += await collect(session, prompt, {ev.Asked: react})
+    return told
+
+
+async def outlive(
+    dead: Any, living: Any, journals: Callable[[], Awaitable[Journal]], person: Person, questions: int = 1
+) -> tuple[list[Any], Conversation]:
+    """Let a graph ask and its process die; answer to another. Give what that one said, and all in all."""
+    theirs, ours = await journals(), await journals()
+    session = await Hub(adapt(dead), theirs, settings=BRISK).create()
+    asked: list[ev.Asked] = []
+    async with session.follow() as reader:
+        await session.prompt("go")
+        while len(asked) < questions:
+            asked += [e.event for e in await soon(reader.next()) if isinstance(e.event, ev.Asked)]
+    await session.line.durable()
+    agent: Any = adapt(living)
+    told: list[Any] = []
+    async with world(agent, journal=ours) as hub:
+        again = await hub.session(session.session_id)
+        async with asyncio.timeout(WAIT):
+            while not await again.own():
+                await asyncio.sleep(0.01)
+        async with again.follow() as reader:
+            await again.answer(*(person(one) for one in asked))
+            while not only(told, ev.TurnFinished):
+                told += [entry.event for entry in await soon(reader.next())]
+        shown = await again.history()
+    session.lost(Fenced("the test ends"))
+    await until(lambda: session.closed)
+    for journal in {theirs, ours}:
+        await journal.close()
+    return told, shown
+
+
+def permissions(events: list[Any]) -> list[Permission]:
+    """The permissions that were asked for."""
+    return [asked.question for asked in only(events, ev.Asked) if isinstance(asked.question, Permission)]
