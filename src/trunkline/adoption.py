@@ -3,8 +3,8 @@
 An agent with a memory of its own (a LangGraph thread, say) may have been talked to elsewhere. The
 journal is what front ends replay, so whatever the memory has beyond the last message that both know is
 told there, when the session is opened. The memory wins: where the journal went on differently from
-that message, it goes back to it first. A memory that merely ends earlier, or forgot its beginning (a
-summary took its place), takes nothing away.
+that message, it goes back to it first. A memory that merely ends earlier, forgot its beginning (a
+summary took its place) or shares nothing with the journal takes nothing away.
 """
 
 from __future__ import annotations
@@ -63,25 +63,26 @@ async def adopt(session: Session) -> None:
 
 
 def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Message], ev.Rewound | None]:
-    """Find what is remembered beyond the last message that both know, and where to go back to first."""
+    """Find what is remembered beyond the last message that both know, and where to go back to first.
+
+    Messages are known by their ids. Right after the last of those, a message that says the same is the
+    same: somebody else may have named it anew.
+    """
     told = [message for message in known.messages if message.lane is None]
     held = [message for message in remembered.messages if message.lane is None]
-    places = {key: place for place, message in enumerate(told) for key in _keys(message, known.calls)}
-    for number in range(len(held) - 1, -1, -1):
-        found = [places[key] for key in _keys(held[number], remembered.calls) if key in places]
-        if found:
-            last = told[max(found)]
-            away = last is not told[-1]
-            return held[number + 1 :], ev.Rewound(to_message_id=last.message_id) if away else None
-    return held, ev.Rewound() if told else None
+    places = {message.message_id: place for place, message in enumerate(told, 1)}
+    common = max((number for number, one in enumerate(held, 1) if one.message_id in places), default=0)
+    place = places[held[common - 1].message_id] if common else 0
+    while common < len(held) and place < len(told) and _says(held[common]) == _says(told[place]):
+        common, place = common + 1, place + 1
+    news = held[common:]
+    if not news or not place or place == len(told):
+        return news, None
+    return news, ev.Rewound(to_message_id=told[place - 1].message_id)
 
 
-def _keys(message: Message, calls: dict[str, Call]) -> list[tuple[str, ...]]:
-    """How a message can be known again: by its id, or, where that was lost, by what it says."""
-    made = [part.call_id for part in message.parts if isinstance(part, CallPart)]
-    natives = [calls[call_id].native_id or call_id for call_id in made if call_id in calls]
-    said = (message.role, message.text, *natives)
-    return [(message.message_id,), said] if any(said[1:]) else [(message.message_id,)]
+def _says(message: Message) -> tuple[str, str, int]:
+    return message.role, message.text, sum(isinstance(part, CallPart) for part in message.parts)
 
 
 def retell(

@@ -21,7 +21,7 @@ from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, TextPart
 from trunkline.folding import fold
 
-__all__ = ["UNANSWERED", "conversation_of", "messages_of", "unanswered_calls"]
+__all__ = ["UNANSWERED", "conversation_of", "messages_of", "result_of", "unanswered_calls"]
 
 _HUMAN = ("human", "HumanMessageChunk")
 _SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
@@ -62,7 +62,7 @@ def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper
     content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else message.text
     made = [{"id": _native_id(call), "name": call.name, "args": _args(call)} for call in calls]
     answer = AIMessage(content=content, id=message.message_id, tool_calls=cast("Any", made))
-    return [answer, *(_result(call, mapper) for call in calls)]
+    return [answer, *(result_of(call, mapper) for call in calls)]
 
 
 def _native_id(call: Call) -> str:
@@ -80,7 +80,8 @@ def _args(call: Call) -> dict[str, Any]:
     return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
 
 
-def _result(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
+def result_of(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
+    """What a model is told of a call, whatever became of it."""
     done = call.status == "completed"
     shown = [block for block in call.content if not isinstance(block, DiffBlock | TerminalBlock)]
     content: Any = mapper.message_content(shown) if shown else None
@@ -116,15 +117,18 @@ def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None =
 
     What the framework wrote for the model only (system prompts, summaries, notifications) is not shown.
     """
-    said: list[ev.Event] = []
     mapper = mapper or ContentBlockMapper()
+    said: list[ev.Event] = []
     emitter = Emitter(said.append, None, mapper=mapper)
     for number, message in enumerate(_left(messages)):
         if message.type in _HUMAN:
             content = mapper.content_of(message)
             said.append(ev.UserMessage(message_id=message.id or f"message-{number}", content=content))
-        else:
-            emitter.message(None, message)
+            continue
+        if message.type != "tool":
+            # Some models count their calls anew in every message.
+            emitter = Emitter(_Renaming(said), None, mapper=mapper)
+        emitter.message(None, message)
     told = fold(said)
     for call in told.calls.values():
         if call.status not in ev.FINAL_STATUSES:
@@ -142,3 +146,20 @@ def _left(messages: Iterable[Any]) -> list[Any]:
         elif message.type in _SHOWN and not message.additional_kwargs.get("lc_source"):
             left.append(message)
     return left
+
+
+class _Renaming:
+    """Says the events of one message; a call whose id an earlier message used gets another one."""
+
+    def __init__(self, said: list[ev.Event]) -> None:
+        self._said = said
+        self._used = {event.call_id for event in said if isinstance(event, ev.ToolCall)}
+
+    def __call__(self, event: Any) -> None:
+        call_id: str | None = getattr(event, "call_id", None)
+        if call_id in self._used:
+            number = 2
+            while f"{call_id}.{number}" in self._used:
+                number += 1
+            event = msgspec.structs.replace(event, call_id=f"{call_id}.{number}")
+        self._said.append(event)

@@ -7,16 +7,16 @@ find one that ended well.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
 from langgraph.types import StateUpdate
 
 from trunkline.agents.langchain.content import ContentBlockMapper
-from trunkline.agents.langchain.history import UNANSWERED, conversation_of, unanswered_calls
-from trunkline.conversation import Conversation
+from trunkline.agents.langchain.history import conversation_of, result_of, unanswered_calls
+from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.view import SessionView
 
@@ -61,30 +61,51 @@ async def history(
 # -- after a turn that broke -------------------------------------------------------------------------
 
 
-async def repair(graph: Any, thread_id: str, partial: AIMessage | None = None) -> None:
+async def repair(
+    graph: Any,
+    thread_id: str,
+    told: Callable[[], Awaitable[Conversation]] | None = None,
+    mapper: ContentBlockMapper | None = None,
+) -> None:
     """Answer the calls that a broken turn left open, or the next model call is refused.
 
-    ``partial`` is the answer that was cut off. It is kept, because the person has read it: the next
-    prompt may well be about it, and the thread has the messages that the session shows.
+    ``told`` gives what the session showed of it, and is asked only if the thread is broken. The thread
+    then agrees with what the person has seen: a call that had come to its end before the others has its
+    result, and an answer that was cut off is kept, because the next prompt may well be about it.
     """
-    state = await graph.aget_state(_config(thread_id))
+    config = _config(thread_id)
+    state = await graph.aget_state(config)
     messages = _messages(state)
+    left_open = unanswered_calls(messages)
+    if not left_open and not state.next:
+        return
+    shown = await told() if told is not None else Conversation()
+    mapper = mapper or ContentBlockMapper()
+    calls = {call.native_id: call for call in shown.calls.values() if call.lane is None}
     added: list[Any] = [
-        ToolMessage(content=UNANSWERED, tool_call_id=call["id"], name=call["name"], status="error")
-        for call in unanswered_calls(messages)
+        result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
+        for made in left_open
     ]
-    if partial is not None and messages and all(message.id != partial.id for message in messages):
+    partial = _cut_off(shown)
+    if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
-    if added or state.next:
-        await _say(graph, _config(thread_id), added)
+    await _say(graph, config, added, finished=any(task.result is not None for task in state.tasks))
 
 
-async def _say(graph: Any, config: dict[str, Any], messages: list[Any]) -> None:
-    """Add messages to a thread so that nothing runs because of them."""
-    steps = [_CLEAR, _CLEAR]
+def _cut_off(shown: Conversation) -> AIMessage | None:
+    """The last thing said, if that is an answer; its calls were not made and are left out."""
+    own = [message for message in shown.messages if message.lane is None]
+    if not own or own[-1].role != "agent" or not own[-1].text:
+        return None
+    return AIMessage(content=own[-1].text, id=own[-1].message_id)
+
+
+async def _say(graph: Any, config: dict[str, Any], messages: list[Any], *, finished: bool = False) -> None:
+    """Add messages to a thread so that nothing runs because of them; ``finished`` tasks come first."""
+    steps = [_CLEAR] if finished else []
     if messages and START in graph.nodes:
-        steps.insert(1, [StateUpdate({"messages": messages}, START)])
-    await graph.abulk_update_state(config, steps)
+        steps.append([StateUpdate({"messages": messages}, START)])
+    await graph.abulk_update_state(config, [*steps, _CLEAR])
 
 
 # -- going back --------------------------------------------------------------------------------------

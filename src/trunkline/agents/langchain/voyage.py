@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -19,6 +19,7 @@ from langgraph.types import Command
 
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
+from trunkline.agents.langchain.dynamic import answer_dangling, find_tool, gather_tools, tell_unbound
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.agents.langchain.history import unanswered_calls
@@ -35,6 +36,7 @@ from trunkline.agents.langchain.stops import explain, map_to_stop_reason
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.context import TurnContext
+from trunkline.conversation import Conversation
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
@@ -63,7 +65,7 @@ class Voyage:
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
-            annotations=agent.annotations_of,
+            annotations=self._annotations,
         )
         self._voice = TurnVoice(ctx, self._emitter, durable=agent.durable, answers=answers)
         self._state = StateTeller(ctx, self._emitter, agent.middleware)
@@ -84,6 +86,12 @@ class Voyage:
             self._runnable = copy.copy(self._runnable)
             self._runnable.checkpointer = LiveSaver()
 
+    def _annotations(self, tool: str) -> dict[str, Any] | None:
+        """What a tool's server says of it."""
+        own = self._agent.annotations_of(tool)
+        found = find_tool(self._voice, tool) if own is None else None
+        return own if found is None else found.metadata
+
     def _keep(self, message: Any) -> None:
         self._final = message
 
@@ -98,7 +106,7 @@ class Voyage:
         """Take the history as said: only what this turn adds is new."""
         if self._agent.durable:
             # A process that died in a turn left its thread as it was.
-            await self._repair()
+            await self._repair(self._ctx.history)
             earlier = (await self._snapshot()).values.get("messages", [])
         self._emitter.known(earlier)
 
@@ -115,6 +123,7 @@ class Voyage:
         """Run to the end, asking whatever the graph stops for."""
         try:
             with speaking(self._voice):
+                await gather_tools(self._voice)
                 while payload is not _END:
                     await self._go(payload)
                     payload = await self._after()
@@ -133,6 +142,8 @@ class Voyage:
             return
         self._emitter.settle(None)
         self._state.finish()
+        if not self._agent.doors.model:
+            tell_unbound(self._voice)
         yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
 
     async def _go(self, payload: Any) -> None:
@@ -153,21 +164,23 @@ class Voyage:
             self._calls.add(None, unanswered_calls(state.values.get("messages", [])))
             pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
             return Command(resume=resume_value(pending, await self._ask(pending)))
-        return _END
+        return await self._dangling(state.values.get("messages"))
+
+    async def _dangling(self, messages: Any) -> Any:
+        """Answer the calls of a graph that has no node for tools: they are for the session's own."""
+        last = messages[-1] if messages and not self._agent.doors.tools else None
+        if not isinstance(last, AIMessage) or not last.tool_calls:
+            return _END
+        answers = await answer_dangling(last, self._voice)
+        return {"messages": answers} if answers else _END
 
     async def _snapshot(self) -> Any:
         plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
         return await self._runnable.aget_state(plain)
 
-    async def _repair(self, partial: AIMessage | None = None) -> None:
-        await repair(self._runnable, self._config["configurable"]["thread_id"], partial)
-
-    async def _mend(self) -> None:
-        """Repair the thread, and keep in it what the person has read of an answer that was cut off."""
-        told = (await self._ctx.said()).messages
-        last = next((one for one in reversed(told) if one.lane is None and one.role == "agent"), None)
-        cut_off = AIMessage(content=last.text, id=last.message_id) if last and last.text else None
-        await self._repair(cut_off)
+    async def _repair(self, told: Callable[[], Awaitable[Conversation]]) -> None:
+        thread_id = self._config["configurable"]["thread_id"]
+        await repair(self._runnable, thread_id, told, self._agent.mapper)
 
     async def _settle(self) -> None:
         """Leave a thread that the next prompt can go on from, unless another process will go on."""
@@ -175,7 +188,7 @@ class Voyage:
             return
         try:
             async with asyncio.timeout(_REPAIR_WITHIN):
-                await asyncio.shield(asyncio.ensure_future(self._mend()))
+                await asyncio.shield(asyncio.ensure_future(self._repair(self._ctx.said)))
         except Exception:
             log.exception("the checkpoint could not be repaired")
 
