@@ -1,0 +1,300 @@
+"""Modes: how an agent works, chosen by the person and in force from the next model call on.
+
+A mode adds to the system prompt, offers the model fewer tools, and asks before it lets others run. What is
+not offered is not run either: a call that the model makes all the same is answered with an error that
+names the mode. Calls inside subagents pass a gate of their own, so no mode ends at the ``task`` tool.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, cast
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import SystemMessage, ToolMessage
+from langgraph.config import get_config
+
+from trunkline import events as ev
+from trunkline.agents.langchain.asking import Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.gate import guarding, lane_at
+from trunkline.agents.langchain.kinds import KindMapper, kind_of
+from trunkline.agents.langchain.lookup import Exchange, voice_of
+from trunkline.agents.langchain.middleware.barrier import barring
+from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
+from trunkline.agents.langchain.middleware.plan import show_plan_of
+from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.options import Choice, ConfigOption, choose
+
+__all__ = ["READY_MODES", "Mode", "ModeMiddleware"]
+
+_NO_CHOICE = ("auto", "none")
+_RUNS = Verdict(word="approve")
+_ASKS = Rule()
+_MOST_THREADS = 10_000
+
+
+class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Lets a person choose how an agent works.
+
+    In a session the mode is an option of the session, and front ends offer it. Without one
+    ``set_mode`` chooses it per thread. Either way each model call and each tool call looks anew.
+    """
+
+    exchange: Exchange | None = None
+
+    def __init__(
+        self,
+        modes: Mapping[str, Mode] | None = None,
+        *,
+        default_mode: str | None = None,
+        tool_kind_mapper: KindMapper | None = None,
+    ) -> None:
+        """Offer these modes, or the ready ones; the default is the first."""
+        super().__init__()
+        self.modes = _checked(READY_MODES if modes is None else modes)
+        self.default_mode = next(iter(self.modes)) if default_mode is None else default_mode
+        if self.default_mode not in self.modes:
+            raise ConfigurationError(f"default_mode {default_mode!r} is not one of {', '.join(self.modes)}")
+        self._kind_mapper = tool_kind_mapper
+        self._restricts = any(mode.restricts for mode in self.modes.values())
+        self._chosen: OrderedDict[str, str] = OrderedDict()
+
+    # -- choosing ----------------------------------------------------------------------------------
+
+    def options(self, mode: str | None = None) -> tuple[ConfigOption, ...]:
+        """The mode as an option of a session."""
+        choices = tuple(
+            Choice(
+                value=key, name=one.name or key.replace("_", " ").capitalize(), description=one.description
+            )
+            for key, one in self.modes.items()
+        )
+        value = self.default_mode if mode is None else self._known(mode)
+        return (ConfigOption(option_id="mode", name="Mode", value=value, category="mode", choices=choices),)
+
+    def set_mode(self, thread_id: str, mode: str) -> None:
+        """Choose the mode of a thread that no session owns, from its next model call on.
+
+        The modes of the ten thousand threads that were used last are kept.
+        """
+        self._known(mode)
+        self._chosen[thread_id] = mode
+        self._chosen.move_to_end(thread_id)
+        if len(self._chosen) > _MOST_THREADS:
+            self._chosen.popitem(last=False)
+
+    def switch_mode(self, mode: str, runtime: Any = None) -> None:
+        """Change the mode of the run this is called in, say from a tool that ends the planning.
+
+        Whether the model may decide that is up to the tool: ask the person first.
+        """
+        self._known(mode)
+        voice = voice_of(runtime, self)
+        if isinstance(voice, TurnVoice) and voice.mode is not None:
+            listed = voice.ctx.session.options
+            option = next(one for one in listed if one.category == "mode")
+            voice.say(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
+            return
+        thread = _thread(voice)
+        if thread is None:
+            raise InvalidCommand("this run has no thread: give its config a thread_id to keep a mode")
+        self.set_mode(thread, mode)
+        if voice is not None:
+            voice.say(ev.ConfigChanged(options=self.options(mode)))
+
+    def mode_of(self, voice: Voice | None) -> str:
+        """The mode that a run is in at this moment."""
+        if voice is not None and voice.mode in self.modes:
+            return voice.mode
+        thread = _thread(voice) if self._chosen else None
+        if thread not in self._chosen:
+            return self.default_mode
+        self._chosen.move_to_end(thread)
+        return self._chosen[thread]
+
+    def _known(self, mode: str) -> str:
+        if mode not in self.modes:
+            raise InvalidCommand(f"there is no mode {mode!r}; choose one of {', '.join(self.modes)}")
+        return mode
+
+    # -- the model ---------------------------------------------------------------------------------
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model as the mode wants it."""
+        voice = voice_of(request.runtime, self)
+        mode = self.modes[self.mode_of(voice)]
+        response = handler(self._shaped(request, mode))
+        if mode.planning and voice is not None:
+            show_plan_of(voice, request.state, response, planning=True)
+        return response
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Call the model as the mode wants it."""
+        voice = voice_of(request.runtime, self)
+        mode = self.modes[self.mode_of(voice)]
+        response = await handler(self._shaped(request, mode))
+        if mode.planning and voice is not None:
+            show_plan_of(voice, request.state, response, planning=True)
+        return response
+
+    def _shaped(self, request: Any, mode: Mode) -> Any:
+        changes: dict[str, Any] = {}
+        if mode.restricts:
+            offered = [tool for tool in request.tools if self._offers(mode, tool)]
+            if len(offered) < len(request.tools):
+                changes["tools"] = offered
+                if not _can_choose(request.tool_choice, offered):
+                    changes["tool_choice"] = None
+        if mode.system_prompt:
+            changes["system_message"] = _appended(request.system_message, mode.system_prompt)
+        if mode.model_settings:
+            changes["model_settings"] = {**request.model_settings, **mode.model_settings}
+        return request.override(**changes) if changes else request
+
+    def _offers(self, mode: Mode, tool: Any) -> bool:
+        name = _name_of(tool)
+        return mode.permits(name, self._kind(name, _metadata(tool)))
+
+    # -- the tools ---------------------------------------------------------------------------------
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool if the mode allows it, and where the mode asks, if the person does."""
+        voice, call, lane, rule = self._judge(request)
+        verdict = decide_sync(voice, call, rule, lane) if isinstance(rule, Rule) else rule
+        if verdict:
+            with self._guarded(voice, request):
+                result = handler(_revised(request, verdict))
+        else:
+            result = _answer(call, verdict)
+        if verdict is not rule:
+            forget(voice, call, lane)
+        return result
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Run a tool if the mode allows it, and where the mode asks, if the person does."""
+        voice, call, lane, rule = self._judge(request)
+        verdict = await decide(voice, call, rule, lane) if isinstance(rule, Rule) else rule
+        if verdict:
+            with self._guarded(voice, request):
+                result = await handler(_revised(request, verdict))
+        else:
+            result = _answer(call, verdict)
+        if verdict is not rule:
+            forget(voice, call, lane)
+        return result
+
+    def _judge(self, request: Any) -> tuple[Voice | None, Any, str | None, Verdict | Rule]:
+        """Find whose call it is, in which lane, and what the mode says: yes, no, or ask."""
+        voice, call, about = voice_of(request.runtime, self), request.tool_call, _metadata(request.tool)
+        lane = lane_at(request.runtime.config)
+        reason = self.objection(voice, call["name"], about)
+        if reason is None:
+            return voice, call, lane, self._rule_for(voice, call["name"], about) or _RUNS
+        if voice is not None:
+            voice.emitter.describe(lane, call)
+            voice.emitter.tool_denied(lane, call["id"], reason)
+        return voice, call, lane, Verdict(word="reject", message=reason)
+
+    @contextmanager
+    def _guarded(self, voice: Voice | None, request: Any) -> Generator[None]:
+        """Hold the mode against the calls of subagents; what it forbids also when it changes meanwhile."""
+        config = request.runtime.config
+        with ExitStack() as guards:
+            if self._restricts:
+                guards.enter_context(barring(voice, config, partial(self.objection, voice)))
+            if self.modes[self.mode_of(voice)].require_permission:
+                guards.enter_context(guarding(voice, config, partial(self._rule_for, voice)))
+            yield
+
+    def _rule_for(
+        self, voice: Voice | None, name: str, annotations: Mapping[str, Any] | None = None
+    ) -> Rule | None:
+        mode = self.modes[self.mode_of(voice)]
+        return _ASKS if mode.require_permission and mode.asks(name, self._kind(name, annotations)) else None
+
+    def objection(self, voice: Voice | None, name: str, annotations: Mapping[str, Any] | None) -> str | None:
+        """Why the present mode forbids a call, or None when it does not."""
+        key = self.mode_of(voice)
+        mode = self.modes[key]
+        if not mode.restricts or mode.permits(name, self._kind(name, annotations)):
+            return None
+        if mode.planning:
+            return (
+                f"{name} is put off: mode {key!r} makes a plan first. Put this step into the plan; "
+                "it can be done once the user has changed the mode."
+            )
+        return (
+            f"{name} was not run: mode {key!r} does not allow it. Use the tools you are offered, "
+            "or ask the user to change the mode."
+        )
+
+    def _kind(self, name: str, annotations: Mapping[str, Any] | None) -> ev.ToolKind:
+        return kind_of(name, annotations, self._kind_mapper)
+
+
+def _thread(voice: Voice | None) -> str | None:
+    if voice is not None:
+        return voice.session_id
+    try:
+        return get_config().get("configurable", {}).get("thread_id")
+    except RuntimeError:
+        return None
+
+
+def _appended(message: SystemMessage | None, prompt: str) -> SystemMessage:
+    """Add a prompt to the agent's own, which may be made of blocks."""
+    if message is None:
+        return SystemMessage(content=prompt)
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": f"{message.content}\n\n{prompt}"})
+    blocks = [*message.content, {"type": "text", "text": f"\n\n{prompt}"}]
+    return message.model_copy(update={"content": blocks})
+
+
+def _can_choose(choice: Any, offered: Sequence[Any]) -> bool:
+    """Whether a model can be held to a choice of tools when only these are offered."""
+    if choice is None or choice in _NO_CHOICE:
+        return True
+    wanted = _name_of(choice) if isinstance(choice, dict) else choice
+    return bool(offered) and (wanted in ("any", "required", True) or wanted in map(_name_of, offered))
+
+
+def _name_of(tool: Any) -> str:
+    """The name of a tool: ours, a provider's own, or a function as OpenAI writes it."""
+    if not isinstance(tool, dict):
+        return str(getattr(tool, "name", tool))
+    given = cast("dict[str, Any]", tool)
+    function = cast("dict[str, Any]", given.get("function") or given)
+    return str(function.get("name") or given.get("type") or "")
+
+
+def _metadata(tool: Any) -> Mapping[str, Any] | None:
+    return getattr(tool, "metadata", None)
+
+
+def _revised(request: Any, verdict: Verdict) -> Any:
+    if verdict.args is None:
+        return request
+    return request.override(tool_call={**request.tool_call, "args": verdict.args})
+
+
+def _answer(call: Any, verdict: Verdict) -> ToolMessage:
+    return ToolMessage(content=verdict.message, name=call["name"], tool_call_id=call["id"], status="error")
+
+
+def _checked(modes: Any) -> dict[str, Mode]:
+    if not isinstance(modes, Mapping) or not modes:
+        raise ConfigurationError(
+            f"modes must map ids to Mode(...), not {modes!r}; the ready ones are {', '.join(READY_MODES)}"
+        )
+    given = dict(cast("Mapping[Any, Any]", modes))
+    for key, mode in given.items():
+        if not isinstance(key, str) or not key or not isinstance(mode, Mode):
+            raise ConfigurationError(
+                f"the modes are {', '.join(map(str, given))}: give {key!r} a Mode(...), not {mode!r}"
+            )
+    return given
