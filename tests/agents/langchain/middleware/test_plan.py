@@ -22,6 +22,8 @@ from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.agents.langchain import switchboard
+from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.voice import speaking
 from trunkline.errors import ConfigurationError
@@ -219,6 +221,32 @@ async def test_a_node_shows_a_plan_by_hand() -> None:
     async with world(adapt(graph)) as hub:
         events = await collect(await hub.create(), "go")
     assert only(events, ev.Plan)[0].entries == (ev.PlanEntry(content="a"), ev.PlanEntry(content="b"))
+
+
+class Operator:
+    """Connects every run to one voice."""
+
+    def __init__(self, ear: Ear) -> None:
+        self.ear = ear
+
+    def connect(self, context: TrunklineContext | None) -> Ear:
+        return self.ear
+
+
+def test_a_run_that_only_the_middleware_can_connect_is_heard_also_by_hand() -> None:
+    ear, plan = Ear(), PlanMiddleware()
+    plan.exchange = Operator(ear)
+    script = [[call("plan_by_hand", {"steps": ["a"]})], "My plan:\n1. b\n2. c"]
+    _made(*script, tools=[plan_by_hand], middleware=[plan]).invoke(PROMPT)
+    assert ear.plans == [["a"], ["b", "c"]]
+
+
+def test_a_run_is_connected_by_its_context_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    ear = Ear()
+    monkeypatch.setattr(switchboard, "SWITCHBOARD", Operator(ear))
+    agent = _made([call("plan_by_hand", {"steps": ["a"]})], "Done.", tools=[plan_by_hand])
+    agent.invoke(PROMPT, context=TrunklineContext(transport=object()))
+    assert ear.plans == [["a"]]
 
 
 def test_a_plan_by_hand_outside_of_a_run_is_heard_by_nobody() -> None:

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeAlias, cast
 
 from langchain.agents.middleware import AgentMiddleware
+from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.lookup import Exchange, voice_of
+from trunkline.agents.langchain.lookup import Exchange, speaking_for, voice_of
 from trunkline.agents.langchain.middleware.outline import plan_in
-from trunkline.agents.langchain.voice import Voice, current_voice, speaking
+from trunkline.agents.langchain.voice import Voice, current_voice
 from trunkline.errors import ConfigurationError
 
 __all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "show_plan_of"]
@@ -56,8 +56,7 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
     ``priority``. Outside of a run nobody listens, and nothing happens.
     """
-    plan = _entries(entries)
-    voice = current_voice()
+    plan, voice = _entries(entries), _voice_here()
     if voice is not None and (shown := _shown(voice)).by_hand:
         _show(voice, shown, plan)
 
@@ -119,16 +118,14 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show the todos that a tool wrote."""
-        voice = voice_of(request.runtime, self)
-        with _heard(voice):
+        with speaking_for(request.runtime, self) as voice:
             result = handler(request)
         self._wrote(voice, request, result)
         return result
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the todos that a tool wrote."""
-        voice = voice_of(request.runtime, self)
-        with _heard(voice):
+        with speaking_for(request.runtime, self) as voice:
             result = await handler(request)
         self._wrote(voice, request, result)
         return result
@@ -197,9 +194,12 @@ def _show(voice: Voice, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
         voice.say(ev.Plan(turn_id=voice.emitter.turn_id, entries=plan))
 
 
-def _heard(voice: Voice | None) -> AbstractContextManager[None]:
-    """Let what a tool says by hand be heard where only its middleware knows the voice."""
-    return nullcontext() if voice is None or voice is current_voice() else speaking(voice)
+def _voice_here() -> Voice | None:
+    """The voice of the run this is called in, which may be known by its context only."""
+    try:
+        return current_voice() or voice_of(get_runtime())
+    except RuntimeError:
+        return None
 
 
 def _shown(voice: Voice) -> _Shown:
