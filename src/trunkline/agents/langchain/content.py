@@ -1,7 +1,11 @@
-"""Content both ways: LangChain's standard blocks and ours.
+"""Content both ways: LangChain's blocks, ours, and ACP's.
 
 A block that has a type keeps it: nothing is turned into text that is not text. What is not content in
 our sense (reasoning, tool calls, citations) becomes the event that says it.
+
+What a LangChain block has no field for travels in its ``extras`` under ``trunkline``: annotations,
+meta, or a whole block that a model can only read as text (a link, a resource, a diff). What ours has
+no field for travels in its ``meta`` under ``langchain``. So every way leads back.
 """
 
 from __future__ import annotations
@@ -9,16 +13,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Union, cast
 
+from langchain_core.messages import BaseMessage, HumanMessage
 
 from trunkline import content as c
 from trunkline import events as ev
+from trunkline.agents.langchain import blocks as b
+from trunkline.agents.langchain.dialects import Block, standardize
+from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.blocks import block_to_wire, blocks_from_wire
+from trunkline.frontends.acp.lossless import decode
 
 __all__ = ["ContentBlockMapper", "Neutral"]
 
 Neutral = Union[c.Content, ev.AnyEvent]
 
-_MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
-_DEFAULT_MIME = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
+_PLAIN = frozenset({"type", "text", "id", "index"})
 
 
 class ContentBlockMapper:
@@ -26,145 +35,129 @@ class ContentBlockMapper:
 
     # -- LangChain to neutral ----------------------------------------------------------------------
 
-    def to_neutral(self, block: str | dict[str, Any], message_id: str = "") -> list[Neutral]:
-        """Give what one LangChain block means."""
+    def to_neutral(self, block: str | Block, message_id: str = "") -> list[Neutral]:
+        """Give what one LangChain block means, in standard shape or in a provider's own."""
         if isinstance(block, str):
             return [c.TextBlock(text=block)]
-        kind = str(block.get("type", "text"))
-        if kind in ("text", "text-plain", "output_text"):
-            return self._text(block, message_id)
-        if kind in ("reasoning", "thinking"):
-            text = block.get("reasoning") or block.get("thinking") or _summary(block)
-            return [ev.Thought(message_id=message_id, delta=text, signature=_signature(block))]
-        if kind in _MEDIA:
-            return [self._media(kind, block)]
-        if kind == "image_url":
-            return [self._image_url(block)]
-        if kind == "file":
-            return [self._file(block)]
-        if kind in ("tool_call", "server_tool_call"):
-            call_id = str(block.get("id") or "")
-            said: list[Neutral] = [
-                ev.ToolCall(call_id=call_id, name=str(block.get("name") or "tool"), message_id=message_id)
-            ]
-            if block.get("args") is not None:
-                said.append(ev.ToolUpdate(call_id=call_id, input=block["args"]))
-            return said
-        if kind == "server_tool_result":
-            status: ev.ToolStatus = "failed" if block.get("status") == "error" else "completed"
-            call_id = str(block.get("tool_call_id") or "")
-            return [ev.ToolUpdate(call_id=call_id, status=status, raw_output=block.get("output"))]
-        return [ev.Raw(source="langchain", payload=block)]
+        if block.get("type") == "text" and block.keys() <= _PLAIN:
+            return [c.TextBlock(text=block.get("text") or "")]
+        return [item for made in standardize(block) for item in self._read(made, message_id)]
 
-    def _text(self, block: dict[str, Any], message_id: str) -> list[Neutral]:
-        said: list[Neutral] = [c.TextBlock(text=str(block.get("text", "")))]
-        for number, note in enumerate(cast("list[dict[str, Any]]", block.get("annotations") or [])):
-            if note.get("type") == "citation":
-                said.append(
-                    ev.Source(
-                        message_id=message_id,
-                        source_id=str(note.get("id") or note.get("url") or f"{message_id}:{number}"),
-                        url=note.get("url"),
-                        title=note.get("title"),
-                        document=note.get("cited_text") if not note.get("url") else None,
-                    )
-                )
-        return said
+    def _read(self, block: Block, message_id: str) -> list[Neutral]:
+        if (restored := b.restore(block)) is not None:
+            return [restored]
+        match block.get("type"):
+            case "text":
+                return [*b.read_text(block), *b.read_citations(block, message_id)]
+            case "reasoning":
+                return [b.read_thought(block, message_id)]
+            case "image" | "audio" | "video" as kind if b.has_place(block):
+                return [b.read_media(kind, block)]
+            case "file" | "text-plain" if b.has_place(block):
+                return [b.read_file(block)]
+            case "tool_call" | "server_tool_call" | "invalid_tool_call":
+                return [*b.read_call(block, message_id)]
+            case "tool_call_chunk" | "server_tool_call_chunk" if block.get("id"):
+                return [*b.read_chunk(block, message_id)]
+            case "server_tool_result":
+                return [self._read_result(block, message_id)]
+            case "web_search_result" if block.get("url"):
+                return [b.read_found_page(block)]
+            case _:
+                return [ev.Raw(source="langchain", payload=block)]
 
-    def _media(self, kind: str, block: dict[str, Any]) -> c.Content:
-        source = cast("dict[str, Any]", block.get("source") or {})
-        mime = block.get("mime_type") or source.get("media_type") or _DEFAULT_MIME[kind]
-        data = block.get("base64") or block.get("data") or source.get("data")
-        url = block.get("url") or source.get("url")
-        if url is None and data is None and block.get("file_id"):
-            url = f"file:{block['file_id']}"
-        return _MEDIA[kind](mime_type=str(mime), data=data, url=url, meta=_rest(block))
-
-    def _image_url(self, block: dict[str, Any]) -> c.Content:
-        found: Any = block.get("image_url")
-        url = str(cast("dict[str, Any]", found).get("url", "")) if isinstance(found, dict) else str(found)
-        if url.startswith("data:") and ";base64," in url:
-            mime, _, data = url[5:].partition(";base64,")
-            return c.ImageBlock(mime_type=mime, data=data)
-        return c.ImageBlock(mime_type="image/*", url=url)
-
-    def _file(self, block: dict[str, Any]) -> c.Content:
-        name = str(block.get("filename") or block.get("name") or "file")
-        mime = block.get("mime_type")
-        data = block.get("base64") or block.get("data")
-        if data is not None:
-            return c.ResourceBlock(uri=f"file:{name}", data=data, mime_type=mime)
-        uri = str(block.get("url") or f"file:{block.get('file_id') or name}")
-        return c.LinkBlock(uri=uri, name=name, mime_type=mime)
+    def _read_result(self, block: Block, message_id: str) -> ev.ToolUpdate:
+        output = block.get("output")
+        content = self.content_of(output) if isinstance(output, str | list) else ()
+        failed = block.get("status") == "error"
+        told = cast("Block", output).get("error_code") if isinstance(output, dict) else c.text_of(content)
+        return ev.ToolUpdate(
+            call_id=b.call_id_of(block.get("tool_call_id"), message_id),
+            status="failed" if failed else "completed",
+            content=content or None,
+            raw_output=output,
+            reason=str(told or "the tool failed") if failed else None,
+        )
 
     def content_of(self, content: Any) -> tuple[c.Content, ...]:
-        """Give the blocks of a message or a tool result that are content in our sense."""
-        blocks: list[c.Content] = []
-        for block in [content] if isinstance(content, str) else cast("list[Any]", content or []):
-            blocks += [item for item in self.to_neutral(block) if isinstance(item, c.Block)]
-        return tuple(blocks)
+        """Give the blocks of a message, or of its content, that are content in our sense."""
+        if isinstance(content, BaseMessage):
+            return self.content_of(_whole_content(content))
+        found = [content] if isinstance(content, str) else cast("list[str | Block]", content or [])
+        said = [item for block in found if block for item in self.to_neutral(block)]
+        blocks = [b.cite(item) if isinstance(item, ev.Source) else item for item in said]
+        return tuple(item for item in blocks if isinstance(item, c.Block))
 
     # -- neutral to LangChain ----------------------------------------------------------------------
 
-    def from_neutral(self, block: c.Content) -> dict[str, Any]:
+    def from_neutral(self, block: c.Content | ev.Thought | ev.Source | ev.Raw) -> Block:
         """Give our block as a LangChain standard block."""
-        if isinstance(block, c.TextBlock):
-            made: dict[str, Any] = {"type": "text", "text": block.text}
-            return made if block.annotations is None else made | {"annotations": [block.annotations]}
-        if isinstance(block, c.ImageBlock | c.AudioBlock | c.VideoBlock):
-            kind = type(block).__name__.removesuffix("Block").lower()
-            place = {"base64": block.data} if block.data is not None else {"url": block.url}
-            return {"type": kind, "mime_type": block.mime_type, **place}
-        if isinstance(block, c.ResourceBlock):
-            if block.text is not None:
-                return {"type": "text", "text": f'<resource uri="{block.uri}">\n{block.text}\n</resource>'}
-            mime = block.mime_type or "application/octet-stream"
-            return {"type": "file", "base64": block.data or "", "mime_type": mime, "filename": block.uri}
-        if isinstance(block, c.LinkBlock):
-            return {"type": "text", "text": f"[{block.title or block.name}]({block.uri})"}
-        if isinstance(block, c.DiffBlock):
-            return {"type": "text", "text": f"{block.path}:\n{block.new or ''}"}
-        if isinstance(block, c.SourceBlock):
-            return {"type": "text", "text": block.title or block.url or block.source_id}
-        return {"type": "text", "text": f"[terminal {block.terminal_id}]"}
+        match block:
+            case c.TextBlock():
+                return b.write_text(block)
+            case c.ImageBlock() | c.AudioBlock() | c.VideoBlock() if block.data is not None:
+                return b.write_data(block, block.data)
+            case c.ImageBlock() | c.AudioBlock() | c.VideoBlock() if block.url is not None:
+                return b.write_address(block, block.url)
+            case c.ResourceBlock(data=str(data), text=None):
+                return b.write_resource(block, data)
+            case ev.Thought():
+                return b.write_thought(block)
+            case ev.Source():
+                return {"type": "text", "text": "", "annotations": [b.write_citation(block)]}
+            case ev.Raw():
+                known: Any = block.payload
+                return (
+                    cast("Block", known)
+                    if isinstance(known, dict)
+                    else {"type": "non_standard", "value": known}
+                )
+            case _:
+                return b.write_words(block)
 
-    def message_content(self, content: Iterable[c.Content]) -> str | list[dict[str, Any]]:
-        """Give a prompt as a message's content: plain text stays plain."""
-        blocks = tuple(content)
-        if all(isinstance(block, c.TextBlock) for block in blocks):
-            return "\n".join(block.text for block in blocks if isinstance(block, c.TextBlock))
-        return [self.from_neutral(block) for block in blocks]
+    def message_content(self, content: Iterable[c.Content]) -> str | list[str | Block]:
+        """Give a prompt as a message's content: plain text stays plain.
+
+        Text blocks carry nothing but their text, because not every provider drops what it does not
+        know. ``user_message`` keeps the rest beside them.
+        """
+        return _bare_content([self.from_neutral(block) for block in content])
+
+    def user_message(self, content: Iterable[c.Content], message_id: str | None = None) -> HumanMessage:
+        """Give a prompt as a message, from which ``content_of`` gives the same blocks again."""
+        blocks = [self.from_neutral(block) for block in content]
+        kept = {
+            str(place): block["extras"]
+            for place, block in enumerate(blocks)
+            if block["type"] == "text" and "extras" in block
+        }
+        said = cast("list[str | dict[Any, Any]]", _bare_content(blocks))
+        return HumanMessage(content=said, id=message_id, additional_kwargs={b.OURS: kept} if kept else {})
 
     # -- for ACP, in one step ----------------------------------------------------------------------
 
-    def to_acp(self, block: str | dict[str, Any]) -> list[dict[str, Any]]:
+    def to_acp(self, block: str | Block) -> list[dict[str, Any]]:
         """Give a LangChain block as ACP content blocks."""
-        from trunkline.frontends.acp.blocks import block_to_wire
+        return [block_to_wire(item) for item in self.content_of([block])]
 
-        return [block_to_wire(item) for item in self.to_neutral(block) if isinstance(item, c.Block)]
-
-    def to_langchain(self, block: dict[str, Any]) -> dict[str, Any]:
+    def to_langchain(self, block: dict[str, Any]) -> Block:
         """Give an ACP content block as a LangChain standard block."""
-        from trunkline.frontends.acp import wire
-        from trunkline.frontends.acp.blocks import blocks_from_wire
-        from trunkline.frontends.acp.lossless import decode
-
         return self.from_neutral(blocks_from_wire([decode(wire.ContentBlock, block)])[0])
 
 
-def _summary(block: dict[str, Any]) -> str:
-    summary: Any = block.get("summary")
-    if isinstance(summary, str):
-        return summary
-    return "".join(str(part.get("text", "")) for part in cast("list[dict[str, Any]]", summary or []))
+def _bare_content(blocks: list[Block]) -> str | list[str | Block]:
+    if all(block["type"] == "text" and "extras" not in block for block in blocks):
+        return "\n".join(block["text"] for block in blocks)
+    return [{"type": "text", "text": block["text"]} if block["type"] == "text" else block for block in blocks]
 
 
-def _signature(block: dict[str, Any]) -> str | None:
-    extras = cast("dict[str, Any]", block.get("extras") or {})
-    return block.get("signature") or extras.get("signature")
-
-
-def _rest(block: dict[str, Any]) -> dict[str, Any] | None:
-    known = {"type", "mime_type", "base64", "data", "url", "source", "id", "index", "file_id"}
-    kept = {key: value for key, value in block.items() if key not in known}
-    return {"langchain": kept} if kept else None
+def _whole_content(message: BaseMessage) -> str | list[Any]:
+    """Put back what ``user_message`` kept beside the text blocks."""
+    content = cast("str | list[Any]", message.content)
+    kept = cast("dict[str, Block]", message.additional_kwargs.get(b.OURS) or {})
+    if isinstance(content, str):
+        return content
+    return [
+        cast("Block", block) | {"extras": kept[str(place)]} if str(place) in kept else block
+        for place, block in enumerate(content)
+    ]

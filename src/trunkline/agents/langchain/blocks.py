@@ -1,0 +1,332 @@
+"""LangChain's standard blocks, one by one: how each is read as ours, and ours written as one."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any, Union, cast
+
+import msgspec
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.agents.langchain.dialects import Block, encode_data, list_blocks
+from trunkline.agents.langchain.kinds import kind_of, title_of
+
+__all__ = [
+    "OURS",
+    "MediaBlock",
+    "WordyBlock",
+    "call_id_of",
+    "cite",
+    "has_place",
+    "read_call",
+    "read_chunk",
+    "read_citations",
+    "read_file",
+    "read_found_page",
+    "read_media",
+    "read_text",
+    "read_thought",
+    "restore",
+    "write_address",
+    "write_citation",
+    "write_data",
+    "write_resource",
+    "write_text",
+    "write_thought",
+    "write_words",
+]
+
+OURS = "trunkline"
+"""Where a block's extras keep what LangChain has no field for."""
+_THEIRS = "langchain"
+_FILE_ID = "file-id:"
+_CLOSING = "\n</resource>"
+
+MediaBlock = Union[c.ImageBlock, c.AudioBlock, c.VideoBlock]
+WordyBlock = Union[c.LinkBlock, c.ResourceBlock, c.DiffBlock, c.SourceBlock, c.TerminalBlock, MediaBlock]
+_MEDIA: dict[str, type[MediaBlock]] = {
+    "image": c.ImageBlock,
+    "audio": c.AudioBlock,
+    "video": c.VideoBlock,
+}
+_USUAL_MIME = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
+_BEGINNINGS = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+_FIELDS = frozenset(
+    {"type", "id", "index", "extras", "text", "annotations", "mime_type", "base64", "url", "file_id"}
+)
+"""What is read from a standard block; its id and its place in a stream are not content."""
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def restore(block: Block) -> c.Content | None:
+    """Give back a block of ours that went to LangChain as another type."""
+    kept = _kept(block)
+    if "type" not in kept:
+        return None
+    if kept["type"] == "resource" and "base64" in block:
+        kept = kept | {"data": block["base64"]}
+    elif kept["type"] == "resource" and "text" not in kept:
+        said = str(block.get("text"))
+        kept = kept | {"text": said[len(_opening(kept.get("uri"))) : -len(_CLOSING)]}
+    try:
+        return msgspec.convert(kept, c.Content)
+    except msgspec.ValidationError:
+        return None
+
+
+def read_text(block: Block) -> list[c.Content]:
+    """Give a block's text; a block that only brings citations has none."""
+    text = str(block.get("text") or "")
+    return [c.TextBlock(text=text, **_common(block))] if text or not block.get("annotations") else []
+
+
+def read_citations(block: Block, message_id: str) -> list[ev.Source]:
+    """Give what a text rests on; its place in the text and the like stay in the event's meta."""
+    notes = enumerate(list_blocks(block.get("annotations")))
+    return [_read_citation(note, message_id, at) for at, note in notes if note.get("type") == "citation"]
+
+
+def _read_citation(note: Block, message_id: str, number: int) -> ev.Source:
+    url, title, kept = note.get("url"), note.get("title"), _kept(note)
+    rest = {key: note[key] for key in note if key not in ("type", "id", "url", "title", "extras")}
+    if theirs := {key: value for key, value in _extras(note).items() if key != OURS}:
+        rest["extras"] = theirs
+    return ev.Source(
+        message_id=message_id,
+        source_id=str(note.get("id") or url or f"{message_id}:{number}"),
+        url=url,
+        title=title,
+        document=kept.get("document", None if url else title),
+        mime_type=kept.get("mime_type"),
+        meta={"citation": rest} if rest else None,
+    )
+
+
+def read_found_page(block: Block) -> c.SourceBlock:
+    """Give one page that a provider's search found."""
+    return c.SourceBlock(source_id=str(block["url"]), url=block["url"], title=block.get("title"))
+
+
+def cite(source: ev.Source) -> c.SourceBlock:
+    """Give a source as a block, for places where only blocks can stand."""
+    return c.SourceBlock(
+        source_id=source.source_id,
+        url=source.url,
+        title=source.title,
+        document=source.document,
+        mime_type=source.mime_type,
+        meta=source.meta,
+    )
+
+
+def read_thought(block: Block, message_id: str) -> ev.Thought:
+    """Give a piece of reasoning, with the seal its provider wants to see again."""
+    sealed = _extras(block).get("signature") or block.get("signature")
+    return ev.Thought(message_id=message_id, delta=str(block.get("reasoning") or ""), signature=sealed)
+
+
+def has_place(block: Block) -> bool:
+    """Say whether a block's data is anywhere."""
+    return any(block.get(key) is not None for key in ("base64", "url", "file_id", "text"))
+
+
+def _address(block: Block) -> str | None:
+    """Give the address of a block: its own, or one made of a provider's file id."""
+    if block.get("url") is not None or block.get("file_id") is None:
+        return block.get("url")
+    return f"{_FILE_ID}{block['file_id']}"
+
+
+def read_media(kind: str, block: Block) -> c.Content:
+    """Give an image, a sound or a video."""
+    kept, mime = _kept(block), block.get("mime_type")
+    data = None if block.get("base64") is None else encode_data(block["base64"])
+    if mime is None:
+        mime = f"{kind}/*" if data is None else _guess_mime(kind, data)
+    url = kept.get("url", _address(block))
+    return _MEDIA[kind](mime_type=mime, data=data, url=url, blob=kept.get("blob"), **_common(block))
+
+
+def _guess_mime(kind: str, data: str) -> str:
+    found = (mime for start, mime in _BEGINNINGS.items() if kind == "image" and data.startswith(start))
+    return next(found, _USUAL_MIME[kind])
+
+
+def read_file(block: Block) -> c.Content:
+    """Give a file: what is embedded is a resource, what is elsewhere is a link."""
+    about = block | _extras(block)
+    name = next((str(about[key]) for key in ("filename", "title", "name") if about.get(key)), None)
+    common = {"mime_type": block.get("mime_type"), **_common(block)}
+    if block.get("text") is not None:
+        return c.ResourceBlock(uri=f"file:{name or 'text'}", text=str(block["text"]), **common)
+    if block.get("base64") is not None:
+        return c.ResourceBlock(uri=f"file:{name or 'data'}", data=encode_data(block["base64"]), **common)
+    uri = str(_address(block))
+    return c.LinkBlock(uri=uri, name=name or PurePosixPath(uri).name or uri, **common)
+
+
+def call_id_of(native_id: Any, message_id: str) -> str:
+    """Name a call that its provider gave no id, so that its result finds it."""
+    return str(native_id or f"{message_id}:tool")
+
+
+def read_call(block: Block, message_id: str) -> tuple[ev.ToolCall, ev.ToolUpdate]:
+    """Give a whole call; one whose arguments cannot be read has failed already."""
+    call = _announce(block, message_id)
+    given = block.get("args")
+    if block["type"] != "invalid_tool_call":
+        return call, ev.ToolUpdate(call_id=call.call_id, input=given)
+    why = str(block.get("error") or "its arguments are not JSON")
+    return call, ev.ToolUpdate(call_id=call.call_id, status="failed", input=given, reason=why)
+
+
+def read_chunk(block: Block, message_id: str) -> list[ev.ToolCall | ev.ToolInput]:
+    """Give a piece of a call: its beginning, arguments, or both."""
+    said: list[ev.ToolCall | ev.ToolInput] = [_announce(block, message_id)] if block.get("name") else []
+    if block.get("args"):
+        said.append(ev.ToolInput(call_id=str(block["id"]), delta=str(block["args"])))
+    return said
+
+
+def _announce(block: Block, message_id: str) -> ev.ToolCall:
+    name = str(_extras(block).get("tool_name") or block.get("name") or "tool")
+    return ev.ToolCall(
+        call_id=call_id_of(block.get("id"), message_id),
+        native_id=block.get("id"),
+        name=name,
+        title=title_of(name, block.get("args")),
+        kind=kind_of(name),
+        message_id=message_id or None,
+    )
+
+
+def _extras(block: Block) -> Block:
+    extras = block.get("extras")
+    return cast("Block", extras) if isinstance(extras, dict) else {}
+
+
+def _kept(block: Block) -> Block:
+    kept = _extras(block).get(OURS)
+    return cast("Block", kept) if isinstance(kept, dict) else {}
+
+
+def _common(block: Block) -> Block:
+    """Read what every block of ours has: annotations and meta."""
+    kept = _kept(block)
+    theirs = {key: value for key, value in block.items() if key not in _FIELDS}
+    theirs |= {key: value for key, value in _extras(block).items() if key != OURS}
+    meta = kept.get("meta", {_THEIRS: theirs} if theirs else None)
+    return {"annotations": kept.get("annotations"), "meta": meta}
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def write_text(block: c.TextBlock) -> Block:
+    """Give a text."""
+    return _dress({"type": "text", "text": block.text}, block, {})
+
+
+def write_data(block: MediaBlock, data: str) -> Block:
+    """Give an image, a sound or a video that is embedded.
+
+    Its address is only kept: providers prefer one to the data, and an editor's is of no use to them.
+    """
+    made = {"type": _kind(block), "mime_type": block.mime_type, "base64": data}
+    return _dress(made, block, {"blob": block.blob, "url": block.url})
+
+
+def write_address(block: MediaBlock, url: str) -> Block:
+    """Give an image, a sound or a video that is elsewhere."""
+    kind = _kind(block)
+    made = {"type": kind} if block.mime_type == f"{kind}/*" else {"type": kind, "mime_type": block.mime_type}
+    place = {"file_id": url.removeprefix(_FILE_ID)} if url.startswith(_FILE_ID) else {"url": url}
+    return _dress(made | place, block, {"blob": block.blob})
+
+
+def write_resource(block: c.ResourceBlock, data: str) -> Block:
+    """Give binary contents as what they are: an image is seen, a sound is heard."""
+    mime = block.mime_type or "application/octet-stream"
+    main = mime.partition("/")[0]
+    kept = msgspec.to_builtins(block)
+    del kept["data"]
+    made: Block = {"type": main, "mime_type": mime, "base64": data, "extras": {OURS: kept}}
+    if main not in _MEDIA:
+        made["type"] = "file"
+        made["extras"]["filename"] = PurePosixPath(block.uri).name or "data"
+    return made
+
+
+def write_thought(thought: ev.Thought) -> Block:
+    """Give a piece of reasoning."""
+    made: Block = {"type": "reasoning", "reasoning": thought.delta}
+    return made | {"extras": {"signature": thought.signature}} if thought.signature else made
+
+
+def write_citation(source: ev.Source) -> Block:
+    """Give a source as a text's annotation."""
+    note: Block = dict((source.meta or {}).get("citation") or {})
+    note |= {"type": "citation", "id": source.source_id}
+    note |= {key: value for key, value in {"url": source.url, "title": source.title}.items() if value}
+    if source.document != (None if source.url else source.title) or source.mime_type is not None:
+        kept = {"document": source.document, "mime_type": source.mime_type}
+        note["extras"] = _extras(note) | {OURS: kept}
+    return note
+
+
+def write_words(block: WordyBlock) -> Block:
+    """Give a block that LangChain has no type for as words a model can use, and keep it whole."""
+    kept = msgspec.to_builtins(block)
+    if isinstance(block, c.ResourceBlock):
+        # Its text is not kept twice: it stands between the tags.
+        kept |= {"text": None}
+        if block.text is not None:
+            del kept["text"]
+    return {"type": "text", "text": _in_words(block), "extras": {OURS: kept}}
+
+
+def _in_words(block: WordyBlock) -> str:
+    match block:
+        case c.LinkBlock():
+            about = f": {block.description}" if block.description else ""
+            return f"[{block.title or block.name}]({block.uri}){about}"
+        case c.ResourceBlock():
+            return f"{_opening(block.uri)}{block.text or ''}{_CLOSING}"
+        case c.DiffBlock():
+            gone = [f"-{line}" for line in (block.old or "").splitlines()]
+            come = [f"+{line}" for line in (block.new or "").splitlines()]
+            return "\n".join([block.path, *gone, *come])
+        case c.SourceBlock():
+            name = block.title or block.document or block.source_id
+            return f"[{name}]({block.url})" if block.url else name
+        case c.TerminalBlock():
+            return f"[terminal {block.terminal_id}]"
+        case _:
+            return f"[{block.mime_type}]"
+
+
+def _opening(uri: Any) -> str:
+    return f'<resource uri="{uri}">\n'
+
+
+def _kind(block: MediaBlock) -> str:
+    return next(kind for kind, made in _MEDIA.items() if isinstance(block, made))
+
+
+def _dress(made: Block, block: c.Block, kept: Block) -> Block:
+    """Add to a standard block what it has no field for."""
+    extras: Block = {}
+    kept = {key: value for key, value in kept.items() if value is not None}
+    if block.annotations is not None:
+        kept["annotations"] = block.annotations
+    theirs: Any = (block.meta or {}).get(_THEIRS)
+    if isinstance(theirs, dict) and theirs and len(block.meta or {}) == 1 and OURS not in theirs:
+        extras |= cast("Block", theirs)
+    elif block.meta is not None:
+        kept["meta"] = block.meta
+    if kept:
+        extras[OURS] = kept
+    return made | {"extras": extras} if extras else made

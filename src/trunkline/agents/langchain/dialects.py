@@ -1,0 +1,191 @@
+"""The block shapes of the providers, brought to LangChain's standard ones.
+
+LangChain translates most of them itself, given a message and the name of its provider. Here is which
+provider speaks which shape, and the few shapes that LangChain leaves alone or cuts short.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any, cast
+
+import orjson
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages.content import KNOWN_BLOCK_TYPES
+
+__all__ = ["Block", "encode_data", "list_blocks", "read_arguments", "standardize"]
+
+Block = dict[str, Any]
+
+_SPEAKERS = {
+    "tool_use": "anthropic",
+    "server_tool_use": "anthropic",
+    "mcp_tool_use": "anthropic",
+    "web_search_call": "openai",
+    "file_search_call": "openai",
+    "code_interpreter_call": "openai",
+    "mcp_call": "openai",
+    "mcp_list_tools": "openai",
+    "image_generation_call": "openai",
+    "reasoning_content": "bedrock_converse",
+}
+_STANDARD_NOTES = ("citation", "non_standard_annotation")
+
+
+def standardize(block: Block) -> list[Block]:
+    """Give a block as LangChain's standard blocks; what nobody knows comes back as it is."""
+    kind = str(block.get("type"))
+    mend = _MENDERS.get(kind)
+    if mend is not None and (mended := mend(block)) is not None:
+        return mended
+    speaker = _speaker_of(kind, block)
+    if speaker is None:
+        return [block]
+    message = AIMessage if speaker else HumanMessage
+    try:
+        # A copy, since the translators take out what they have read.
+        found = message(content=[dict(block)], response_metadata={"model_provider": speaker}).content_blocks
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return [block]
+    made = [cast("Block", item) for item in found]
+    return [block if item.get("type") == "non_standard" else item for item in made] or [block]
+
+
+def _speaker_of(kind: str, block: Block) -> str | None:
+    """Say whose shape a block has: a provider's, anybody's input ("") or the standard's (None)."""
+    if kind in _SPEAKERS:
+        return _SPEAKERS[kind]
+    if kind.endswith("_tool_result") and "tool_use_id" in block:
+        return "anthropic"
+    if kind == "text":
+        if block.get("citations"):
+            return "anthropic"
+        notes = list_blocks(block.get("annotations"))
+        return "openai" if any(note.get("type") not in _STANDARD_NOTES for note in notes) else None
+    foreign = kind not in KNOWN_BLOCK_TYPES or "source" in block or "source_type" in block or "file" in block
+    return "" if foreign else None
+
+
+# -- what LangChain leaves alone -------------------------------------------------------------------
+
+
+def _text(block: Block) -> list[Block]:
+    return standardize({**block, "type": "text"})
+
+
+def _refusal(block: Block) -> list[Block]:
+    return [{"type": "text", "text": block.get("refusal") or ""}]
+
+
+def _thinking(block: Block) -> list[Block]:
+    made: Block = {"type": "reasoning", "reasoning": block.get("thinking") or ""}
+    sealed = block.get("signature") or block.get("data")
+    return [made | {"extras": {"signature": sealed}} if sealed else made]
+
+
+def _reasoning(block: Block) -> list[Block] | None:
+    """Read the summary or the raw text of OpenAI's Responses."""
+    if "summary" not in block and "content" not in block:
+        return None
+    parts = [block["summary"]] if isinstance(block.get("summary"), str) else list_blocks(block.get("summary"))
+    texts = [part if isinstance(part, str) else str(part.get("text") or "") for part in parts]
+    texts = texts or [str(part.get("text") or "") for part in list_blocks(block.get("content"))]
+    return _thinking({"thinking": "".join(texts), "signature": block.get("encrypted_content")})
+
+
+def _tool_use(block: Block) -> list[Block] | None:
+    """Read arguments that came in pieces and were never put together."""
+    if block.get("input") or not block.get("partial_json"):
+        return None
+    return standardize({**block, "input": read_arguments(block["partial_json"]), "partial_json": None})
+
+
+def _function_call(block: Block) -> list[Block]:
+    call_id = block.get("call_id") or block.get("id")
+    args = block["args"] if "args" in block else read_arguments(block.get("arguments"))
+    return [{"type": "tool_call", "id": call_id, "name": block.get("name"), "args": args}]
+
+
+def _image_url(block: Block) -> list[Block] | None:
+    url = block.get("image_url")
+    return standardize({**block, "image_url": {"url": url}}) if isinstance(url, str) else None
+
+
+def _input_image(block: Block) -> list[Block]:
+    if block.get("file_id"):
+        return [{"type": "image", "file_id": block["file_id"]}]
+    return standardize({**block, "type": "image_url"})
+
+
+def _input_file(block: Block) -> list[Block]:
+    file = {key: block[key] for key in ("file_data", "file_id", "filename") if block.get(key)}
+    if "file_data" in file or "file_id" in file:
+        return standardize({"type": "file", "file": file})
+    return [{"type": "file", "url": block.get("file_url"), "extras": file}]
+
+
+def _media(block: Block) -> list[Block]:
+    """Read Google's block for anything that has a MIME type."""
+    main = str(block.get("mime_type") or "").partition("/")[0]
+    made: Block = {"type": main if main in ("image", "audio", "video") else "file"}
+    if block.get("mime_type"):
+        made["mime_type"] = block["mime_type"]
+    place = {"base64": encode_data(block["data"])} if "data" in block else {"url": block.get("file_uri")}
+    return [made | place]
+
+
+def _sourced(block: Block) -> list[Block] | None:
+    """Read Anthropic's sources by file id and by content; the others LangChain reads."""
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return None
+    given = cast("Block", source)
+    if given.get("type") == "file" and given.get("file_id"):
+        kind = "image" if block["type"] == "image" else "file"
+        return [{"type": kind, "file_id": given["file_id"]}]
+    if given.get("type") == "content":
+        content = given.get("content")
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else list_blocks(content)
+        return [made for part in parts for made in standardize(part)]
+    return None
+
+
+_MENDERS: dict[str, Callable[[Block], list[Block] | None]] = {
+    "input_text": _text,
+    "output_text": _text,
+    "refusal": _refusal,
+    "thinking": _thinking,
+    "redacted_thinking": _thinking,
+    "reasoning": _reasoning,
+    "tool_use": _tool_use,
+    "function_call": _function_call,
+    "image_url": _image_url,
+    "input_image": _input_image,
+    "input_file": _input_file,
+    "media": _media,
+    "image": _sourced,
+    "document": _sourced,
+}
+
+
+# -- small things ----------------------------------------------------------------------------------
+
+
+def list_blocks(value: Any) -> list[Block]:
+    """Give the objects of a list that may be none."""
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("Block", item) for item in items if isinstance(item, dict)]
+
+
+def encode_data(data: Any) -> str:
+    """Give binary data as base64 text."""
+    return b64encode(data).decode() if isinstance(data, bytes) else str(data)
+
+
+def read_arguments(text: Any) -> Any:
+    """Read the JSON of a call's arguments; text that is none stays text."""
+    try:
+        return orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        return text

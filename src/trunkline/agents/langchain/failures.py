@@ -1,0 +1,197 @@
+"""What went wrong in a LangChain run: a code for programs, and the provider's own words for people.
+
+Errors are known by the names of their classes and by what is in them: no provider's package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from trunkline import content as c
+from trunkline.errors import TrunklineError
+
+__all__ = [
+    "as_dict",
+    "causes_of",
+    "code_of",
+    "explain",
+    "map_error_to_content",
+    "names",
+    "names_of",
+    "told_code",
+]
+
+
+def names(words: str) -> frozenset[str]:
+    """Give the words of a line as a set."""
+    return frozenset(words.split())
+
+
+_LENGTH = 500
+_CODES: dict[str, frozenset[str]] = {
+    "context_overflow": frozenset({"ContextOverflowError", "ContextWindowExceededError"}),
+    "rate_limited": names("ModelRateLimitError RateLimitError ResourceExhausted TooManyRequests"),
+    "authentication_failed": names(
+        "ModelAuthenticationError ModelPermissionDeniedError AuthenticationError PermissionDeniedError "
+        "NoCredentialsError CredentialsError DefaultCredentialsError"
+    ),
+    "model_not_found": frozenset({"ModelNotFoundError"}),
+    "model_timeout": frozenset({"ModelTimeoutError", "APITimeoutError"}),
+    "model_unreachable": frozenset({"ModelConnectionError", "APIConnectionError", "EndpointConnectionError"}),
+}
+_MODELS_ERRORS = frozenset({"ModelError", "APIError", "ChatGoogleGenerativeAIError"})
+_CODES_TOLD = {
+    "context_length_exceeded": "context_overflow",
+    "string_above_max_length": "context_overflow",
+    "rate_limit_exceeded": "rate_limited",
+    "rate_limit_error": "rate_limited",
+    "insufficient_quota": "rate_limited",
+    "throttlingexception": "rate_limited",
+    "resource_exhausted": "rate_limited",
+    "invalid_api_key": "authentication_failed",
+    "authentication_error": "authentication_failed",
+    "accessdeniedexception": "authentication_failed",
+    "model_not_found": "model_not_found",
+}
+_CODES_BY_STATUS = {
+    401: "authentication_failed",
+    403: "authentication_failed",
+    404: "model_not_found",
+    413: "context_overflow",
+    429: "rate_limited",
+}
+
+
+def code_of(error: BaseException) -> str:
+    """Give the code under which a turn that died of this error is reported."""
+    for one in causes_of(error):
+        if isinstance(one, TrunklineError):
+            return one.code
+        if (told := _CODES_TOLD.get(told_code(one))) is not None:
+            return told
+        known_as, status = names_of(one), _status_of(one)
+        if (named := next((code for code, known in _CODES.items() if known_as & known), None)) is not None:
+            return named
+        if status is not None or known_as & _MODELS_ERRORS:
+            return _CODES_BY_STATUS.get(status or 0, "model_failed")
+    return "agent_failed"
+
+
+def explain(error: BaseException) -> str:
+    """Say what went wrong in the provider's own words, on one line."""
+    if isinstance(error, BaseExceptionGroup):
+        first, *others = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return explain(first) + (f" (and {len(others)} more)" if others else "")
+    text = " ".join(_words_of(error).split())
+    name = type(error).__name__
+    if not isinstance(error, TrunklineError) and not text.startswith(name):
+        text = f"{name}: {text}" if text else name
+    wait = _wait_of(error)
+    room = _LENGTH - len(wait)
+    return (text if len(text) <= room else f"{text[: room - 1]}…") + wait
+
+
+def map_error_to_content(error: BaseException) -> list[c.Content]:
+    """Give an error as content that a person can read."""
+    about = {"type": type(error).__name__, "code": code_of(error)}
+    return [c.TextBlock(text=explain(error), meta={"error": about})]
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        text = _own_words(error) or str(error)
+    except Exception:
+        return ""  # An error that cannot even be printed still has its name.
+    text, _, trace = text.partition("Traceback (most recent call last)")
+    if trace and not text.strip():
+        return trace.strip().rpartition("\n")[2]
+    return text.partition("For troubleshooting, visit:")[0]
+
+
+def _own_words(error: BaseException) -> str | None:
+    """Find the provider's message, or the fields that a schema refused."""
+    problems: Any = getattr(error, "errors", None)
+    if type(error).__name__ == "ValidationError" and callable(problems):
+        return "; ".join(_problem(as_dict(item)) for item in cast("list[Any]", problems()))
+    for body in _bodies(error):
+        for found in (body.get("message"), body.get("Message"), body.get("detail"), body.get("error")):
+            if isinstance(found, str) and found.strip():
+                return found
+    return None
+
+
+def _problem(item: dict[str, Any]) -> str:
+    place = ".".join(str(part) for part in cast("tuple[Any, ...]", item.get("loc") or ()))
+    return f"{place}: {item.get('msg')}" if place else str(item.get("msg"))
+
+
+def _bodies(error: BaseException) -> Iterator[dict[str, Any]]:
+    """Give what the provider sent, the inner error first (OpenAI and Anthropic, Google, AWS)."""
+    for kept in ("body", "details", "response"):
+        body = as_dict(getattr(error, kept, None))
+        for key in ("error", "Error"):
+            if inner := as_dict(body.get(key)):
+                yield inner
+        if body:
+            yield body
+
+
+def told_code(error: BaseException) -> str:
+    """Give the code that the provider sent along, in small letters."""
+    for body in _bodies(error):
+        for found in (body.get("code"), body.get("type"), body.get("Code"), body.get("status")):
+            word = str(found or "").lower()
+            if word in _CODES_TOLD or word in ("content_filter", "content_policy_violation"):
+                return word
+    return str(getattr(error, "code", None) or "").lower()
+
+
+def _status_of(error: BaseException) -> int | None:
+    """Read an HTTP status that the error itself has; a tool's own requests keep it elsewhere."""
+    status: Any = getattr(error, "status_code", None)
+    if status is None and as_dict(getattr(error, "response", None)).get("ResponseMetadata"):
+        status = as_dict(cast("Any", error).response["ResponseMetadata"]).get("HTTPStatusCode")
+    if status is None and "APIError" in names_of(error):
+        status = getattr(error, "code", None)
+    return status if isinstance(status, int) else None
+
+
+def _wait_of(error: BaseException) -> str:
+    """Say when to try again, where the provider did."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
+    if isinstance(headers, Mapping):
+        told = {str(key).lower(): str(value) for key, value in cast("Mapping[Any, Any]", headers).items()}
+        if "retry-after-ms" in told:
+            return f" (try again in {told['retry-after-ms']} ms)"
+        if "retry-after" in told:
+            after = told["retry-after"]
+            return f" (try again in {after} s)" if after.isdigit() else f" (try again after {after})"
+    details = as_dict(as_dict(getattr(error, "details", None)).get("error")).get("details")
+    for item in cast("list[Any]", details) if isinstance(details, list) else ():
+        if delay := as_dict(item).get("retryDelay"):
+            return f" (try again in {delay})"
+    return ""
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Give an error and what it came from, nearest first; never more than a few."""
+    one: BaseException | None = error
+    for _ in range(8):
+        if one is None:
+            return
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            one = cast("BaseExceptionGroup[BaseException]", one).exceptions[0]
+        else:
+            one = one.__cause__
+
+
+def names_of(error: BaseException) -> set[str]:
+    """Give the names of an error's class and of all it descends from."""
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Give a value that may be an object as one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
