@@ -19,6 +19,7 @@ from trunkline.agents.function import FunctionAgent, agent
 from trunkline.agents.interface import AgentCard, Sayable
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
+from trunkline.conversation import Conversation
 from trunkline.errors import AgentError, AuthenticationRequired, NotAnAgent
 from trunkline.options import ConfigOption
 
@@ -49,6 +50,16 @@ class Whole:
     ) -> tuple[ConfigOption, ...] | None:
         self.told.append(f"set {options[0].value}")
         return OPTIONS
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        self.told.append(f"remember {session.session_id}")
+        return Conversation()
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        self.told.append(f"fork {session.session_id} of {origin.session_id}")
+
+    async def delete_session(self, session: SessionView) -> None:
+        self.told.append(f"delete {session.session_id}")
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         yield f"resumed with {', '.join(answers)}"
@@ -142,7 +153,7 @@ async def test_a_factory_makes_an_agent_per_session_and_closes_it_with_its_sessi
         assert text_of(await collect(one, "again")) == first
         assert text_of(await collect(two, "hi")) != first
         await one.close()
-        assert told == ["open one", "open two", "close one"]
+        assert [line for line in told if "remember" not in line] == ["open one", "open two", "close one"]
     assert told[-1] == "close two"
 
 
@@ -175,8 +186,30 @@ async def test_a_factory_passes_every_hook_on() -> None:
     await factory.open_session(view)
     await factory.rewind(view, "m1")
     assert await factory.set_config(view, OPTIONS) == OPTIONS
+    assert await factory.history(view) == Conversation()
+    await factory.fork(view, SessionView(session_id="o"))
+    await factory.delete_session(view)
     await factory.close_session(view)
-    assert whole.told == ["open s", "rewind to m1", "set False", "close s"]
+    assert whole.told == [
+        "open s",
+        "rewind to m1",
+        "set False",
+        "remember s",
+        "fork s of o",
+        "delete s",
+        "close s",
+    ]
+    assert view.memory == {}
+
+
+async def test_a_memory_is_asked_without_opening_the_session() -> None:
+    whole = Whole()
+    view = SessionView(session_id="s")
+    factory = FactoryAgent(lambda session: whole, AgentCard(name="f"))
+    assert await factory.history(view) == Conversation()
+    await factory.fork(view, SessionView(session_id="o"))
+    await factory.delete_session(view)
+    assert whole.told == ["remember s", "fork s of o", "delete s"]
     assert view.memory == {}
 
 
@@ -188,6 +221,10 @@ async def test_hooks_that_a_made_agent_lacks_do_nothing() -> None:
         await session.rewind("m1")
         await session.set_config("loud", True)
         assert session.view.config == {"loud": True}
+        fork = await hub.fork(session)
+        await session.close()
+        assert (await (await hub.session(session.session_id)).history()).messages
+        assert await hub.delete(fork.session_id)
 
 
 def _build_echo(session: SessionView) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from trunkline import events as ev
-from trunkline.agents.interface import HasHistory
+from trunkline.agents.interface import Agent, HasHistory
 from trunkline.conversation import (
     Call,
     CallPart,
@@ -27,26 +27,32 @@ from trunkline.conversation import (
     ThoughtPart,
 )
 from trunkline.ids import new_id
+from trunkline.view import SessionView
 
 if TYPE_CHECKING:
     from trunkline.session import Session
 
-__all__ = ["adopt", "retell", "unknown_to"]
+__all__ = ["adopt", "recall", "retell", "unknown_to"]
 
 log = logging.getLogger("trunkline.session")
 
 
+async def recall(agent: Agent, view: SessionView) -> Conversation | None:
+    """What an agent remembers of a session; one that cannot say so is in nobody's way."""
+    if not isinstance(agent, HasHistory):
+        return None
+    try:
+        return await agent.history(view)
+    except Exception as error:
+        log.warning("%s could not say what it remembers of %s: %s", agent.card.name, view.session_id, error)
+        return None
+
+
 async def adopt(session: Session) -> None:
     """Tell the journal what only the agent remembers."""
-    agent = session.agent
-    if session.busy or not session.hub.may_run(session.info) or not isinstance(agent, HasHistory):
+    if session.busy or not session.hub.may_run(session.info):
         return
-    try:
-        remembered = await agent.history(session.view)
-    except Exception:
-        # What is known can be shown all the same.
-        log.exception("%s could not say what it remembers of %s", session.agent_name, session.session_id)
-        return
+    remembered = await recall(session.agent, session.view)
     if remembered is None:
         return
     news, last = unknown_to(await session.history(), remembered)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from trunkline.adoption import adopt
-from trunkline.agents.interface import Agent, DeletesSessions, Forks, HasHistory
+from trunkline.adoption import adopt, recall
+from trunkline.agents.interface import Agent, DeletesSessions, Forks
 from trunkline.context import SessionView
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
 from trunkline.ids import new_session_id
@@ -118,7 +118,7 @@ class Hub:
     async def _recall(self, key: SessionKey) -> SessionInfo:
         """Make a session of what only the agent remembers: a conversation held elsewhere."""
         view = SessionView(session_id=key.session_id, principal=key.principal)
-        if not isinstance(self.agent, HasHistory) or await self.agent.history(view) is None:
+        if await recall(self.agent, view) is None:
             raise SessionNotFound(f"there is no session {key.session_id!r}")
         return await self.journal.create(
             SessionInfo(principal=key.principal, session_id=key.session_id, target=self.target)
