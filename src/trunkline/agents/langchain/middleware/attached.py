@@ -1,4 +1,4 @@
-"""MCP servers that a middleware attaches: each session has its own, for as long as it is used."""
+"""MCP servers that a middleware brings: each session has its own, for as long as somebody holds them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from trunkline import events as ev
+from trunkline.agents.langchain.attachments import (
+    attach_servers,
+    attached_tools,
+    detach_servers,
+    mcp_capabilities,
+)
+from trunkline.agents.langchain.dynamic import gather_tools
 from trunkline.agents.langchain.stops import explain
+from trunkline.agents.langchain.voice import Voice
 from trunkline.errors import ConfigurationError
 from trunkline.handles import in_loop
 
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
-
-    from trunkline.agents.langchain.mcp import McpServers
-    from trunkline.agents.langchain.mcp.connections import Servers
-
-__all__ = ["AttachedServers"]
+__all__ = ["AttachedServers", "Unheard"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -27,75 +29,84 @@ _OPTIONS = ("prefix_tool_name", "standard_content_blocks")
 _MOST_SESSIONS = 256
 
 
-class AttachedServers:
-    """Opens the servers of a session when it first needs them; ``close`` ends them all."""
+class Unheard:
+    """Stands in for the voice of a run that nobody follows: it has tools of its own all the same."""
 
-    def __init__(self, servers: Servers, options: Mapping[str, Any] | None) -> None:
+    client_tools: tuple[Any, ...] = ()
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.memory: dict[Any, Any] = {}
+
+    def say(self, event: ev.AnyEvent) -> None:
+        """Log what is not available."""
+        if isinstance(event, ev.Notice):
+            log.warning("%s: %s", event.title, event.description)
+
+
+class AttachedServers:
+    """Attaches servers to a session when it first calls its model; ``close`` ends them."""
+
+    def __init__(self, servers: Any, options: Mapping[str, Any] | None) -> None:
         """Check what can be checked before a session is there."""
         self._servers = servers
         self._options = dict(options or {})
         for name in self._options:
             if name not in _OPTIONS:
                 raise ConfigurationError(f"mcp_tool_options knows {' and '.join(_OPTIONS)}, not {name!r}")
-        try:
-            import trunkline.agents.langchain.mcp as mcp
-        except ImportError as error:
-            raise ConfigurationError(
-                f"mcp_servers need {error.name or 'an extra'}: pip install 'trunkline[mcp]'"
-            ) from None
-        self._mcp = mcp
-        self._open: OrderedDict[str, tuple[asyncio.AbstractEventLoop, McpServers]] = OrderedDict()
-        self._loaded: list[BaseTool] | None = None
+        if not mcp_capabilities().http:
+            raise ConfigurationError("mcp_servers need MCP: run `pip install 'trunkline[mcp]'`")
+        self._sessions: OrderedDict[int, dict[Any, Any]] = OrderedDict()
+        self._unheard: OrderedDict[str, Voice] = OrderedDict()
+        self._loaded: list[Any] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def tools(self, session_id: str) -> tuple[list[BaseTool], list[ev.Notice]]:
-        """The tools of a session's servers, and what went wrong with a server since it was asked last."""
-        loop = asyncio.get_running_loop()
-        held, servers = self._open.get(session_id, (None, None))
-        if servers is None or held is not loop:
-            # Those of another loop died with it.
-            servers = self._mcp.McpServers(self._servers, **self._options)
-            self._open[session_id] = (loop, servers)
-            self._make_room(loop)
-        self._open.move_to_end(session_id)
-        servers.start()
-        await servers.ready()
-        return servers.tools, servers.news()
+    def listener(self, voice: Voice | None, session_id: str | None) -> Voice:
+        """The voice that a session's tools belong to; one is made up where nobody listens."""
+        if voice is not None:
+            return voice
+        unheard = self._unheard.setdefault(session_id or "", cast("Voice", Unheard()))
+        if len(self._unheard) > _MOST_SESSIONS:
+            self._unheard.popitem(last=False)
+        return unheard
 
-    def tools_sync(self, session_id: str) -> tuple[list[BaseTool], list[ev.Notice]]:
-        """The tools for a plain ``invoke``: those of a session that is open, or one server a call."""
-        held, servers = self._open.get(session_id, (None, None))
-        if servers is not None and held is not None and held.is_running():
-            return servers.tools, servers.news()
+    async def attach(self, voice: Voice) -> None:
+        """See that a session has its servers, and wait until they are up or have failed."""
+        memory = voice.memory
+        self._sessions[id(memory)] = memory
+        self._sessions.move_to_end(id(memory))
+        while len(self._sessions) > _MOST_SESSIONS:
+            _, oldest = self._sessions.popitem(last=False)
+            task = asyncio.create_task(detach_servers(oldest))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        await attach_servers(memory, self._servers, source="middleware", **self._options)
+        await gather_tools(voice)
+
+    def load(self, voice: Voice) -> list[Any]:
+        """The tools for a plain ``invoke`` in a session without open servers: each call opens its own."""
+        if attached_tools(voice.memory):
+            return []
         if self._loaded is None:
-            if in_loop():
-                return [], [_notice("they cannot be opened by invoke() in an event loop: call ainvoke()")]
+            self._loaded = self._list(voice)
+        return self._loaded
+
+    def _list(self, voice: Voice) -> list[Any]:
+        from trunkline.agents.langchain.mcp import load_mcp_tools
+
+        if in_loop():
+            why = "invoke() cannot open them from inside an event loop: call ainvoke()"
+        else:
             try:
-                self._loaded = asyncio.run(self._mcp.load_mcp_tools(self._servers, **self._options))
+                return list(asyncio.run(load_mcp_tools(self._servers, **self._options)))
             except Exception as error:
-                return [], [_notice(explain(error))]
-        return self._loaded, []
+                why = explain(error)
+        title = "The MCP servers are not available"
+        voice.say(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
+        return []
 
-    def known(self, session_id: str) -> list[BaseTool]:
-        """The tools that a session's model was offered."""
-        _, servers = self._open.get(session_id, (None, None))
-        return [*(servers.tools if servers is not None else ()), *(self._loaded or ())]
-
-    async def close(self, session_id: str | None = None) -> None:
-        """End the servers of a session, or of all; idempotent."""
-        ids = list(self._open) if session_id is None else [session_id]
-        closing = [self._open.pop(one)[1].close() for one in ids if one in self._open]
-        await asyncio.gather(*closing, *self._closing)
-
-    def _make_room(self, loop: asyncio.AbstractEventLoop) -> None:
-        while len(self._open) > _MOST_SESSIONS:
-            _, (held, servers) = self._open.popitem(last=False)
-            if held is loop:
-                task = loop.create_task(servers.close())
-                self._closing.add(task)
-                task.add_done_callback(self._closing.discard)
-
-
-def _notice(why: str) -> ev.Notice:
-    title = "the MCP servers are not available"
-    return ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed")
+    async def close(self) -> None:
+        """End every server; idempotent."""
+        sessions, self._sessions = self._sessions, OrderedDict()
+        self._unheard.clear()
+        await asyncio.gather(*(detach_servers(memory) for memory in sessions.values()), *self._closing)

@@ -12,6 +12,7 @@ from langgraph.config import get_config
 
 from trunkline import events as ev
 from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.middleware.attached import AttachedServers
 from trunkline.agents.langchain.state import shareable
@@ -32,15 +33,15 @@ StateMapper = Callable[[dict[str, Any]], Any]
 """From the values of a graph, without its messages, to what is shown of them."""
 
 _STATE = "trunkline.state"
-_NOWHERE = "default"
 
 
 class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows the state of an agent and its answers, and gives it the tools of MCP servers.
 
     ``initial`` shows the state once and then its changes, ``all`` the whole state at each change,
-    ``final`` only the last one, ``none`` nothing. Servers are opened when a session first calls its
-    model; ``async with`` the middleware, or ``aclose`` it, to end them.
+    ``final`` only the last one, ``none`` nothing. The servers of a session are opened when it first calls
+    its model, and closed with it; where there are no sessions, ``aclose`` the middleware, or use it in
+    ``async with``.
     """
 
     exchange: Exchange | None = None
@@ -84,11 +85,6 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if self._servers is not None:
             await self._servers.close()
 
-    async def close_session(self, session_id: str) -> None:
-        """End the MCP servers of one session."""
-        if self._servers is not None:
-            await self._servers.close(session_id)
-
     async def __aenter__(self) -> Self:
         """Begin; servers open when they are needed."""
         return self
@@ -104,20 +100,28 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
         voice = self._observe(request)
-        if self._servers is not None:
-            request = _offering(request, voice, *self._servers.tools_sync(self._key(voice)))
-        response = handler(request)
+        owner = self._owner(voice)
+        if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
+            request = request.override(tools=[*request.tools, *loaded])
+        response = bind_sync(request, handler, owner)
         self._relay(voice, request, response)
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
         voice = self._observe(request)
-        if self._servers is not None:
-            request = _offering(request, voice, *await self._servers.tools(self._key(voice)))
-        response = await handler(request)
+        owner = self._owner(voice)
+        if owner is not None and self._servers is not None:
+            await self._servers.attach(owner)
+        response = await bind(request, handler, owner)
         self._relay(voice, request, response)
         return response
+
+    def _owner(self, voice: Voice | None) -> Voice | None:
+        """The voice whose session has the tools."""
+        if self._servers is None or voice is not None:
+            return voice
+        return self._servers.listener(voice, self.session_of(get_config()))
 
     def _observe(self, request: Any) -> Voice | None:
         voice = voice_of(request.runtime, self)
@@ -132,31 +136,22 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             for message in getattr(answer, "result", [answer]):
                 voice.emitter.message(None, message)
 
-    def _key(self, voice: Voice | None) -> str:
-        if voice is not None:
-            return voice.session_id
-        return self.session_of(get_config()) or _NOWHERE
-
     # -- the tools ---------------------------------------------------------------------------------
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Run a tool of the session's."""
+        """Run a tool, one of the session's own too."""
         with speaking_for(request.runtime, self) as voice:
-            return handler(self._equipped(request, voice))
+            owner = self._owner(voice)
+            if owner is not None and self._servers is not None and request.tool is None:
+                name = request.tool_call["name"]
+                tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
+                request = request if tool is None else request.override(tool=tool)
+            return carry_out_sync(request, handler, owner)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Run a tool of the session's."""
+        """Run a tool, one of the session's own too."""
         with speaking_for(request.runtime, self) as voice:
-            return await handler(self._equipped(request, voice))
-
-    def _equipped(self, request: Any, voice: Voice | None) -> Any:
-        """Bring the tool that the graph does not have."""
-        if request.tool is None and self._servers is not None:
-            name = request.tool_call["name"]
-            for tool in self._servers.known(self._key(voice)):
-                if tool.name == name:
-                    return request.override(tool=tool)
-        return request
+            return await carry_out(request, handler, self._owner(voice))
 
     # -- the state ---------------------------------------------------------------------------------
 
@@ -214,11 +209,3 @@ class _Silent(SessionMiddleware):
 
     after_agent = AgentMiddleware.after_agent
     aafter_agent = AgentMiddleware.aafter_agent
-
-
-def _offering(request: Any, voice: Voice | None, tools: list[Any], news: list[ev.Notice]) -> Any:
-    for notice in news:
-        if voice is not None:
-            voice.say(notice)
-        log.warning("%s: %s", notice.title, notice.description)
-    return request.override(tools=[*request.tools, *tools]) if tools else request

@@ -1,0 +1,308 @@
+"""Tests of the state that a session shows, and of what belongs to a session."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any, NotRequired, cast
+
+import pytest
+from langchain.agents import AgentState
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from tests.agents.langchain.graphs import agent_of
+from tests.agents.langchain.lines import PROMPT, on_thread, states, text
+from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.middleware.ears import Ear
+from tests.worlds import collect, only, soon, world
+from trunkline import events as ev
+from trunkline.agents.langchain.middleware.session import SessionMiddleware
+from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.agents.langchain.standalone import acp_agent, acp_middleware
+from trunkline.agents.langchain.voice import speaking
+from trunkline.errors import ConfigurationError
+from trunkline.patches import apply_patch
+from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.recording import RecordingTransport
+
+
+class Tally(AgentState[Any]):
+    tally: Annotated[int, operator.add]
+    note: NotRequired[str]
+
+
+@tool
+def count(by: int, tool_call_id: Annotated[str, InjectedToolCallId]) -> Any:
+    """Count."""
+    return Command(update={"tally": by, "messages": [ToolMessage("counted", tool_call_id=tool_call_id)]})
+
+
+START: Any = {**PROMPT, "tally": 1}
+SCRIPT = (call("count", {"by": 2}), call("count", {"by": 3}), "Done.")
+Run = Callable[..., Ear]
+
+
+def run_plain(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
+    ear = Ear()
+    with speaking(ear):
+        _agent(script, middleware, options).invoke(start)
+    return ear
+
+
+def run_async(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
+    ear = Ear()
+
+    async def run() -> None:
+        with speaking(ear):
+            await soon(_agent(script, middleware, options).ainvoke(start))
+
+    asyncio.run(run())
+    return ear
+
+
+def _agent(script: Any, middleware: Any, options: Any) -> Any:
+    model = ScriptedChatModel(*script)
+    return create_agent(model, [count], middleware=list(middleware), state_schema=Tally, **options)
+
+
+@pytest.fixture(params=[run_plain, run_async], ids=["invoke", "ainvoke"])
+def run(request: pytest.FixtureRequest) -> Run:
+    return request.param
+
+
+def shown(ear: Ear) -> list[Any]:
+    """States as they are, patches as lists."""
+    found: list[Any] = []
+    for one in ear.heard:
+        if isinstance(one, ev.StateReplaced):
+            found.append(one.state)
+        elif isinstance(one, ev.StatePatched):
+            found.append(list(one.patch))
+    return found
+
+
+def _patch(value: int) -> list[dict[str, Any]]:
+    return [{"op": "replace", "path": "/tally", "value": value}]
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        ("initial", [{"tally": 1}, _patch(3), _patch(6)]),
+        ("all", [{"tally": 1}, {"tally": 3}, {"tally": 6}]),
+        ("final", [{"tally": 6}]),
+        ("none", []),
+    ],
+)
+def test_the_state_is_shown_as_often_as_it_is_wanted(run: Run, when: Any, expected: list[Any]) -> None:
+    assert shown(run(SessionMiddleware(emit_state_snapshots=when))) == expected
+
+
+def test_by_default_it_is_one_snapshot_and_then_changes(run: Run) -> None:
+    told = shown(run(SessionMiddleware()))
+    state = told[0]
+    for patch in told[1:]:
+        state = apply_patch(state, patch)
+    assert state == {"tally": 6}
+
+
+def test_a_state_that_does_not_change_is_shown_once(run: Run) -> None:
+    for when in ("initial", "all", "final"):
+        told = shown(run(SessionMiddleware(emit_state_snapshots=when), script=("Done.",)))
+        assert told == [{"tally": 1}]
+
+
+def test_an_agent_without_a_state_of_its_own_shows_none() -> None:
+    ear = Ear()
+    with speaking(ear):
+        agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[SessionMiddleware()])
+        agent.invoke(PROMPT)
+    assert shown(ear) == []
+
+
+def test_what_changes_after_the_last_answer_is_shown_too(run: Run) -> None:
+    class Notes(AgentMiddleware[Any, Any, Any]):
+        state_schema = Tally
+
+        def after_model(self, state: Any, runtime: Any) -> dict[str, Any]:
+            return {"note": "after"}
+
+    told = shown(run(SessionMiddleware(), Notes(), script=("Done.",)))
+    assert told == [{"tally": 1}, [{"op": "add", "path": "/note", "value": "after"}]]
+
+
+def test_a_mapper_says_what_is_shown(run: Run) -> None:
+    seen: list[Any] = []
+
+    def squared(values: dict[str, Any]) -> Any:
+        seen.append(set(values))
+        return {"square": values["tally"] ** 2}
+
+    told = shown(run(SessionMiddleware(emit_state_snapshots="all", state_mapper=squared)))
+    assert told == [{"square": 1}, {"square": 9}, {"square": 36}]
+    assert all("messages" not in one for one in seen)
+
+
+def test_a_mapper_that_raises_shows_nothing_and_is_logged_once(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    def wrong(values: dict[str, Any]) -> Any:
+        raise LookupError("no such thing")
+
+    assert shown(run(SessionMiddleware(state_mapper=wrong))) == []
+    assert [one.message for one in caplog.records] == ["the state mapper failed, so this state is not shown"]
+
+
+def test_a_word_that_is_none_of_the_four_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="one of initial, final, all, none, not 'always'"):
+        SessionMiddleware(emit_state_snapshots=cast("Any", "always"))
+
+
+@pytest.mark.parametrize("when", ["initial", "none"])
+def test_its_name_is_the_same_whatever_it_does(when: Any) -> None:
+    middleware = SessionMiddleware(emit_state_snapshots=when)
+    assert isinstance(middleware, SessionMiddleware)
+    assert middleware.name == "SessionMiddleware"
+
+
+def test_silence_costs_no_step_of_the_graph() -> None:
+    def steps(*middleware: Any) -> set[str]:
+        return set(_agent(SCRIPT, middleware, {}).nodes)
+
+    assert steps(SessionMiddleware(emit_state_snapshots="none")) == steps()
+    assert steps(SessionMiddleware()) == steps() | {"SessionMiddleware.after_agent"}
+
+
+def test_a_subclass_keeps_its_hooks() -> None:
+    class Own(SessionMiddleware):
+        pass
+
+    assert type(Own(emit_state_snapshots="none")) is Own
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_a_client_is_told_of_the_state_by_an_extension_of_acp(plain: bool) -> None:
+    transport = RecordingTransport()
+    agent = acp_agent(ScriptedChatModel(*SCRIPT), [count], transport=transport, state_schema=Tally)
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, START, on_thread("s1")))
+    else:
+        await soon(agent.ainvoke(START, on_thread("s1")))
+    assert states(transport) == [{"tally": 1}, _patch(3), _patch(6)]
+    told = [sent for sent in transport.emitted if sent.method == "_trunkline/state"]
+    assert all(sent.params["sessionId"] == "s1" for sent in told)
+
+
+async def test_the_next_run_of_a_session_shows_what_changed_since() -> None:
+    transport = RecordingTransport()
+    script = ScriptedChatModel("One.", "Two.")
+    agent = acp_agent(script, transport=transport, state_schema=Tally, checkpointer=InMemorySaver())
+    await soon(agent.ainvoke(START, on_thread("s1")))
+    await soon(agent.ainvoke({**PROMPT, "tally": 5}, on_thread("s1")))
+    assert states(transport) == [{"tally": 1}, _patch(6)]
+
+
+async def test_the_state_of_a_subagent_is_its_own_business() -> None:
+    inner = _agent(SCRIPT, [SessionMiddleware()], {})
+
+    @tool
+    async def scout() -> str:
+        """Ask the scout."""
+        await inner.ainvoke(START)
+        return "found"
+
+    ear = Ear()
+    with speaking(ear):
+        outer = create_agent(ScriptedChatModel(call("scout", {}), "Done."), [scout])
+        await soon(outer.ainvoke(PROMPT))
+    assert shown(ear) == []
+
+
+@pytest.mark.parametrize("when", ["initial", "final", "all", "none"])
+async def test_in_a_session_of_ours_the_options_govern(when: Any) -> None:
+    agent, _ = agent_of(
+        *SCRIPT, tools=[count], middleware=[SessionMiddleware(emit_state_snapshots=when), Seeds()]
+    )
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    snapshots, patches = only(events, ev.StateReplaced), only(events, ev.StatePatched)
+    expected = {"initial": (1, True), "final": (1, False), "all": (4, False), "none": (0, False)}
+    assert (len(snapshots), bool(patches)) == expected[when]
+
+
+class Seeds(AgentMiddleware[Any, Any, Any]):
+    """Gives the state a beginning."""
+
+    state_schema = Tally
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
+        return {"tally": 1}
+
+
+# -- which session it is -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["thread_id", "session_id", "sessionId"])
+def test_a_checkpoint_belongs_to_the_session_of_its_thread(name: str) -> None:
+    assert SessionMiddleware().session_of({"configurable": {name: "s1"}}) == "s1"
+
+
+def test_a_config_may_belong_to_no_session() -> None:
+    assert SessionMiddleware().session_of({}) is None
+    assert SessionMiddleware().session_of(None) is None
+
+
+async def test_an_extractor_says_which_session_a_run_belongs_to() -> None:
+    def of_tenant(config: Any) -> str:
+        return f"{config['configurable']['tenant']}:{config['configurable']['thread_id']}"
+
+    transport = RecordingTransport()
+    saver = InMemorySaver()
+    line = acp_middleware(transport, session_id_extractor=of_tenant)
+    agent = create_agent(ScriptedChatModel("Hi."), [], middleware=line, checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "t1", "tenant": "acme"}, "callbacks": line.callbacks}
+    await soon(agent.ainvoke(PROMPT, config))
+    assert {sent.params["sessionId"] for sent in transport.emitted} == {"acme:t1"}
+    checkpoint = saver.get_tuple(config)
+    assert checkpoint is not None
+    found = {"configurable": {**checkpoint.config.get("configurable", {}), "tenant": "acme"}}
+    assert line.session.session_of(found) == "acme:t1"
+
+
+# -- what nobody else says -----------------------------------------------------------------------------
+
+
+async def test_where_no_callback_follows_the_answers_are_said_whole() -> None:
+    transport = RecordingTransport()
+    line = acp_middleware(transport)
+    agent = create_agent(ScriptedChatModel("All at once."), [], middleware=line)
+    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert text(transport) == "All at once."
+    assert [one["content"]["text"] for one in transport.updates] == ["All at once."]
+
+
+async def test_a_model_call_that_another_middleware_answers_is_said() -> None:
+    class Answers(AgentMiddleware[Any, Any, Any]):
+        async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+            return AIMessage("By the way.", id="canned")
+
+    transport = RecordingTransport()
+    line = acp_middleware(transport)
+    agent = create_agent(ScriptedChatModel(), [], middleware=[*line, Answers()])
+    await soon(agent.ainvoke(PROMPT, on_thread("s1", *line.callbacks)))
+    assert text(transport) == "By the way."
+
+
+async def test_without_anybody_to_tell_it_does_nothing() -> None:
+    agent = _agent(SCRIPT, [SessionMiddleware(), ToolMiddleware()], {})
+    assert (await soon(agent.ainvoke(START)))["tally"] == 6
+
+
+async def test_it_can_be_closed_at_any_time() -> None:
+    async with SessionMiddleware() as middleware:
+        await middleware.aclose()
