@@ -82,5 +82,5 @@ def test_without_a_graph_to_show_it_in_a_call_is_stopped_all_the_same() -> None:
     ear = Ear()
     barrier = ModeBarrier(ear, {}, lambda name, about: f"no {name}")
     with pytest.raises(Refused, match="no shred"):
-        barrier.on_tool_start({"name": "shred"}, "", run_id=uuid4(), tool_call_id="1")
+        barrier.on_tool_start({"name": "shred"}, "", run_id=uuid4(), tool_call_id="1", name="read_file")
     assert ear.heard == []

@@ -62,7 +62,8 @@ class ModeBarrier(BaseCallbackHandler):
         native_id = kwargs.get("tool_call_id")
         if native_id is None:
             return
-        name = str(kwargs.get("name") or (serialized or {}).get("name"))
+        # The tool's own name: that of the run is anybody's to choose.
+        name = str((serialized or {}).get("name") or kwargs.get("name"))
         reason = self._objection(name, metadata)
         if reason is None:
             return
