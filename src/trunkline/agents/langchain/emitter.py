@@ -95,6 +95,7 @@ class Emitter:
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
         self._history: set[str] = set()
+        self._past_calls: set[str] = set()
         self._said: set[str] = set()
         self._results: set[str] = set()
         self._plan: Any = None
@@ -297,18 +298,23 @@ class Emitter:
         """Say a tool's result; the id of its message as soon as that is known."""
         if message.id is not None and (message.id in self._results or message.id in self._history):
             return
+        if (lane, str(message.tool_call_id)) not in self._calls and message.tool_call_id in self._past_calls:
+            return  # A call of an earlier turn, which create_agent answers late if its arguments were broken.
         call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
         if not call.done:
             call.done = True
             failed = getattr(message, "status", "success") == "error"
             content = self.mapper.content_of(message.content)
             artifact = getattr(message, "artifact", None)
+            raw = message.content
+            if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
+                raw = call.returned.content  # A model's input was rewritten for tracing.
             self._say(
                 ev.ToolUpdate(
                     call_id=call.call_id,
                     status="failed" if failed else "completed",
                     content=None if call.diff and not failed else content,
-                    raw_output=plain(message.content if artifact is None else artifact),
+                    raw_output=plain(raw if artifact is None else artifact),
                     reason=c.text_of(content)[:_REASON] if failed else None,
                     result_message_id=message.id,
                 ),
@@ -366,7 +372,13 @@ class Emitter:
 
     def known(self, messages: Iterable[Any]) -> None:
         """Take messages as said: the history a turn begins with."""
-        self._history.update(message.id for message in messages if message.id is not None)
+        for message in messages:
+            if message.id is not None:
+                self._history.add(message.id)
+            if message.type == "ai":
+                self._past_calls.update(
+                    call["id"] for call in message.tool_calls + message.invalid_tool_calls
+                )
 
     def recall(self, calls: Iterable[Call]) -> None:
         """Take calls as said that this turn announced in an earlier process."""

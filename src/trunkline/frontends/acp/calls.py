@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from trunkline import events as ev
-from trunkline.content import Content, TerminalBlock
+from trunkline.content import Content, TerminalBlock, text_of
 from trunkline.frontends.acp.blocks import tool_content_to_wire
 
 __all__ = ["CallView", "STATUSES"]
@@ -159,9 +159,13 @@ class CallView:
                 shown.append(tool_content_to_wire(block, self._terminals))
         if self._output:
             shown.append(_text(("...\n" if self._cut else "") + self._output))
-        if self._reason is not None and STATUSES[self.status] == "failed":
+        if self._reason is not None and STATUSES[self.status] == "failed" and not self._says_reason():
             shown.append(_text(f"{self.status.capitalize()}: {self._reason}"))
         return shown
+
+    def _says_reason(self) -> bool:
+        """Whether the content is the reason already, which a failed tool's result often is."""
+        return self._reason is not None and text_of(self._blocks).startswith(self._reason)
 
     def _read_arguments(self) -> Any:
         """What the arguments say so far; text that is not JSON is sent as it is."""
