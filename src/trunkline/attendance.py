@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from trunkline import events as ev
+from trunkline.grammar import Phase
 
 if TYPE_CHECKING:
     from trunkline.session import Session
@@ -39,7 +40,10 @@ class Attendance:
             self._timer = None
 
     def _abandon(self) -> None:
-        if self._session.turn is not None:
+        if self._session.line.grammar.phase is Phase.SUSPENDED:
+            # It waits for a person, for as long as its questions stay open.
+            self.count(0)
+        elif self._session.turn is not None:
             self._session.turn.cancel("trunkline", "nobody followed the turn any more")
 
     def _expired(self, answered: ev.Answered) -> None:

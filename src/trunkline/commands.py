@@ -32,6 +32,10 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     run_id: str | None = None
     tools: tuple[dict[str, Any], ...] = ()
     """The front end's own tools for this turn; each is a name, a description and a JSON schema."""
+    state: Any = None
+    """The shared state as the front end has it; None: the front end has nothing to say of it."""
+    context: tuple[dict[str, Any], ...] = ()
+    """What the front end wants the agent to know; each is a description and a value."""
     busy: Literal["reject", "queue", "interrupt"] | None = None
     """What to do when a turn is running; None is the session's setting."""
 

@@ -178,6 +178,9 @@ class Session:
         self.line.say(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
+        if prompt.state is not None and prompt.state != self.view.state:
+            self.view.state = prompt.state
+            self.line.say(ev.StateReplaced(turn_id=turn_id, state=prompt.state))
         self.turn = Turn(self, turn_id, prompt)
         self.turn.start()
         if self.info.title is None and prompt.text.strip():

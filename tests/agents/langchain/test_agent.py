@@ -425,3 +425,46 @@ async def test_what_a_running_tool_gives_out_is_shown_while_it_runs() -> None:
     async with world(agent) as hub:
         events = await collect(await hub.create(), "Go!")
     assert calls_of(events)["c1"].output == "one two"
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["fed by the journal", "with a thread"])
+async def test_the_front_ends_state_reaches_the_graph_and_is_there_in_the_next_turn(saver: Any) -> None:
+    seen: list[Any] = []
+
+    def node(state: Research) -> dict[str, Any]:
+        seen.append(state.get("topic"))
+        return {"messages": [AIMessage("ok")]}
+
+    graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=saver)
+    async with world(adapt(graph)) as hub:
+        session = await hub.create()
+        await collect(session, Prompt.of("hi", state={"topic": "ants", "unknown": 1}))
+        await collect(session, "again")
+    assert seen == ["ants", "ants"]
+
+
+async def test_a_plan_of_an_earlier_turn_is_not_said_again() -> None:
+    def node(state: Research) -> dict[str, Any]:
+        return {"todos": [{"content": "look", "status": "pending"}]}
+
+    graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=InMemorySaver())
+    async with world(adapt(graph)) as hub:
+        session = await hub.create()
+        first = await collect(session, "hi")
+        second = await collect(session, "again")
+    assert len(only(first, ev.Plan)) == 1
+    assert only(second, ev.Plan) == []
+
+
+async def test_a_history_that_a_client_brought_along_reaches_a_new_thread() -> None:
+    agent, model = agent_of("Three.", checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        session = await hub.create()
+        await session.import_history(
+            [
+                ev.UserMessage(message_id="u1", content=(c.TextBlock(text="Count."),)),
+                ev.Text(message_id="a1", delta="One, two."),
+            ]
+        )
+        await collect(session, "Go on.")
+    assert [message.text for message in model.calls[0].messages] == ["Count.", "One, two.", "Go on."]

@@ -22,7 +22,6 @@ from trunkline.agents.langchain.anatomy import Doors, middleware_in, model_in, o
 from trunkline.agents.langchain.attachments import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
-from trunkline.agents.langchain.history import messages_of
 from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
@@ -121,9 +120,8 @@ class LangChainAgent:
         # A session that was loaded again may have come with others.
         await self.open_session(ctx.session)
         voyage = Voyage(self, ctx)
-        earlier = [] if self.durable else messages_of(await ctx.history(), self.mapper)
-        await voyage.begin(earlier)
-        async for item in voyage.sail(self._input([*earlier, message], prompt)):
+        earlier = await voyage.begin()
+        async for item in voyage.sail(self._input([*earlier, message], prompt, voyage.state_for(prompt))):
             yield item
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
@@ -132,13 +130,14 @@ class LangChainAgent:
         async for item in voyage.sail(await voyage.go_on()):
             yield item
 
-    def _input(self, messages: list[Any], prompt: Prompt) -> Any:
-        """Give the runnable what it takes: messages, one field, or plain text."""
+    def _input(self, messages: list[Any], prompt: Prompt, state: dict[str, Any]) -> Any:
+        """Give the runnable what it takes: messages and shared state, one field, or plain text."""
         if isinstance(getattr(self.runnable, "bound", self.runnable), BaseChatModel):
             return messages
         fields = _input_fields(self.runnable)
         if "messages" in fields:
-            return {"messages": messages}
+            known = {key: value for key, value in state.items() if key in fields}
+            return {**known, "messages": messages}
         if len(fields) == 1:
             return {fields[0]: prompt.text}
         if self.is_graph or fields:

@@ -15,8 +15,9 @@ import msgspec
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.content import ContentBlockMapper
+from trunkline.agents.langchain.content import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
+from trunkline.agents.langchain.served import ServedCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
 
@@ -60,7 +61,7 @@ class _Call:
 class ModelRun:
     """One call of a model: where its tokens belong and what they brought so far."""
 
-    __slots__ = ("calls", "internal", "lane", "message_id", "pending")
+    __slots__ = ("calls", "internal", "lane", "message_id", "pending", "served")
 
     def __init__(self, lane: str | None, *, internal: bool) -> None:
         """A run in a lane; an internal one (a summarizer) is never shown."""
@@ -69,6 +70,7 @@ class ModelRun:
         self.message_id: str | None = None
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
+        self.served = ServedCalls()
 
 
 class Emitter:
@@ -126,11 +128,10 @@ class Emitter:
         for piece in message.tool_call_chunks:
             self._call_chunk(run, piece)
 
-    def _block(self, run: ModelRun, block: Any) -> None:
-        if isinstance(block, dict) and cast("dict[str, Any]", block).get("type") in _CALL_BLOCKS:
-            return  # The calls come as tool_call_chunks, already put together.
+    def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
         message_id = run.message_id or ""
-        for item in self.mapper.to_neutral(cast("Any", block), message_id):
+        parts = [block] if isinstance(block, str) else run.served.follow(block)
+        for item in (item for part in parts for item in self._meaning(part, message_id)):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
                     self._say(ev.Text(message_id=message_id, delta=item.text), run.lane)
@@ -143,8 +144,15 @@ class Emitter:
                     self._say(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
             elif isinstance(item, c.Block):
                 self._say(ev.Media(message_id=message_id, content=item), run.lane)
+            elif isinstance(item, ev.Raw):
+                self._say(ev.Raw(source=item.source, payload=plain(item.payload)), run.lane)
             else:
                 self._say(item, run.lane)
+
+    def _meaning(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
+        if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS:
+            return []  # The calls come as tool_call_chunks, already put together.
+        return self.mapper.to_neutral(block, message_id)
 
     def _say(self, event: ev.AnyEvent, lane: str | None) -> None:
         self.say(msgspec.structs.replace(event, turn_id=self.turn_id, lane=lane))
@@ -390,9 +398,13 @@ class Emitter:
             call.done = known.status in ev.FINAL_STATUSES
             self._calls[known.lane, native_id] = call
 
+    def known_plan(self, todos: Any) -> None:
+        """Take a plan as said: the one a turn begins with."""
+        self._plan = todos
+
     def plan(self, todos: Any) -> None:
         """Say a plan, once per real change."""
-        if todos == self._plan or not isinstance(todos, list):
+        if todos == self._plan or not isinstance(todos, list) or not (todos or self._plan):
             return
         self._plan = todos
         entries = [_entry(item) for item in cast("list[Any]", todos)]

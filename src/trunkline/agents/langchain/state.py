@@ -12,7 +12,7 @@ from trunkline.agents.langchain.emitter import Emitter
 from trunkline.context import TurnContext
 from trunkline.patches import diff
 
-__all__ = ["StateTeller", "shareable"]
+__all__ = ["StateTeller", "plan_in", "shareable"]
 
 _NOT_SHARED = frozenset({"messages", "jump_to", "structured_response"})
 _PLANS = ("todos", "plan")
@@ -32,8 +32,7 @@ class StateTeller:
 
     def tell(self, values: dict[str, Any]) -> None:
         """Take the reduced values of a graph."""
-        for field in _PLANS:
-            self._emitter.plan(values.get(field))
+        self._emitter.plan(plan_in(values))
         if self._when == "none":
             return
         shared = shareable(values)
@@ -55,6 +54,11 @@ class StateTeller:
             self._ctx.state.replace(now)
         else:
             self._ctx.emit(ev.StatePatched(patch=tuple(diff(before, now))))
+
+
+def plan_in(values: dict[str, Any]) -> Any:
+    """The plan among a graph's values, if it keeps one."""
+    return next((values[field] for field in _PLANS if isinstance(values.get(field), list)), None)
 
 
 def shareable(values: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.dynamic import answer_dangling, find_tool, gather_tools, tell_unbound
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
-from trunkline.agents.langchain.history import unanswered_calls
+from trunkline.agents.langchain.history import messages_of, unanswered_calls
 from trunkline.agents.langchain.interrupts import (
     OpenCalls,
     Pending,
@@ -31,10 +31,11 @@ from trunkline.agents.langchain.interrupts import (
     resume_value,
 )
 from trunkline.agents.langchain.saver import LiveSaver
-from trunkline.agents.langchain.state import StateTeller
+from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
 from trunkline.agents.langchain.stops import explain, map_to_stop_reason
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
+from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
 
@@ -60,6 +61,7 @@ class Voyage:
         self._ctx = ctx
         self._final: Any = None
         self._calls = OpenCalls()
+        self._shared: dict[str, Any] = {}
         self._emitter = Emitter(
             ctx.emit,
             ctx.turn_id,
@@ -102,13 +104,27 @@ class Voyage:
 
     # -- the way -----------------------------------------------------------------------------------
 
-    async def begin(self, earlier: list[Any]) -> None:
-        """Take the history as said: only what this turn adds is new."""
+    async def begin(self) -> list[Any]:
+        """Take the history as said; give those messages of it that the graph does not have."""
+        values: dict[str, Any] = {}
         if self._agent.durable:
             # A process that died in a turn left its thread as it was.
             await self._repair(self._ctx.history)
-            earlier = (await self._snapshot()).values.get("messages", [])
-        self._emitter.known(earlier)
+            values = (await self._snapshot()).values
+        thread = cast("list[Any]", values.get("messages") or [])
+        untold = [] if thread else messages_of(await self._ctx.history(), self._agent.mapper)
+        self._emitter.known(thread or untold)
+        self._emitter.known_plan(plan_in(values))
+        self._shared = shareable(values)
+        return untold
+
+    def state_for(self, prompt: Prompt) -> dict[str, Any]:
+        """What of the shared state the graph has to be told: a thread only what it does not know."""
+        given: Any = prompt.state
+        if given is None and not self._agent.durable:
+            given = self._ctx.session.state
+        told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        return {key: value for key, value in told.items() if value != self._shared.get(key)}
 
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""

@@ -1,0 +1,100 @@
+"""Questions on AG-UI's wire: what a run stops for, and what the answer to it may look like."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from trunkline import events as ev
+from trunkline.commands import Answer
+from trunkline.errors import InvalidCommand
+from trunkline.frontends.agui import wire
+from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
+
+__all__ = ["answer_of", "interrupt_of"]
+
+
+def interrupt_of(asked: ev.Asked) -> wire.Interrupt:
+    """Give a question as the interrupt that a client answers."""
+    question = asked.question
+    reason, schema = "confirmation", None
+    metadata: dict[str, Any] = {}
+    if isinstance(question, Permission):
+        reason = "tool_call"
+        schema = _permission_schema(question)
+        metadata["options"] = [
+            {"optionId": option.option_id, "name": option.name, "kind": option.kind}
+            for option in question.options
+        ]
+    elif isinstance(question, Form):
+        reason, schema = "input_required", question.fields
+    elif isinstance(question, Link):
+        metadata["url"] = question.url
+    if asked.group is not None:
+        metadata["group"] = asked.group
+    return wire.Interrupt(
+        id=asked.question_id,
+        reason=reason,
+        message=question.message or None,
+        tool_call_id=getattr(question, "call_id", None),
+        response_schema=schema,
+        expires_at=_moment(asked.expires_at),
+        metadata={"trunkline": metadata} if metadata else None,
+        subagent_run_id=asked.lane,
+    )
+
+
+def _moment(at: float | None) -> str | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _permission_schema(question: Permission) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "approved": {"type": "boolean", "title": "Approve"},
+        "reason": {"type": "string", "title": "Why"},
+        "optionId": {"type": "string", "enum": [option.option_id for option in question.options]},
+    }
+    if question.allows_edit:
+        properties["editedArgs"] = {"type": "object", "title": "Arguments to use instead"}
+    return {"type": "object", "properties": properties, "required": ["approved"]}
+
+
+def answer_of(asked: ev.Asked, entry: wire.ResumeEntry, by: str | None) -> Answer:
+    """Read the answer to an interrupt; one that does not fit raises InvalidCommand."""
+    question, payload = asked.question, entry.payload
+    made: dict[str, Any] = {"question_id": asked.question_id, "by": by, "key": f"resume:{asked.question_id}"}
+    if entry.status == "cancelled":
+        return Answer(outcome="declined", reason="the user dismissed it", **made)
+    if isinstance(question, Permission):
+        return _permission(question, payload, made)
+    if isinstance(question, Form):
+        if not isinstance(payload, dict):
+            raise InvalidCommand(f"interrupt {asked.question_id} wants its fields: give an object as payload")
+        return Answer(outcome="accepted", content=payload, **made)
+    return Answer(outcome="accepted", content=payload, **made)
+
+
+def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Answer:
+    told = cast("dict[str, Any]", payload) if isinstance(payload, dict) else {"approved": payload}
+    chosen = told.get("optionId")
+    if chosen is not None:
+        if chosen not in {option.option_id for option in question.options}:
+            known = ", ".join(option.option_id for option in question.options)
+            raise InvalidCommand(
+                f"there is no option {chosen!r} in {made['question_id']}: give one of {known}"
+            )
+    else:
+        approved = told.get("approved")
+        if not isinstance(approved, bool):
+            raise InvalidCommand(
+                f'interrupt {made["question_id"]} wants {{"approved": true or false}} as payload'
+            )
+        wanted = [option for option in question.options if (option.kind in ALLOW_KINDS) == approved]
+        wanted.sort(key=lambda option: not option.kind.endswith("_once"))
+        if not wanted:
+            return Answer(outcome="declined", reason=told.get("reason"), **made)
+        chosen = wanted[0].option_id
+    edited = told.get("editedArgs")
+    if edited is not None and not question.allows_edit:
+        raise InvalidCommand(f"the arguments of {question.call_id} cannot be edited: leave editedArgs out")
+    return Answer(outcome="selected", option_id=chosen, input=edited, reason=told.get("reason"), **made)

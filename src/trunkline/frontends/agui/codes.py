@@ -1,0 +1,61 @@
+"""The codes of RUN_ERROR, and which of our errors each one stands for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["ErrorCode", "code_for"]
+
+
+class ErrorCode(StrEnum):
+    """Why a run failed, for programs; a person reads the message."""
+
+    AGENT_EXECUTION_ERROR = "AGENT_EXECUTION_ERROR"
+    """The agent raised, or gave up."""
+    AGENT_PROTOCOL_ERROR = "AGENT_PROTOCOL_ERROR"
+    """The agent broke the order of events; a bug of the agent."""
+    AGENT_EXITED = "AGENT_EXITED"
+    """The agent's process is gone."""
+    AUTHENTICATION_REQUIRED = "AUTHENTICATION_REQUIRED"
+    """The agent, or its model, wants a login or another key."""
+    MODEL_INVOCATION_ERROR = "MODEL_INVOCATION_ERROR"
+    """The model's provider failed."""
+    RATE_LIMITED = "RATE_LIMITED"
+    """The model's provider wants fewer requests."""
+    CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+    """The conversation is longer than the model takes."""
+    TIMEOUT = "TIMEOUT"
+    """Something took longer than it may."""
+    INTERRUPTED = "INTERRUPTED"
+    """The process that ran the turn is gone; send the message again."""
+    CANCELLED = "CANCELLED"
+    """The run was stopped (only told so to clients older than 1.0)."""
+    SESSION_BUSY = "SESSION_BUSY"
+    """Another run of this thread is on its way."""
+    INVALID_INPUT = "INVALID_INPUT"
+    """The request cannot be carried out as given."""
+    STORAGE_ERROR = "STORAGE_ERROR"
+    """The journal failed."""
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+    """A bug of ours."""
+
+
+_CODES = {
+    "agent_failed": ErrorCode.AGENT_EXECUTION_ERROR,
+    "agent_protocol": ErrorCode.AGENT_PROTOCOL_ERROR,
+    "agent_exited": ErrorCode.AGENT_EXITED,
+    "authentication": ErrorCode.AUTHENTICATION_REQUIRED,
+    "authentication_required": ErrorCode.AUTHENTICATION_REQUIRED,
+    "model_failed": ErrorCode.MODEL_INVOCATION_ERROR,
+    "rate_limited": ErrorCode.RATE_LIMITED,
+    "context_overflow": ErrorCode.CONTEXT_OVERFLOW,
+    "timeout": ErrorCode.TIMEOUT,
+    "interrupted": ErrorCode.INTERRUPTED,
+    "journal_failed": ErrorCode.STORAGE_ERROR,
+    "internal": ErrorCode.INTERNAL_ERROR,
+}
+
+
+def code_for(code: str) -> ErrorCode:
+    """Give the code of a failed turn as a client knows it."""
+    return _CODES.get(code, ErrorCode.AGENT_EXECUTION_ERROR)

@@ -1,0 +1,223 @@
+"""The AG-UI decoder: what a request means for a session, decided without touching it.
+
+A client sends its whole history with every run. The server's own history wins: of the client's only
+what is new counts, which is a message, the answers to open questions, or a place to go back to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.conversation import Conversation
+from trunkline.errors import InvalidCommand
+from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.asking import answer_of
+from trunkline.frontends.agui.messages import content_of, history_events
+from trunkline.questions import ClientCall
+
+__all__ = ["GoOn", "Intent", "NoRewind", "Start", "TooLate", "intent_of", "is_modern", "read_input"]
+
+_decoder = msgspec.json.Decoder(wire.RunAgentInput)
+_LONGEST_ID = 512
+
+NoRewind: Any = object()
+"""Stands for: leave the history as it is."""
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """Start a turn; before it, go back to a message, or take over a history, or give up what waits."""
+
+    prompt: Prompt
+    rewind_to: Any = NoRewind
+    history: tuple[ev.Event, ...] = ()
+    gives_up: bool = False
+    """Whether the turn that waits for its client tools is cancelled for it."""
+
+
+class GoOn(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer what the turn waits for."""
+
+    answers: tuple[Answer, ...]
+
+
+class TooLate(msgspec.Struct, frozen=True, kw_only=True):
+    """The answers are to questions that nobody asks any more."""
+
+    question_ids: tuple[str, ...]
+
+
+Intent = Union[Start, GoOn, TooLate]
+
+
+def read_input(body: bytes) -> wire.RunAgentInput:
+    """Read a request; one that is not RunAgentInput raises InvalidCommand saying where."""
+    try:
+        told = _decoder.decode(body)
+    except RecursionError:
+        raise InvalidCommand("the request is nested too deeply") from None
+    except msgspec.ValidationError as error:
+        raise InvalidCommand(f"the request is no RunAgentInput: {error}") from None
+    except msgspec.DecodeError as error:
+        raise InvalidCommand(f"the request is not JSON: {error}") from None
+    for name, value in (("threadId", told.thread_id), ("runId", told.run_id)):
+        if not value or len(value) > _LONGEST_ID or not value.isprintable():
+            raise InvalidCommand(f"{name} must be a printable text of 1 to {_LONGEST_ID} characters")
+    return told
+
+
+def is_modern(told: wire.RunAgentInput) -> bool:
+    """Whether the client speaks 1.0 or later."""
+    version = told.protocol_version or ""
+    return version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= 1
+
+
+def intent_of(
+    told: wire.RunAgentInput,
+    conversation: Conversation,
+    questions: Mapping[str, ev.Asked],
+    *,
+    by: str | None = None,
+) -> Intent:
+    """Decide what a request means for a conversation with these open questions."""
+    if told.resume is not None and (told.resume or not told.messages):
+        return _resume(told.resume, conversation, questions, by)
+    waiting = {
+        asked.question.call_id: asked
+        for asked in questions.values()
+        if isinstance(asked.question, ClientCall)
+    }
+    answers = _client_answers(told.messages, waiting, by)
+    _check_results(told.messages, conversation, waiting)
+    interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
+    last = told.messages[-1] if told.messages else None
+    is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
+    if waiting and not is_new:
+        missing = sorted(call_id for call_id in waiting if call_id not in answers)
+        if missing:
+            raise InvalidCommand(
+                f"the run waits for the results of {', '.join(missing)}: send a tool message for each"
+            )
+        return GoOn(answers=tuple(answers.values()))
+    if interrupts:
+        raise InvalidCommand(
+            f"the thread waits for an answer to {', '.join(sorted(interrupts))}: send `resume` with an entry "
+            'for each ("resolved" with a payload, or "cancelled")'
+        )
+    return _start(told, conversation, gives_up=bool(waiting))
+
+
+# -- answers ---------------------------------------------------------------------------------------
+
+
+def _resume(
+    entries: Sequence[wire.ResumeEntry],
+    conversation: Conversation,
+    questions: Mapping[str, ev.Asked],
+    by: str | None,
+) -> Intent:
+    given = {entry.interrupt_id: entry for entry in entries}
+    unknown = sorted(set(given) - conversation.questions.keys() - questions.keys())
+    if unknown:
+        raise InvalidCommand(f"no run of this thread asked {', '.join(unknown)}")
+    wanted = {key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)}
+    if not wanted & given.keys():
+        return TooLate(question_ids=tuple(given))
+    missing = sorted(wanted - given.keys())
+    if missing:
+        raise InvalidCommand(
+            f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
+        )
+    return GoOn(answers=tuple(answer_of(questions[key], given[key], by) for key in sorted(wanted)))
+
+
+def _client_answers(
+    messages: Sequence[wire.Message], waiting: Mapping[str, ev.Asked], by: str | None
+) -> dict[str, Answer]:
+    """Read the results of the front end's own tools."""
+    found: dict[str, Answer] = {}
+    for message in messages:
+        asked = waiting.get(message.tool_call_id or "") if message.role == "tool" else None
+        if asked is None:
+            continue
+        failed = message.error is not None
+        found[message.tool_call_id or ""] = Answer(
+            question_id=asked.question_id,
+            outcome="declined" if failed else "accepted",
+            content=None if failed else message.content,
+            reason=message.error,
+            by=by,
+            key=f"result:{asked.question_id}",
+        )
+    return found
+
+
+def _check_results(
+    messages: Sequence[wire.Message], conversation: Conversation, waiting: Mapping[str, ev.Asked]
+) -> None:
+    """Refuse results of calls that the agent never made, or that a client may not answer."""
+    if not conversation.messages:
+        return
+    for message in messages:
+        call_id = message.tool_call_id or ""
+        if message.role != "tool" or call_id in waiting:
+            continue
+        if call_id not in conversation.calls:
+            raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
+
+
+# -- prompts ---------------------------------------------------------------------------------------
+
+
+def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bool) -> Start:
+    last = told.messages[-1] if told.messages else None
+    if last is None or last.role != "user":
+        raise InvalidCommand("there is nothing to answer: the last message must be the user's")
+    prompt = Prompt(
+        content=content_of(last.content),
+        message_id=last.id,
+        run_id=told.run_id,
+        tools=tuple(msgspec.to_builtins(tool) for tool in told.tools),
+        state=told.state,
+        context=tuple({"description": item.description, "value": item.value} for item in told.context),
+        meta=_meta(told, last),
+    )
+    if not prompt.content:
+        raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
+    if not conversation.messages:
+        return Start(prompt=prompt, history=tuple(history_events(told.messages[:-1])))
+    return Start(prompt=prompt, rewind_to=_place(told.messages, conversation), gives_up=gives_up)
+
+
+def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None:
+    meta: dict[str, Any] = dict(last.metadata or {})
+    if told.forwarded_props:
+        meta["forwardedProps"] = told.forwarded_props
+    return meta or None
+
+
+def _place(messages: Sequence[wire.Message], conversation: Conversation) -> Any:
+    """Find the message that the conversation goes back to before it goes on.
+
+    The client's last message is new: what stands before it in the client's history is the last word
+    that counts. It is known: it is asked again, and what followed it is taken back.
+    """
+    ours = [message.message_id for message in conversation.messages if message.lane is None]
+    last = messages[-1].id
+    if last in ours:
+        at = ours.index(last)
+        return ours[at - 1] if at else None
+    shown = {call.result_message_id or f"{call.call_id}:result": call for call in conversation.calls.values()}
+    for message in reversed(messages[:-1]):
+        if message.id in ours:
+            return NoRewind if message.id == ours[-1] else message.id
+        if message.id in shown:
+            # A result belongs to the message that made the call.
+            owner = shown[message.id].message_id
+            if owner in ours:
+                return NoRewind if owner == ours[-1] else owner
+    return NoRewind

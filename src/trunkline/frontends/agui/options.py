@@ -1,0 +1,82 @@
+"""What an AG-UI front end shows, and how patient it is; checked when it is made."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from trunkline.errors import ConfigurationError
+
+__all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
+
+Snapshots = Literal["initial", "final", "all", "none"]
+DetailLevel = Literal["full", "message", "code", "none"]
+OnDisconnect = Literal["cancel", "continue"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "emit_state_snapshots": get_args(Snapshots),
+    "error_detail_level": get_args(DetailLevel),
+    "on_disconnect": get_args(OnDisconnect),
+}
+_SWITCHES = ("emit_tool_results", "emit_activities", "emit_raw")
+
+
+class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of an AG-UI front end."""
+
+    emit_tool_results: bool = True
+    emit_state_snapshots: Snapshots = "initial"
+    emit_activities: bool = False
+    emit_raw: bool = False
+    max_ui_payload_size: int = 51_200
+    """Bytes of a tool's result that a front end gets; the agent keeps it all. 0: no limit."""
+    thread_id_override: str | None = None
+    run_id_override: str | None = None
+    error_detail_level: DetailLevel = "message"
+    keep_alive: float = 15.0
+    """Seconds between the comments that keep a silent stream open."""
+    coalesce: bool = True
+    """Join deltas of one message that wait for a slow reader."""
+    high_water_mark: int = 256
+    """Events that may wait for a reader before they come from the journal instead."""
+    on_disconnect: OnDisconnect = "cancel"
+    disconnect_grace: float = 0.0
+    """Seconds that a turn goes on after its last reader left."""
+    chunk_large_results: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name, known in _CHOICES.items():
+            given = getattr(self, name)
+            if given not in known:
+                raise ConfigurationError(f"{name} is {given!r}: give one of {', '.join(known)}")
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"{name} is {getattr(self, name)!r}: give True or False")
+        for name, least in (("max_ui_payload_size", 0), ("high_water_mark", 1)):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, int) or given < least:
+                raise ConfigurationError(f"{name} is {given!r}: give a whole number of at least {least}")
+        for name, least in (("keep_alive", 0.1), ("disconnect_grace", 0.0)):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given < 86_400:
+                raise ConfigurationError(f"{name} is {given!r}: give seconds, from {least:g} to a day")
+        for name in ("thread_id_override", "run_id_override"):
+            given = getattr(self, name)
+            if given is not None and (not isinstance(given, str) or not given):
+                raise ConfigurationError(f"{name} is {given!r}: give a text that is not empty, or None")
+        if self.chunk_large_results:
+            raise ConfigurationError(
+                "chunk_large_results cannot be: TOOL_CALL_CHUNK carries the arguments of a call, never its "
+                "result. Leave it out; max_ui_payload_size shortens what a front end gets"
+            )
+
+    @classmethod
+    def of(cls, options: AguiOptions | None = None, **fields: Any) -> AguiOptions:
+        """Make options of names and values; an unknown name is refused with the known ones."""
+        unknown = sorted(set(fields) - set(cls.__struct_fields__))
+        if unknown:
+            known = ", ".join(cls.__struct_fields__)
+            raise ConfigurationError(f"there is no option {', '.join(unknown)}: the options are {known}")
+        return msgspec.structs.replace(options or cls(), **fields) if fields else options or cls()
