@@ -150,6 +150,11 @@ def test_each_message_of_a_person_begins_a_turn() -> None:
     assert list(retell([], {}, lambda: "1")) == []
 
 
+def test_a_call_that_is_not_remembered_is_not_told() -> None:
+    message = Message(message_id="a", role="agent", parts=[CallPart(part_id="a:0", call_id="gone")])
+    assert [type(event) for event in retell([message], {}, lambda: "1")] == [ev.TurnStarted, ev.TurnFinished]
+
+
 # -- in a hub ----------------------------------------------------------------------------------------
 
 

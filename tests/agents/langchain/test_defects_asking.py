@@ -1,4 +1,4 @@
-"""What deepagents-acp and ag-ui-langgraph get wrong about asking and sessions, by number; here it is right."""
+"""What deepagents-acp and ag-ui-langgraph get wrong about asking, by number; here it is right."""
 
 from __future__ import annotations
 

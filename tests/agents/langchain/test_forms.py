@@ -176,6 +176,12 @@ def test_a_schema_that_leads_to_itself_is_asked_for_as_json() -> None:
         assert fields_of("?", schema)["answer"]["type"] == "string"
 
 
+def test_a_schema_that_is_none_is_asked_for_as_text(caplog: pytest.LogCaptureFixture) -> None:
+    sheet = sheet_for("Which?", {"type": "object", "properties": {"a": {"type": "string"}}, "required": 5})
+    assert (list(sheet.fields), sheet.read({"answer": "x"})) == (["answer"], "x")
+    assert "no JSON schema" in caplog.text
+
+
 def test_a_description_stands_in_for_a_question_that_says_nothing() -> None:
     assert sheet_for("", schema_of(Trip)).message == "Where to?"
 

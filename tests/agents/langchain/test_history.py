@@ -203,6 +203,22 @@ def test_a_thread_is_told_as_it_would_have_been_said() -> None:
     ]
 
 
+def test_calls_that_are_counted_anew_in_every_message_are_told_apart() -> None:
+    made: Any = [{"id": "call_1", "name": "find", "args": {}}]
+    thread: list[Any] = [HumanMessage("Go", id="u1")]
+    for number in range(3):
+        thread.append(AIMessage("", id=f"a{number}", tool_calls=made))
+        thread.append(ToolMessage(f"result {number}", tool_call_id="call_1", id=f"r{number}"))
+    conversation = conversation_of(thread)
+    assert [(made.call_id, made.native_id, made.raw_output) for made in conversation.calls.values()] == [
+        ("call_1", "call_1", "result 0"),
+        ("call_1.2", "call_1", "result 1"),
+        ("call_1.3", "call_1", "result 2"),
+    ]
+    back = messages_of(conversation, MAPPER)
+    assert [(m.type, m.id) for m in back] == [(m.type, m.id) for m in thread]
+
+
 def test_what_the_framework_wrote_for_the_model_is_not_shown() -> None:
     thread = [
         HumanMessage("Here is a summary", id="h0", additional_kwargs={"lc_source": "summarization"}),

@@ -21,7 +21,8 @@ from trunkline.agents.langchain.interrupts import (
 from trunkline.commands import Answer
 from trunkline.desk import settle
 from trunkline.errors import AgentError
-from trunkline.events import Answered, Asked
+from trunkline.events import Answered, Asked, ToolCall, ToolUpdate
+from trunkline.folding import fold
 from trunkline.questions import Form, Permission
 
 ALL = ("approve", "edit", "reject", "respond")
@@ -139,6 +140,24 @@ def test_two_subagents_with_the_same_call_are_told_apart_by_their_lanes() -> Non
     assert [item.lane for item in items] == ["t1", "t2"]
     assert [call_id_of(item) for item in items] == ["x@t1", "x@t2"]
     assert [item.native_id for item in items] == ["x", "x"]
+
+
+def test_what_an_earlier_process_said_tells_which_calls_are_open_and_who_asked() -> None:
+    interrupt = batch(("rm", {"p": 1}), id="i1")
+    told = fold(
+        [
+            ToolCall(call_id="a@t1", native_id="a", name="rm", lane="t1"),
+            ToolUpdate(call_id="a@t1", lane="t1", input={"p": 1}, status="completed"),
+            ToolCall(call_id="b@t1", native_id="b", name="rm", lane="t1"),
+            ToolUpdate(call_id="b@t1", lane="t1", input={"p": 1}),
+            Asked(question_id="q", lane="t1", group="i1", question=Permission(call_id="b@t1")),
+            Asked(question_id="other", question=Form(fields={})),
+        ]
+    )
+    calls = OpenCalls()
+    calls.recall(told)
+    item = ask(interrupt, calls)
+    assert (item.lane, item.native_id) == ("t1", "b")
 
 
 @given(st.lists(st.tuples(st.sampled_from(["rm", "mv"]), st.integers(0, 2), st.booleans()), max_size=6))
