@@ -51,7 +51,8 @@ def nested(
             """Let somebody else do it."""
             return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
 
-    permission = PermissionMiddleware(policy, subagents=options.pop("subagents", True))
+    about = {key: options.pop(key) for key in ("subagents", "description") if key in options}
+    permission = PermissionMiddleware(policy, **about)
     model = ScriptedChatModel(*(outer or ([call("helper", {"job": "x"}, "h1")], "Outer done.")))
     return create_agent(model, [helper], middleware=[permission], **options), model
 
@@ -463,6 +464,38 @@ async def test_a_cancelled_turn_stops_a_plain_invoke_that_asks_inside(
     ended = terminal(events)
     assert isinstance(ended, ev.TurnFinished)
     assert (ended.stop_reason, trace.ran) == ("cancelled", [])
+
+
+async def test_a_question_that_cannot_be_put_stops_a_plain_invoke_and_is_not_put_again() -> None:
+    trace, tries = Trace(), list[str]()
+
+    def describe(made: Any) -> str:
+        tries.append(made["id"])
+        raise ValueError("no words")
+
+    inner, _ = worker(trace, call("write", {"path": "a"}, "w1"))
+    graph, _ = nested(inner, sync=True, description=describe)
+    events = await sync_turn(graph, chooses("allow_once"))
+    ended = terminal(events)
+    assert isinstance(ended, ev.TurnFailed)
+    assert "no words" in ended.message
+    assert (tries, trace.ran, permissions(events)) == (["w1"], [], [])
+
+
+async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool() -> None:
+    trace = Trace()
+    renamed: Any = trace.delete.with_config(run_name="harmless")
+
+    @tool
+    async def helper(job: str) -> str:
+        """Make a call in a model's stead."""
+        made = {"name": "delete", "args": {"path": job}, "id": "d1", "type": "tool_call"}
+        return (await renamed.ainvoke(made)).text
+
+    model = ScriptedChatModel([call("helper", {"job": "x"}, "h1")], "Done.")
+    graph = create_agent(model, [helper], middleware=[PermissionMiddleware(ASK)])
+    assert len(permissions(await ask(graph, chooses("reject_once")))) == 1
+    assert trace.ran == []
 
 
 # -- without a voice -------------------------------------------------------------------------------

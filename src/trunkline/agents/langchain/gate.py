@@ -222,7 +222,8 @@ def _call_of(serialized: dict[str, Any] | None, told: dict[str, Any]) -> Call | 
     """The call that a tool starts with; None when no model made it."""
     if told.get("tool_call_id") is None:
         return None
-    name = str(told.get("name") or (serialized or {}).get("name") or "tool")
+    # The tool's own name: that of the run is anybody's to choose.
+    name = str((serialized or {}).get("name") or told.get("name") or "tool")
     return {"id": told["tool_call_id"], "name": name, "args": told.get("inputs") or {}}
 
 
