@@ -25,6 +25,11 @@ MODULES = {
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
         McpCapabilities OpensSessions PromptCapabilities Resumes Rewinds Sayable SetsConfig
     """,
+    "agents.langchain": """
+        READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware
+        Rule SessionMiddleware ToolMiddleware TrunklineCallbackHandler TrunklineContext acp_agent
+        acp_middleware emit_plan load_mcp_tools map_error_to_content map_to_stop_reason session_tools
+    """,
     "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
     "content": """
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
