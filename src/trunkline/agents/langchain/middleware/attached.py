@@ -17,7 +17,7 @@ from trunkline.agents.langchain.attachments import (
 )
 from trunkline.agents.langchain.dynamic import gather_tools
 from trunkline.agents.langchain.stops import explain
-from trunkline.agents.langchain.voice import Voice
+from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError
 from trunkline.handles import in_loop
 
@@ -72,16 +72,19 @@ class AttachedServers:
 
     async def attach(self, voice: Voice) -> None:
         """See that a session has its servers, and wait until they are up or have failed."""
-        memory = voice.memory
+        if not isinstance(voice, TurnVoice):  # Those of a session of ours are closed with it.
+            self._hold(voice.memory)
+        await attach_servers(voice.memory, self._servers, source="middleware", **self._options)
+        await gather_tools(voice)
+
+    def _hold(self, memory: dict[Any, Any]) -> None:
         self._sessions[id(memory)] = memory
         self._sessions.move_to_end(id(memory))
-        while len(self._sessions) > _MOST_SESSIONS:
+        if len(self._sessions) > _MOST_SESSIONS:
             _, oldest = self._sessions.popitem(last=False)
             task = asyncio.create_task(detach_servers(oldest))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
-        await attach_servers(memory, self._servers, source="middleware", **self._options)
-        await gather_tools(voice)
 
     def load(self, voice: Voice) -> list[Any]:
         """The tools for a plain ``invoke`` in a session without open servers: each call opens its own."""
