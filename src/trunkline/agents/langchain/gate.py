@@ -55,9 +55,11 @@ def guarding(
 ) -> Generator[None]:
     """Hold ``rule_for`` against every call below the one that runs in this block.
 
-    ``config`` is the configuration that call runs with.
+    ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
     """
     watch = _Watch(voice, config, rule_for, describe, always)
+    if (other := _BAR.get()) is not None:
+        watch.join(other.watch)
     tokens = _WARDEN.set(PermissionWarden(watch)), _BAR.set(PermissionBar(watch))
     try:
         yield
@@ -108,11 +110,19 @@ class _Watch:
         self._own_run = _run_of(config)
         self._rule_for = rule_for
         self._about: dict[str, Any] = {"describe": describe, "always": always, "changeable": False}
+        self._outer: _Watch | None = None
         self._cases: dict[tuple[UUID | None, str], _Case] = {}
         self._running: dict[UUID, _Case] = {}
 
+    def join(self, other: _Watch) -> None:
+        """Stand with another watch, if it is one of the same call: a callback knows the last one only."""
+        if other._own_run == self._own_run:
+            self._outer = other
+
     async def judge(self, place: UUID | None, call: Call, near: UUID | None) -> None:
         """Decide about a call in a place, once; ``near`` is a run in the same lane."""
+        if self._outer is not None:
+            await self._outer.judge(place, call, near)
         if (place, call["id"]) not in self._cases and place != self._own_run:
             lane = self._graph.lane_of(near) if self._graph is not None else None
             verdict = await decide(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
@@ -120,6 +130,8 @@ class _Watch:
 
     def judge_sync(self, place: UUID | None, call: Call, near: UUID | None) -> None:
         """Decide in a plain function."""
+        if self._outer is not None:
+            self._outer.judge_sync(place, call, near)
         if (place, call["id"]) not in self._cases and place != self._own_run:
             lane = self._graph.lane_of(near) if self._graph is not None else None
             # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
@@ -129,6 +141,8 @@ class _Watch:
 
     def check(self, place: UUID | None, call: Call, run_id: UUID) -> None:
         """Refuse a call that was not allowed."""
+        if self._outer is not None:
+            self._outer.check(place, call, run_id)
         case = self._cases.get((place, call["id"]))
         if case is None:
             return  # It is the middleware's own.
@@ -139,6 +153,8 @@ class _Watch:
 
     def end(self, run_id: UUID) -> None:
         """Let go of a call that gave a result."""
+        if self._outer is not None:
+            self._outer.end(run_id)
         if (case := self._running.pop(run_id, None)) is not None:
             forget(self.voice, case.call, case.lane)
 
@@ -178,15 +194,15 @@ class PermissionBar(BaseCallbackHandler):
 
     def __init__(self, watch: _Watch) -> None:
         """Stand at one watch."""
-        self._watch = watch
+        self.watch = watch
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask about the calls that the warden will be told of too late."""
-        if self._watch.voice is not None:
+        if self.watch.voice is not None:
             for call in _calls_in(inputs):
-                self._watch.judge_sync(run_id, call, parent_run_id)
+                self.watch.judge_sync(run_id, call, parent_run_id)
 
     def on_tool_start(
         self,
@@ -200,12 +216,12 @@ class PermissionBar(BaseCallbackHandler):
         """Let a call begin, or raise Refused."""
         call = _call_of(serialized, kwargs)
         if call is not None:
-            self._watch.judge_sync(parent_run_id, call, parent_run_id)
-            self._watch.check(parent_run_id, call, run_id)
+            self.watch.judge_sync(parent_run_id, call, parent_run_id)
+            self.watch.check(parent_run_id, call, run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Let go of a call that ended."""
-        self._watch.end(run_id)
+        self.watch.end(run_id)
 
 
 def _calls_in(inputs: Any) -> list[Call]:

@@ -60,6 +60,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         if self.default_mode not in self.modes:
             raise ConfigurationError(f"default_mode {default_mode!r} is not one of {', '.join(self.modes)}")
         self._kind_mapper = tool_kind_mapper
+        self._asks = any(mode.require_permission for mode in self.modes.values())
         self._restricts = any(mode.restricts for mode in self.modes.values())
         self._chosen: OrderedDict[str, str] = OrderedDict()
 
@@ -201,12 +202,12 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @contextmanager
     def _guarded(self, voice: Voice | None, request: Any) -> Generator[None]:
-        """Hold the mode against the calls of subagents; what it forbids also when it changes meanwhile."""
+        """Hold the mode against the calls of subagents, also when it changes while they work."""
         config = request.runtime.config
         with ExitStack() as guards:
             if self._restricts:
                 guards.enter_context(barring(voice, config, partial(self.objection, voice)))
-            if self.modes[self.mode_of(voice)].require_permission:
+            if self._asks:
                 guards.enter_context(guarding(voice, config, partial(self._rule_for, voice)))
             yield
 
