@@ -20,7 +20,8 @@ from langgraph.types import Command
 
 from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
 from trunkline.agents.langchain.gate import guarding, lane_at
-from trunkline.agents.langchain.voice import Voice, current_voice
+from trunkline.agents.langchain.lookup import Exchange, voice_of
+from trunkline.agents.langchain.voice import Voice
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
@@ -46,6 +47,8 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         False to leave the calls of subagents alone. There a call can be approved or rejected only.
     """
 
+    exchange: Exchange | None = None
+
     def __init__(
         self,
         policy: Mapping[str, Rule | Mapping[str, Any]],
@@ -70,7 +73,8 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
         """Ask, then run the call, answer in its place, or refuse it."""
-        voice, call, lane = current_voice(), request.tool_call, lane_at(_config(request))
+        voice, call = voice_of(request.runtime, self), request.tool_call
+        lane = lane_at(_config(request))
         verdict = await decide(voice, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
             with self._guard(voice, request):
@@ -84,7 +88,8 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Ask from a plain function, as ``awrap_tool_call`` does."""
-        voice, call, lane = current_voice(), request.tool_call, lane_at(_config(request))
+        voice, call = voice_of(request.runtime, self), request.tool_call
+        lane = lane_at(_config(request))
         verdict = decide_sync(voice, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
             with self._guard(voice, request):
