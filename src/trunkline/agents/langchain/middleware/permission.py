@@ -73,7 +73,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
         """Ask, then run the call, answer in its place, or refuse it."""
-        voice, call = voice_of(request.runtime, self), request.tool_call
+        voice, call = voice_of(_runtime(request), self), request.tool_call
         lane = lane_at(_config(request))
         verdict = await decide(voice, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
@@ -88,7 +88,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Ask from a plain function, as ``awrap_tool_call`` does."""
-        voice, call = voice_of(request.runtime, self), request.tool_call
+        voice, call = voice_of(_runtime(request), self), request.tool_call
         lane = lane_at(_config(request))
         verdict = decide_sync(voice, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
@@ -103,6 +103,10 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._subagents:
             return nullcontext()
         return guarding(voice, _config(request), self._rule_for, **self._about)
+
+
+def _runtime(request: ToolCallRequest) -> Any:
+    return cast("Any", request).runtime
 
 
 def _config(request: ToolCallRequest) -> Any:
