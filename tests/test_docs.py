@@ -8,6 +8,7 @@ A ``terminal`` block is the same with everything a person sees: stderr too.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from trunkline.agents import langchain
 from trunkline.testing.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parent.parent
@@ -93,6 +95,7 @@ def matches(shown: str, output: str) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
     for language, text in blocks(page):
@@ -129,6 +132,24 @@ def test_the_architecture_page_names_every_module_and_no_other() -> None:
 def test_the_testing_page_lists_every_scenario() -> None:
     page = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `/([\w-]+)` \|", page, re.MULTILINE) == list(SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ModeMiddleware",
+        "PermissionMiddleware",
+        "PlanMiddleware",
+        "SessionMiddleware",
+        "ToolMiddleware",
+        "TrunklineCallbackHandler",
+    ],
+)
+def test_the_langchain_page_lists_every_option(name: str) -> None:
+    page = (ROOT / "docs/langchain.md").read_text(encoding="utf-8")
+    table = page.partition(f"\n`{name}`\n\n")[2].partition("\n\n")[0]
+    options = list(inspect.signature(getattr(langchain, name)).parameters)
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == options
 
 
 @pytest.mark.slow

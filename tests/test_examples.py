@@ -1,15 +1,23 @@
-"""Examples: each runs as its page says."""
+"""Examples: each runs as its page says, in a process of its own and with a real client at the other end."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.frontends.acp.talking import Message, Talk, text
 from trunkline.frontends.acp.encoder import LOSSES
+
+DONE = {"stopReason": "end_turn"}
+Start = Callable[..., Talk]
 
 
 def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -21,6 +29,59 @@ def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
+
+
+@pytest.fixture
+def start(root: Path, tmp_path: Path) -> Iterator[Start]:
+    """Serve an example to an editor, which greets it; every line is checked against the schema."""
+    with contextlib.ExitStack() as stack:
+
+        def begin(example: str, **capabilities: Any) -> Talk:
+            command = [
+                sys.executable,
+                "-m",
+                "trunkline",
+                "acp",
+                f"{root}/examples/langchain/{example}.py:agent",
+            ]
+            talk = stack.enter_context(Talk(command, cwd=tmp_path, patience=40.0))
+            stack.callback(lambda: faults.extend(talk.faults()))
+            talk.greet(capabilities)
+            return talk
+
+        faults: list[str] = []
+        yield begin
+    assert faults == []
+
+
+def choose(kind: str) -> Callable[[Message], Message]:
+    """Answer permissions with the option of a kind."""
+
+    def answer(params: Message) -> Message:
+        chosen = next(option for option in params["options"] if option["kind"] == kind)
+        return {"outcome": {"outcome": "selected", "optionId": chosen["optionId"]}}
+
+    return answer
+
+
+def cards(talk: Talk, session_id: str) -> dict[str, Message]:
+    """The tool calls that an editor shows, with everything it was told of each."""
+    shown: dict[str, Message] = {}
+    for update in talk.updates(session_id):
+        if update["sessionUpdate"] in ("tool_call", "tool_call_update"):
+            card = shown.setdefault(update["toolCallId"], {"statuses": []})
+            card.update(update)
+            card["statuses"] += [update["status"]] if update.get("status") else []
+    return shown
+
+
+def plans(talk: Talk, session_id: str) -> list[list[str]]:
+    """The plans that an editor showed, as the statuses of their entries."""
+    updates = [update for update in talk.updates(session_id) if update["sessionUpdate"] == "plan"]
+    return [[entry["status"] for entry in update["entries"]] for update in updates]
+
+
+# -- a function --------------------------------------------------------------------------------------
 
 
 def test_hello_asks_and_writes(root: Path, tmp_path: Path) -> None:
@@ -43,6 +104,211 @@ def test_hello_greets_an_editor(root: Path, tmp_path: Path) -> None:
     )
     answer = json.loads(done.stdout)
     assert answer["result"]["agentInfo"] == {"name": "hello", "title": "Hello", "version": "0"}
+
+
+# -- LangChain -----------------------------------------------------------------------------------------
+
+ANSWERS = {
+    "deep_agent": "The poem begins with 8 words.",
+    "graph": "Hi there, sorry it took so long!",
+    "mcp_tools": "You wanted to call Ada about the engine.",
+    "modes_and_plan": "Here is how:\n\n1. Mix flour and eggs\n2. Heat the oven\n3. Bake for an hour",
+    "permission": "Sent 2 of 2 letters.",
+    "simple": "It is 22 degrees and sunny in Lisbon: no coat needed.",
+    "two_clients": "Nice to meet you, Ada. ",
+}
+NOT_AGENTS = {"notes_server"}
+
+
+def test_every_langchain_example_is_run(root: Path) -> None:
+    examples = {path.stem for path in (root / "examples/langchain").glob("*.py")}
+    assert examples - NOT_AGENTS == set(ANSWERS)
+
+
+@pytest.mark.parametrize("example", ANSWERS)
+def test_a_langchain_example_answers_in_a_terminal(example: str, root: Path, tmp_path: Path) -> None:
+    target = f"{root}/examples/langchain/{example}.py:agent"
+    done = run("exec", target, "Ada", "--approve", "all", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ANSWERS[example].strip()
+
+
+@pytest.mark.parametrize("example", ANSWERS)
+def test_a_langchain_example_is_short_enough_to_read(example: str, root: Path) -> None:
+    assert len((root / f"examples/langchain/{example}.py").read_text().splitlines()) <= 60
+
+
+def test_simple_streams_thoughts_a_tool_card_and_its_answer(start: Start) -> None:
+    talk = start("simple")
+    session_id = talk.open()
+    for _ in range(2):
+        place = len(talk.log)
+        assert talk.prompt(session_id, "Do I need a coat?") == DONE
+        assert talk.said(session_id, place) == ANSWERS["simple"]
+        assert talk.said(session_id, place, "agent_thought_chunk").startswith("They ask about the weather.")
+    chunks = [update for update in talk.updates() if update["sessionUpdate"] == "agent_message_chunk"]
+    assert len(chunks) > 10, "word by word"
+    one, two = cards(talk, session_id).values()
+    assert one["statuses"] == two["statuses"] == ["pending", "in_progress", "completed"]
+    assert one["rawInput"] == {"city": "Lisbon"}
+    assert one["rawOutput"] == "22 degrees and sunny in Lisbon"
+
+
+def test_mcp_tools_run_on_a_real_server(start: Start) -> None:
+    talk = start("mcp_tools")
+    session_id = talk.open()
+    assert talk.prompt(session_id, "What about Ada?") == DONE
+    assert talk.said(session_id) == ANSWERS["mcp_tools"]
+    (card,) = cards(talk, session_id).values()
+    assert (card["status"], card["kind"]) == ("completed", "search")
+    assert "Call Ada about the engine" in json.dumps(card["content"])
+    told = json.dumps(list(talk.updates(session_id)))
+    assert "note 3 of 3" in told, "the progress of the server reached the editor"
+
+
+@pytest.mark.parametrize(
+    ("kind", "statuses", "answer"),
+    [
+        ("allow_once", ["completed", "completed"], "Sent 2 of 2 letters."),
+        ("reject_once", ["failed", "failed"], "Sent 0 of 2 letters."),
+    ],
+)
+def test_permission_asks_for_each_letter_at_once(
+    kind: str, statuses: list[str], answer: str, start: Start
+) -> None:
+    talk = start("permission")
+    session_id = talk.open()
+    open_requests: list[Message] = []
+    talk.answer["session/request_permission"] = lambda params: open_requests.append(params)
+    prompt_id = talk.start("session/prompt", {"sessionId": session_id, "prompt": text("invite them")})
+    assert talk.until(lambda line: len(open_requests) == 2), "both are open, and neither is answered"
+    asked = [line.message for line in talk.log if "session/request_permission" in str(line.message)]
+    for message in asked:
+        assert message is not None
+        talk.send({"jsonrpc": "2.0", "id": message["id"], "result": choose(kind)(message["params"])})
+    reply = talk.wait(prompt_id)
+    assert reply is not None
+    assert reply["result"] == DONE
+    assert talk.said(session_id) == answer
+    find, *letters = cards(talk, session_id).values()
+    assert find["status"] == "completed"
+    assert [letter["status"] for letter in letters] == statuses
+    assert [request["toolCall"]["toolCallId"] for request in open_requests] == [
+        letter["toolCallId"] for letter in letters
+    ]
+
+
+def test_modes_and_plan_plans_first_and_bakes_in_another_mode(start: Start) -> None:
+    talk = start("modes_and_plan")
+    opened = talk.result("session/new", {"cwd": "/", "mcpServers": []})
+    session_id = opened["sessionId"]
+    assert opened["modes"]["currentModeId"] == "planning"
+    assert [mode["id"] for mode in opened["modes"]["availableModes"]] == [
+        "planning",
+        "agentic",
+        "interactive",
+        "terse",
+    ]
+    assert talk.prompt(session_id, "a cake, please") == DONE
+    assert talk.said(session_id) == ANSWERS["modes_and_plan"]
+    assert plans(talk, session_id) == [["pending"] * 3]
+    assert cards(talk, session_id) == {}
+    talk.result("session/set_mode", {"sessionId": session_id, "modeId": "agentic"})
+    assert talk.prompt(session_id, "go on") == DONE
+    assert talk.said(session_id).endswith("The cake is ready.")
+    (card,) = cards(talk, session_id).values()
+    assert (card["rawInput"], card["status"]) == ({"cake": "sponge cake"}, "completed")
+    assert plans(talk, session_id)[-1] == ["completed"] * 3
+    error = talk.error("session/set_mode", {"sessionId": session_id, "modeId": "lazy"})
+    assert "lazy" in error["message"]
+
+
+def test_deep_agent_shows_its_plan_and_what_its_subagent_does(start: Start) -> None:
+    talk = start("deep_agent")
+    session_id = talk.open()
+    assert talk.prompt(session_id, "Read me the poem") == DONE
+    assert plans(talk, session_id) == [["in_progress", "pending"], ["completed", "completed"]]
+    shown = list(cards(talk, session_id).values())
+    assert {card["status"] for card in shown} == {"completed"}
+    (task,) = [card for card in shown if "subagent_type" in card["rawInput"]]
+    (counting,) = [card for card in shown if "text" in card["rawInput"]]
+    assert counting["rawOutput"] in (8, "8")
+    said: dict[str | None, str] = {}
+    for update in talk.updates(session_id):
+        if update["sessionUpdate"] == "agent_message_chunk":
+            lane = update.get("_meta", {}).get("trunkline", {}).get("lane")
+            said[lane] = said.get(lane, "") + update["content"]["text"]
+    assert said == {task["toolCallId"]: "8 words.", None: ANSWERS["deep_agent"]}
+    assert counting["_meta"]["trunkline"]["lane"] == task["toolCallId"]
+
+
+def test_graph_asks_by_interrupt_and_goes_on(start: Start) -> None:
+    talk = start("graph", elicitation={"form": {}})
+    session_id = talk.open()
+    asked: list[Message] = []
+
+    def fill_in(params: Message) -> Message:
+        asked.append(params)
+        return {"action": "accept", "content": {"answer": "formal"}}
+
+    talk.answer["elicitation/create"] = fill_in
+    assert talk.prompt(session_id, "Write that we are late") == DONE
+    (params,) = asked
+    assert params["message"] == "Which tone should the letter have?"
+    assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["formal", "friendly"]
+    assert talk.said(session_id) == "Dear Sir or Madam, we regret the delay."
+
+
+def test_two_sessions_on_one_agent_run_at_once_and_do_not_mix(start: Start) -> None:
+    talk = start("two_clients")
+    names = {talk.open(): name for name in ("Ada", "Bob")}
+    for words in (None, "Who am I?"):
+        begun = [
+            talk.start("session/prompt", {"sessionId": session_id, "prompt": text(words or name)})
+            for session_id, name in names.items()
+        ]
+        answers: dict[Any, Any] = {}
+        while len(answers) < len(begun):
+            line = talk.next()
+            assert line is not None, talk.stderr
+            if line.message is not None and line.message.get("id") in begun:
+                answers[line.message["id"]] = line.message["result"]
+        assert [answers[request_id] for request_id in begun] == [DONE, DONE]
+    for session_id, name in names.items():
+        assert talk.said(session_id) == f"Nice to meet you, {name}. You are {name}."
+
+
+def test_two_clients_is_a_program_too(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", f"{root}/examples/langchain/two_clients.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Nice to meet you, Ada. You are Ada.",
+        "Nice to meet you, Bob. You are Bob.",
+    ]
+
+
+def test_a_model_that_cannot_be_had_is_explained_in_a_line(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "trunkline", "exec", f"{root}/examples/langchain/simple.py:agent", "hi"],
+        cwd=tmp_path,
+        env={**os.environ, "TRUNKLINE_MODEL": "groq:llama"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install langchain-groq" in done.stderr.splitlines()[-1]
+
+
+# -- pages that speak of examples ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/editors.md"])

@@ -21,7 +21,7 @@ class State(MessagesState):
 
 
 def ask_for_tone(state: State):
-    answer = interrupt("Which tone should the letter have: formal or friendly?")
+    answer = interrupt({"question": "Which tone should the letter have?", "options": list(LETTERS)})
     return {"tone": answer if answer in LETTERS else "friendly"}
 
 
