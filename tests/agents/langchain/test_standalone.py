@@ -402,6 +402,27 @@ async def test_the_calls_of_a_subagent_are_in_its_lane() -> None:
     assert text(transport) == "Sunny.Done."
 
 
+@WAYS
+async def test_a_permission_below_is_asked_about_the_call_in_its_lane(run: Way) -> None:
+    script = ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny.")
+    inner = create_agent(script, [weather])
+
+    @tool
+    def scout(where: str) -> str:
+        """Ask the scout."""
+        return inner.invoke({"messages": [("user", where)]})["messages"][-1].content
+
+    transport = RecordingTransport(permissions=["allow_once"])
+    outer = ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done.")
+    agent = acp_agent(outer, [scout], transport=transport, policy={"weather": Rule()})
+    await run(agent, PROMPT, on_thread("s1"))
+    (asked,) = transport.requested
+    assert asked.params["toolCall"]["toolCallId"] == "inner@call_1"
+    begun = [one["toolCallId"] for one in transport.updates if one["sessionUpdate"] == "tool_call"]
+    assert begun == ["call_1", "inner@call_1"]
+    assert statuses(transport, "inner@call_1") == ["pending", "in_progress", "completed"]
+
+
 async def test_an_agent_that_exists_is_followed_by_callbacks() -> None:
     async def greet(state: Any) -> Any:
         return {"messages": [AIMessage("Good morning. ", id="canned")]}

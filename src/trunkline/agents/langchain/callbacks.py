@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from abc import ABCMeta
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast
 from uuid import UUID
@@ -76,10 +77,12 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         """Whether this handler says the tokens and calls of a voice's run."""
         return any(route.voice is voice for route in list(self._routes.values()))
 
-    def lane_of(self, run_id: UUID | None) -> str | None:
+    def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
         route = self._routes.get(run_id) if run_id is not None else None
-        return route.handler.lane_of(run_id) if route is not None and route.handler is not None else None
+        if route is None or route.handler is None:
+            return None
+        return route.handler.lane_of(run_id, name)
 
     def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Leave streams as they are."""
@@ -326,11 +329,15 @@ class _Route:
         self.handler = None
 
 
+# Whoever looks for a graph's handler, to learn in which lane a call is, takes this one as well.
+cast("ABCMeta", GraphHandler).register(TrunklineCallbackHandler)
+
+
 def is_followed(voice: Voice, config: Any) -> bool:
     """Whether a callback handler in a config says what the tools of a run do."""
     manager: Any = config.get("callbacks")
     return any(
-        isinstance(one, GraphHandler) or (isinstance(one, TrunklineCallbackHandler) and one.follows(voice))
+        one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else isinstance(one, GraphHandler)
         for one in getattr(manager, "handlers", ())
     )
 
