@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode, tools_condition
 
@@ -150,6 +151,20 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
     assert (told.calls["q"].status, told.calls["s"].status) == ("completed", "cancelled")
 
 
+async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any) -> None:
+    slow, model = Slow(), ScriptedChatModel(BOTH[1:], "Then not.")
+    builder = StateGraph(MessagesState)
+    builder.add_node("inner", create_agent(model, [slow.tool], checkpointer=True))
+    builder.add_edge(START, "inner")
+    async with world(LangChainAgent(builder.compile(checkpointer=saver))) as hub:
+        session = await hub.create("t")
+        await session.prompt("Go")
+        await soon(slow.began.wait())
+        await session.cancel()
+        assert text_of(await collect(session, "Never mind")) == "Then not."
+    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
+
+
 async def test_a_cancel_inside_a_tool_takes_no_time() -> None:
     took: list[float] = []
     for _ in range(5):
@@ -236,6 +251,26 @@ async def test_a_sound_thread_is_left_alone(saver: Any) -> None:
     await threads.repair(graph, "never used")
     assert (await state_of(graph, "t")).config == before.config
     assert await messages_in(graph, "never used") == []
+
+
+async def test_a_graph_without_messages_is_only_cleared() -> None:
+    began = asyncio.Event()
+
+    async def flow(words: str) -> str:
+        began.set()
+        await asyncio.Event().wait()
+        return words
+
+    make: Any = entrypoint(checkpointer=InMemorySaver())
+    graph: Any = make(flow)
+    running = asyncio.create_task(graph.ainvoke("go", {"configurable": {"thread_id": "t"}}))
+    await soon(began.wait())
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert (await state_of(graph, "t")).next == ("flow",)
+    await threads.repair(graph, "t")
+    assert (await state_of(graph, "t")).next == ()
+    assert await threads.history(graph, "t") is None
 
 
 # -- going back --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
-from langgraph.types import StateUpdate
+from langgraph.types import StateSnapshot, StateUpdate
 
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.history import conversation_of, result_of, unanswered_calls
@@ -73,23 +73,38 @@ async def repair(
     then agrees with what the person has seen: a call that had come to its end before the others has its
     result, and an answer that was cut off is kept, because the next prompt may well be about it.
     """
-    config = _config(thread_id)
-    state = await graph.aget_state(config)
+    state = await graph.aget_state(_config(thread_id), subgraphs=True)
+    if state.next or unanswered_calls(_messages(state)):
+        shown = await told() if told is not None else Conversation()
+        await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
+
+
+async def _mend(
+    graph: Any, config: dict[str, Any], state: Any, shown: Conversation, mapper: ContentBlockMapper
+) -> None:
+    for task in state.tasks:
+        if isinstance(task.state, StateSnapshot) and (place := _own_place(task.state)) is not None:
+            # A graph inside this one that keeps a memory of its own finds its open calls there again.
+            await _mend(graph, place, task.state, Conversation(calls=shown.calls), mapper)
     messages = _messages(state)
-    left_open = unanswered_calls(messages)
-    if not left_open and not state.next:
-        return
-    shown = await told() if told is not None else Conversation()
-    mapper = mapper or ContentBlockMapper()
     calls = {call.native_id: call for call in shown.calls.values() if call.lane is None}
     added: list[Any] = [
         result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
-        for made in left_open
+        for made in unanswered_calls(messages)
     ]
     partial = _cut_off(shown)
     if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
     await _say(graph, config, added, finished=any(task.result is not None for task in state.tasks))
+
+
+def _own_place(state: StateSnapshot) -> dict[str, Any] | None:
+    """Where a graph inside another keeps its memory; None when that is only for the run."""
+    at = state.config.get("configurable") or {}
+    space = str(at.get("checkpoint_ns") or "")
+    if ":" in space.rpartition("|")[2]:
+        return None
+    return {"configurable": {"thread_id": at["thread_id"], "checkpoint_ns": space}}
 
 
 def _cut_off(shown: Conversation) -> AIMessage | None:
