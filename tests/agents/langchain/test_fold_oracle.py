@@ -246,6 +246,48 @@ def test_the_fold_is_right_for_a_model_that_does_not_stream(prompts: list[str]) 
     hold(oracle.whole, prompts)
 
 
+# -- what the oracle found ----------------------------------------------------------------------------
+
+
+def calling(*calls: tuple[str, str, str], text: str = "") -> Update:
+    """An answer that calls tools: their ids, names and arguments."""
+    deltas = [
+        {"id": call_id, "name": name, "args": args, "index": index}
+        for index, (call_id, name, args) in enumerate(calls)
+    ]
+    return {"chunks": [{"content": text, "tool_call_chunks": deltas}]}
+
+
+END: Update = {"chunks": [{"content": "."}]}
+
+
+def test_a_call_with_broken_arguments_is_not_shown_again_when_a_later_turn_answers_it() -> None:
+    broken = calling(("a", "echo", "{"), ("b", "now", ""), ("c", "echo", "text"))
+    breaks = {"chunks": [{"content": ".", "id": "m"}], "raises": "overloaded"}
+    for first in ([broken, breaks], [broken, END]):
+        hold(
+            oracle.agent,
+            [json.dumps(first), json.dumps([calling(("d", "now", ""), ("e", "echo", "{")), END])],
+        )
+
+
+def test_an_image_that_a_subagents_tool_gave_is_shown_as_it_was_given() -> None:
+    inner = json.dumps([calling(("i", "draw", '{"text": "x"}'), ("j", "ask", '{"text": "y"}')), END])
+    hold(oracle.agent, [json.dumps([calling(("o", "delegate", json.dumps({"script": inner}))), END])])
+
+
+async def test_a_model_that_gives_all_its_calls_one_id_has_each_of_them_shown() -> None:
+    turn = json.dumps([calling(("c", "echo", json.dumps({"text": text}))) for text in "xyz"] + [END])
+    async with world(adapt(oracle.agent)) as hub, editing(hub, ABLE) as editor:
+        session = await editor.open()
+        for _ in range(2):
+            await editor.prompt(session, turn)
+        seen = see(take_updates(editor))[None]
+    assert [(call["rawInput"]["text"], call["status"]) for call in seen.calls.values()] == [
+        (text, "completed") for text in "xyzxyz"
+    ]
+
+
 # -- in a process of its own, with a client that is not ours -----------------------------------------
 
 

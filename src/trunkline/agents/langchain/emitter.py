@@ -38,6 +38,7 @@ class _Call:
         "diff",
         "done",
         "kind",
+        "messages",
         "name",
         "native_id",
         "raised",
@@ -56,6 +57,8 @@ class _Call:
         self.running = False
         self.raised: str | None = None
         self.returned: Any = None
+        self.messages: set[str] = set()
+        """The messages that asked for it, and for earlier calls with the same id."""
 
 
 class ModelRun:
@@ -194,9 +197,15 @@ class Emitter:
 
     def announce(self, lane: str | None, native_id: str, name: str, message_id: str | None) -> _Call:
         """Say that a call begins, once; give what is known of it."""
-        call = self._calls.get((lane, native_id))
+        known = call = self._calls.get((lane, native_id))
+        asked = {message_id} if message_id is not None else set[str]()
+        if known is not None and known.done and known.messages and not asked <= known.messages:
+            call = None  # Models repeat themselves when they are called again, and some count from zero.
         if call is None:
             call_id = native_id if lane is None else f"{native_id}@{lane}"
+            if known is not None:
+                asked |= known.messages
+                call_id = f"{call_id}~{len(asked)}"
             kind = kind_of(name, self._annotations(name), self._kind_mapper)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
             self._say(
@@ -210,6 +219,7 @@ class Emitter:
                 ),
                 lane,
             )
+        call.messages |= asked
         return call
 
     def find(self, lane: str | None, native_id: str) -> str | None:
