@@ -492,6 +492,23 @@ async def test_the_todos_of_an_agent_are_its_clients_plan() -> None:
     assert plan == [{"content": "Look", "priority": "medium", "status": "in_progress"}]
 
 
+class _AtHome(RecordingTransport):
+    """A transport that works in the thread of its loop alone, as one over pipes does."""
+
+    def emit(self, method: str, params: Any = None) -> None:
+        asyncio.get_running_loop()
+        super().emit(method, params)
+
+
+async def test_a_plain_run_in_a_thread_speaks_in_the_loop_the_agent_was_made_in() -> None:
+    transport = _AtHome(permissions=["allow_once"])
+    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
+    await invoke(agent, PROMPT, on_thread("s1"))
+    await asyncio.sleep(0)
+    assert text(transport) == "Let me look. It is sunny."
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
 # -- somebody's own create_agent and ainvoke ---------------------------------------------------------
 
 

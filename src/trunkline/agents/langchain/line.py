@@ -58,8 +58,9 @@ class Line:
         session_id: str | None,
         *,
         client: wire.ClientCapabilities | None = None,
+        home: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """Speak to a client with these capabilities."""
+        """Speak to a client with these capabilities; ``home`` is where the transport may live."""
         self.transport = transport
         self.session_id = session_id
         self.client = client or wire.ClientCapabilities()
@@ -71,6 +72,7 @@ class Line:
         self.turns = 0
         self.loop: asyncio.AbstractEventLoop | None = None
         """Where the transport lives, as far as that is known."""
+        self._home = home
         self._idle: Script | None = None
         self._unsent: deque[tuple[str, dict[str, Any]]] = deque()
         self._sending = threading.RLock()
@@ -82,10 +84,10 @@ class Line:
         return self.session_id or "default"
 
     def locate(self) -> None:
-        """Find the loop of the transport: its own, or the one that runs here."""
+        """Find the loop of the transport: its own, the one that runs here, or the one it was made in."""
         loop: Any = getattr(self.transport, "loop", None)
         if not isinstance(loop, asyncio.AbstractEventLoop):
-            loop = asyncio.get_running_loop() if in_loop() else None
+            loop = asyncio.get_running_loop() if in_loop() else self._home
         self.loop = loop
 
     @property

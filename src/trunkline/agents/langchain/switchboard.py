@@ -7,6 +7,7 @@ more make room for new ones.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.line import Line, Transport
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.frontends.acp import wire
+from trunkline.handles import in_loop
 from trunkline.translate import Translator
 
 __all__ = ["SWITCHBOARD", "SessionIdExtractor", "Switchboard", "session_in"]
@@ -60,6 +62,8 @@ class Switchboard:
         self._client = client_capabilities
         self._kind_mapper = tool_kind_mapper
         self._discretion = discretion
+        # A plain run in a thread must not touch a transport that belongs to a loop.
+        self._home = asyncio.get_running_loop() if in_loop() else None
         self._runs: OrderedDict[int, tuple[object, AcpVoice]] = OrderedDict()
         self._lines: OrderedDict[tuple[int, str | None], Line] = OrderedDict()
         self._lock = threading.RLock()
@@ -112,7 +116,7 @@ class Switchboard:
         key = (id(transport), session_id)
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Line(transport, session_id, client=self._client)
+            line = self._lines[key] = Line(transport, session_id, client=self._client, home=self._home)
             if len(self._lines) > _MOST_LINES:
                 self._lines.popitem(last=False)
         self._lines.move_to_end(key)
