@@ -14,7 +14,7 @@ import trunkline
 
 PACKAGE = """
     Agent AgentCard Answer Cancel Conversation Cursor Event Hub Prompt Session Settings Translator
-    TrunklineError TurnContext Window __version__ adapt agent fold open_journal resolve_target
+    TrunklineError TurnContext Window __version__ adapt agent asgi fold open_journal resolve_target
     serve_acp stdio_transport
 """
 
@@ -66,6 +66,11 @@ MODULES = {
     "options": "Choice ChoiceGroup ConfigOption choose",
     "questions": """
         ALLOW_KINDS ClientCall Form Link Option OptionKind Outcome Permission Question default_options
+    """,
+    "server.app": "Server asgi",
+    "server.limits": "Limits",
+    "server.tokens": """
+        ALL_SCOPES Access Authenticate PermissionScope Token TokenRing access_of new_secret
     """,
     "session": "Receipt Session",
     "settings": "BusyPolicy Settings",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trunkline.frontends.acp.serving import serve_acp
     from trunkline.hub import Hub
     from trunkline.journal import open_journal
+    from trunkline.server.app import asgi
     from trunkline.session import Session
     from trunkline.settings import Settings
     from trunkline.targets import resolve_target
@@ -49,6 +50,7 @@ __all__ = [
     "__version__",
     "adapt",
     "agent",
+    "asgi",
     "fold",
     "open_journal",
     "resolve_target",
@@ -74,6 +76,7 @@ _HOMES = {
     "Window": "window",
     "adapt": "adapters",
     "agent": "agents.function",
+    "asgi": "server.app",
     "fold": "folding",
     "open_journal": "journal",
     "resolve_target": "targets",

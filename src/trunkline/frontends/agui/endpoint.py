@@ -173,8 +173,10 @@ class AguiRun:
                 after=self._place.after,
                 ends_on_suspend=True,
             )
-            async for place, said in window:
-                yield place, await self._with_snapshot(said)
+            # Closed by name: one that is only dropped would still count as a reader for a while.
+            async with contextlib.aclosing(aiter(window)) as batches:
+                async for place, said in batches:
+                    yield place, await self._with_snapshot(said)
             self._over = True
         except TrunklineError as error:
             log.warning("a run of thread %s failed: %s", self.session.session_id, error)

@@ -1,0 +1,96 @@
+"""AG-UI over HTTP: ``POST /agui`` streams a run, ``GET /agui/capabilities`` says what to expect of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from trunkline.frontends.agui.decoder import read_input
+from trunkline.frontends.agui.endpoint import AguiRun
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.wire import PROTOCOL_VERSION, RunAgentInput
+from trunkline.server.bodies import read_body
+from trunkline.server.exchange import Exchange
+from trunkline.server.streams import Stream, framing_for
+from trunkline.server.tokens import Access, access_of
+
+__all__ = ["AguiRoutes", "check_scope", "stream_of"]
+
+
+class AguiRoutes:
+    """The routes of AG-UI clients."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """Serve the agents of an exchange."""
+        self._exchange = exchange
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """The addresses, with and without the name of an agent."""
+        return [
+            Route("/agui", self.run, methods=["POST"]),
+            Route("/agui/capabilities", self.capabilities, methods=["GET"]),
+            Route("/agui/{agent}", self.run, methods=["POST"]),
+            Route("/agui/{agent}/capabilities", self.capabilities, methods=["GET"]),
+        ]
+
+    async def run(self, request: Request) -> Response:
+        """Open a run and stream it; what can be refused is refused before the first byte."""
+        exchange, access = self._exchange, access_of(request.scope)
+        endpoint = await exchange.agui(request.path_params.get("agent"))
+        told = read_input(await read_body(request, exchange.limits))
+        check_scope(told, access)
+        run = await endpoint.open(told, principal=access.principal)
+        return stream_of(run, request, exchange, exchange.options)
+
+    async def capabilities(self, request: Request) -> Response:
+        """Say what an agent can do, in AG-UI's words."""
+        name = self._exchange.find(request.path_params.get("agent"))
+        return JSONResponse(_capabilities(self._exchange, name))
+
+
+def check_scope(told: RunAgentInput, access: Access) -> None:
+    """Refuse a run that a token may not start; to answer an interrupt takes more than to prompt."""
+    access.need("answer" if told.resume else "prompt")
+
+
+def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiOptions) -> Stream:
+    """Stream a run; when the reader leaves, the run is told."""
+    return Stream(
+        aiter(run),
+        framing_for(request),
+        close=run.close,
+        keep_alive=options.keep_alive,
+        stall_seconds=exchange.limits.stall_seconds,
+    )
+
+
+def _capabilities(exchange: Exchange, name: str) -> dict[str, Any]:
+    card = exchange.agents[name].agent.card
+    prompt = msgspec.to_builtins(card.prompt)
+    media = {"image": prompt.get("image", False), "audio": prompt.get("audio", False)}
+    return {
+        "identity": {
+            "name": card.title or card.name,
+            "type": "trunkline",
+            "version": card.version,
+            **({"description": card.description} if card.description else {}),
+        },
+        "transport": {"streaming": True, "websocket": True, "resumable": True},
+        "tools": {"supported": True, "parallelCalls": True, "clientProvided": True},
+        "state": {"snapshots": True, "deltas": True, "persistentState": True},
+        "multiAgent": {"supported": True, "subagents": True},
+        "reasoning": {"supported": True, "streaming": True, "encrypted": True},
+        "multimodal": {"input": media},
+        "humanInTheLoop": {
+            "supported": True,
+            "approvals": True,
+            "interrupts": True,
+            "approveWithEdits": True,
+        },
+        "custom": {"trunkline": {"protocolVersion": PROTOCOL_VERSION, "agent": name}},
+    }

@@ -1,0 +1,113 @@
+"""Hosts and origins: by which names a server may be called, and from which pages.
+
+A page anywhere can make a browser call a server on the same machine, and can let its own name lead there.
+So a request must name a host that is known to be ours, and a page must be ours or on the list.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from trunkline.errors import ConfigurationError
+
+__all__ = ["Hosts", "Origin", "Origins"]
+
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{1,5}))?", re.ASCII)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Place(NamedTuple):
+    """A host, and a port if one was named."""
+
+    host: str
+    port: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> Place | None:
+        """Read ``host[:port]``; None for anything else."""
+        found = _HOST.fullmatch(text.lower())
+        if found is None or (found[2] is not None and int(found[2]) > 65535):
+            return None
+        host = found[1].strip("[]") if found[1].startswith("[") else found[1].removesuffix(".")
+        address = _address(host)
+        if found[1].startswith("[") and not isinstance(address, ipaddress.IPv6Address):
+            return None
+        return cls(str(address) if address is not None else host, int(found[2]) if found[2] else None)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+class Hosts:
+    """The names by which a server may be called."""
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        """Allow these besides the names of this machine; with a port, only with that port."""
+        self._allowed: set[Place] = set()
+        for text in allowed:
+            place = Place.parse(text)
+            if place is None:
+                raise ConfigurationError(
+                    f"{text!r} is no host: give a name such as chat.example.org, or name:port"
+                )
+            self._allowed.add(place)
+
+    def knows(self, place: Place, bound: str | None) -> bool:
+        """Whether the server may be called so; ``bound`` is the address that took the connection."""
+        if place in self._allowed or Place(place.host, None) in self._allowed:
+            return True
+        if place.host == "localhost":
+            return True
+        address = _address(place.host)
+        # An address is safe where a name is not: no foreign name can be made to look like it.
+        return address is not None and (address.is_loopback or address == _address(bound or ""))
+
+
+class Origin(NamedTuple):
+    """Where a page comes from."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+    @classmethod
+    def of(cls, scheme: str, place: Place) -> Origin:
+        """Make an origin, with the scheme's own port if none is named."""
+        return cls(scheme, place.host, place.port or _DEFAULT_PORTS.get(scheme))
+
+    @classmethod
+    def parse(cls, text: str) -> Origin | None:
+        """Read ``scheme://host[:port]``; None for anything else, ``null`` too."""
+        scheme, colon, rest = text.lower().partition("://")
+        place = Place.parse(rest)
+        if not colon or place is None or not _SCHEME.fullmatch(scheme):
+            return None
+        return cls.of(scheme, place)
+
+
+class Origins:
+    """The pages that may call a server, besides its own."""
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        """Allow these; a list has no wildcard."""
+        self._allowed: set[Origin] = set()
+        for text in allowed:
+            origin = Origin.parse(text)
+            if origin is None:
+                raise ConfigurationError(
+                    f"{text!r} is no origin: give scheme://host[:port] without a path, "
+                    "such as https://chat.example.org; there is no wildcard"
+                )
+            self._allowed.add(origin)
+
+    def knows(self, origin: Origin) -> bool:
+        """Whether a page from there may call."""
+        return origin in self._allowed

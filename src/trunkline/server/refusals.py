@@ -1,0 +1,80 @@
+"""Refusals: what a request that is not carried out is told.
+
+Every one is JSON, ``{"error": {"code", "message"}}``: a code for programs, a sentence with the next step
+for people. What is our own fault is said in general terms, since its words may name files and hosts; the
+log has the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.types import Scope, Send
+
+from trunkline.errors import TrunklineError
+
+__all__ = ["Refusal", "refusal_of", "refuse"]
+
+log = logging.getLogger("trunkline.server")
+
+_OURS = 'something went wrong in the server; its log says what. The code is "{}"'
+
+
+class Refusal(Exception):
+    """A request that is not carried out, with the status it gets."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Refuse with a status, a code and a sentence that says what to do instead."""
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = dict(headers or {})
+
+    @property
+    def body(self) -> bytes:
+        """The refusal as JSON."""
+        return orjson.dumps({"error": {"code": self.code, "message": self.message}})
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """Say an error so that a stranger may hear it."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, TrunklineError):
+        status, code = error.hint.http, error.code
+        if error.fault in ("peer", "agent") or status < 500:
+            return Refusal(status, code, str(error))
+        log.error("a request failed: %s", error)
+        return Refusal(status, code, _OURS.format(code))
+    if isinstance(error, HTTPException):
+        phrase = HTTPStatus(error.status_code).phrase.lower()
+        return Refusal(error.status_code, phrase.replace(" ", "_"), f"{phrase} here", error.headers)
+    log.error("a request failed", exc_info=error)
+    return Refusal(500, "internal", _OURS.format("internal"))
+
+
+async def refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+    """Send a refusal instead of a response, or instead of accepting a WebSocket."""
+    kind = "http.response"
+    if scope["type"] == "websocket":
+        if "websocket.http.response" not in (scope.get("extensions") or {}):
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal.code})
+            return
+        kind = "websocket.http.response"
+    body = refusal.body
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "cache-control": "no-store",
+        **refusal.headers,
+    }
+    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": f"{kind}.start", "status": refusal.status, "headers": raw})
+    await send({"type": f"{kind}.body", "body": body})

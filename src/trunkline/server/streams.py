@@ -1,0 +1,144 @@
+"""Streams: batches of events as one response that goes on until they end or nobody reads any more.
+
+``send`` waits for the reader, so a slow one holds up its own stream and nothing else: what it has not read
+yet stays in the journal. The work is done by tasks of our own, each cancelled once and waited for. A cancel
+scope would cancel again and again, and some frameworks never stop under that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from trunkline.cursor import Cursor
+from trunkline.frontends.agui.wire import encode
+
+__all__ = ["NDJSON", "SSE", "Framing", "Stream", "framing_for"]
+
+Batches = AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]
+
+
+class Framing(NamedTuple):
+    """How events look as bytes."""
+
+    media_type: str
+    frame: Callable[[Cursor | None, Sequence[Any]], bytes]
+    comment: bytes
+    """What keeps a silent connection open and says nothing."""
+
+
+def _frame_events(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
+    """Write server-sent events; the last one carries the place after all of them."""
+    if cursor is None:
+        return b"".join([b"data: %b\n\n" % encode(event) for event in events])
+    *before, last = events
+    head = b"".join([b"data: %b\n\n" % encode(event) for event in before])
+    return head + b"id: %b\ndata: %b\n\n" % (str(cursor).encode(), encode(last))
+
+
+def _frame_lines(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
+    """Write each event as a line of JSON."""
+    return b"".join([encode(event) + b"\n" for event in events])
+
+
+SSE = Framing("text/event-stream; charset=utf-8", _frame_events, b": keep-alive\n\n")
+NDJSON = Framing("application/x-ndjson", _frame_lines, b"\n")
+
+
+def framing_for(request: Request) -> Framing:
+    """What the client wants to read: server-sent events, unless it asks for lines."""
+    return NDJSON if "application/x-ndjson" in request.headers.get("accept", "") else SSE
+
+
+class _Left(Exception):
+    """The reader is gone, says the server."""
+
+
+class Stream(Response):
+    """Sends batches as they come; ``close`` is awaited at the end, however it came to that."""
+
+    def __init__(
+        self,
+        batches: Batches,
+        framing: Framing = SSE,
+        *,
+        close: Callable[[], Awaitable[None]] | None = None,
+        keep_alive: float = 15.0,
+        stall_seconds: float = 300.0,
+    ) -> None:
+        """Stream batches; a comment goes out after ``keep_alive`` seconds of silence."""
+        self.status_code = 200
+        self.background = None
+        self.init_headers(
+            {
+                "content-type": framing.media_type,
+                "cache-control": "no-cache",
+                "x-accel-buffering": "no",
+            }
+        )
+        self._batches = batches
+        self._framing = framing
+        self._close = close
+        self._keep_alive = keep_alive
+        self._stall_seconds = stall_seconds
+        self._sending = asyncio.Lock()
+        self._spoke = time.monotonic()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the batches end, the reader leaves, or it takes nothing for too long."""
+        pump = asyncio.create_task(self._pump(send), name="trunkline stream")
+        watch = asyncio.create_task(_leaves(receive), name="trunkline stream watch")
+        tasks = {pump, watch}
+        try:
+            while not (pump.done() or watch.done()):
+                silent = time.monotonic() - self._spoke
+                wait = self._keep_alive - silent
+                if self._sending.locked():
+                    wait = self._stall_seconds - silent
+                    if wait <= 0:
+                        break
+                elif wait <= 0:
+                    wait = self._keep_alive
+                    tasks.add(asyncio.create_task(self._send(send, self._framing.comment)))
+                await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+                tasks = {task for task in tasks if not task.done()}
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._batches.aclose()
+            if self._close is not None:
+                await self._close()
+        if pump.done() and not pump.cancelled():
+            with suppress(_Left):
+                pump.result()
+
+    async def _pump(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        frame = self._framing.frame
+        async with aclosing(self._batches) as batches:
+            async for cursor, events in batches:
+                if events:
+                    await self._send(send, frame(cursor, events))
+        await self._send(send, b"", more=False)
+
+    async def _send(self, send: Send, piece: bytes, *, more: bool = True) -> None:
+        async with self._sending:
+            self._spoke = time.monotonic()
+            try:
+                await send({"type": "http.response.body", "body": piece, "more_body": more})
+            except OSError as error:
+                raise _Left from error
+            self._spoke = time.monotonic()
+
+
+async def _leaves(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

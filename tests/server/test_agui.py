@@ -1,0 +1,116 @@
+"""AG-UI over a real socket: runs, refusals, and what becomes of a run whose reader leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+from tests.server.serving import frames, run_events, served, told
+from tests.worlds import make, soon, until
+
+from trunkline.commands import Prompt
+
+
+async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
+    async with served() as (_, client), client.stream("POST", "/agui", json=told("/tools")) as response:
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["cache-control"] == "no-cache"
+        assert response.headers["x-accel-buffering"] == "no"
+        said = [frame async for frame in frames(response)]
+    kinds = [event["type"] for _, event in said]
+    assert kinds[0] == "RUN_STARTED"
+    assert kinds[-1] == "RUN_FINISHED"
+    assert kinds.count("RUN_FINISHED") == 1
+    assert said[-1][0] is not None, "the last event says how far the reader got"
+
+
+async def test_a_client_that_asks_for_lines_gets_lines() -> None:
+    async with served() as (_, client):
+        answer = await client.post("/agui", json=told(), headers={"accept": "application/x-ndjson"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [httpx.Response(200, content=line).json()["type"] for line in answer.text.splitlines()][-1] == (
+        "RUN_FINISHED"
+    )
+
+
+async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
+    stopped = asyncio.Event()
+
+    async def endless(prompt: Prompt) -> AsyncIterator[str]:
+        try:
+            while True:
+                yield "tick "
+                await asyncio.sleep(0.001)
+        finally:
+            stopped.set()
+
+    async with served(make(endless)) as (app, client):
+        async with client.stream("POST", "/agui", json=told()) as response:
+            async for _, event in frames(response):
+                if event["type"] == "TEXT_MESSAGE_CONTENT":
+                    break
+        await soon(stopped.wait(), 1.0)
+        hub = await app.exchange.hub()
+        session = await hub.session("t1")
+        await until(lambda: session.turn is None)
+        assert session.line.readers == 0
+
+
+async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
+    async def long(prompt: Prompt) -> AsyncIterator[str]:
+        for number in range(20_000):
+            yield f"{number} "
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+
+    async with (
+        served(make(long)) as (app, client),
+        client.stream("POST", "/agui", json=told()) as response,
+    ):
+        hub = await app.exchange.hub()
+        session = await hub.session("t1")
+        await until(lambda: session.turn is None)
+        said = [event async for _, event in frames(response)]
+    text = "".join(event.get("delta", "") for event in said)
+    assert text == "".join(f"{number} " for number in range(20_000))
+
+
+async def test_two_runs_of_one_thread_at_once_are_one_too_many() -> None:
+    async with (
+        served() as (_, client),
+        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+    ):
+        async for _, event in frames(response):
+            if event["type"] == "RUN_STARTED":
+                break
+        refused = await client.post("/agui", json=told(run="r2"))
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "busy"
+
+
+async def test_what_is_no_request_is_refused_before_the_stream() -> None:
+    async with served() as (_, client):
+        empty = await client.post("/agui", json={})
+        broken = await client.post("/agui", content=b"{", headers={"content-type": "application/json"})
+        nobody = await client.post("/agui/nobody", json=told())
+    assert (empty.status_code, empty.json()["error"]["code"]) == (422, "invalid_command")
+    assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_command")
+    assert (nobody.status_code, nobody.json()["error"]["code"]) == (404, "agent")
+
+
+async def test_several_agents_answer_under_their_names_and_the_first_by_default() -> None:
+    async def one(prompt: Prompt) -> str:
+        return "one"
+
+    async def two(prompt: Prompt) -> str:
+        return "two"
+
+    async with served({"one": make(one), "two": make(two)}) as (_, client):
+        said = {
+            path: "".join(
+                event.get("delta", "") for event in await run_events(client, told(thread=path), path)
+            )
+            for path in ("/agui", "/agui/default", "/agui/one", "/agui/two")
+        }
+    assert said == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
