@@ -1,6 +1,6 @@
 """TARGETs: the one word on the command line that says which agent to run.
 
-``module:attr``, ``path/file.py:attr``, ``demo`` and ``demo-auth``. Every failure says what is
+``module:attr``, ``path/file.py:attr``, ``agui:URL``, ``demo`` and ``demo-auth``. Every failure says what is
 wrong, what was looked at and what to type instead; the traceback of the user's own file goes to
 stderr and nowhere else.
 """
@@ -37,10 +37,22 @@ def _demo_auth() -> Agent:
     return ScriptedAgent(authentication=True)
 
 
+def _agui(url: str) -> Agent:
+    try:
+        # By name: what speaks AG-UI stands above this.
+        home = importlib.import_module("trunkline.agents.agui")
+    except ModuleNotFoundError as error:
+        raise TargetError(f"agui: needs the package {error.name}: pip install 'trunkline[agui]'") from error
+    return home.AguiAgent(url)
+
+
 SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
 """Names that need no file."""
 
-_FORMS = "module:attr, path/file.py:attr, " + ", ".join(SCHEMES)
+PREFIXES: dict[str, Callable[[str], Agent]] = {"agui": _agui}
+"""Words before a colon that need something after it."""
+
+_FORMS = "module:attr, path/file.py:attr, agui:URL, " + ", ".join(SCHEMES)
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
 _RESERVED = ("acp", "agui", "pty", "registry")
@@ -58,6 +70,9 @@ def resolve_target(target: str) -> Agent:
     """Give the agent that a TARGET names."""
     if target in SCHEMES:
         return SCHEMES[target]()
+    word, colon, rest = target.partition(":")
+    if colon and word in PREFIXES:
+        return PREFIXES[word](rest)
     place, _, attr = target.rpartition(":")
     if not _is_dotted(attr) or not (place.endswith(".py") or _is_dotted(place)) or place in _RESERVED:
         raise TargetError(_explain(target))

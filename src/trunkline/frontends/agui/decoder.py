@@ -182,7 +182,8 @@ def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bo
         message_id=last.id,
         run_id=told.run_id,
         tools=tuple(msgspec.to_builtins(tool) for tool in told.tools),
-        state=told.state,
+        # Clients send an empty object for want of anything better.
+        state=told.state or None,
         context=tuple({"description": item.description, "value": item.value} for item in told.context),
         meta=_meta(told, last),
     )

@@ -1,0 +1,80 @@
+"""The wire to an AG-UI server: one POST per run, its events as they come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import msgspec
+
+from trunkline.agents.agui.frames import FrameReader
+from trunkline.errors import AgentError, AgentProtocolError, AuthenticationRequired
+
+__all__ = ["AguiServer"]
+
+_CONNECT_WITHIN = 10.0
+_SILENCE = 600.0
+_BODY = 2_000
+
+
+class AguiServer:
+    """An AG-UI server, by its address."""
+
+    def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
+        """Remember where it is; nothing is sent yet."""
+        self.url = url
+        self._headers = {"accept": "text/event-stream", "content-type": "application/json", **(headers or {})}
+        self._timeout = httpx.Timeout(_SILENCE, connect=_CONNECT_WITHIN)
+
+    @asynccontextmanager
+    async def run(self, request: dict[str, Any]) -> AsyncGenerator[AsyncGenerator[dict[str, Any]]]:
+        """Start a run and give its events; leaving the block hangs up, which cancels the run."""
+        body = msgspec.json.encode(request)
+        try:
+            async with (
+                # Proxies of the environment are not for an address that a person typed.
+                httpx.AsyncClient(timeout=self._timeout, trust_env=False) as client,
+                client.stream("POST", self.url, content=body, headers=self._headers) as response,
+            ):
+                if response.status_code != 200:
+                    await self._refuse(response)
+                yield _events(response)
+        except httpx.HTTPError as error:
+            raise AgentError(self._explain(error)) from error
+
+    async def _refuse(self, response: httpx.Response) -> None:
+        """Say why the server did not start the run, in its own words."""
+        text = " ".join((await response.aread())[:_BODY].decode(errors="replace").split())
+        text = re.sub(r"<[^>]*>", " ", text).strip()
+        status = response.status_code
+        if status in (401, 403):
+            raise AuthenticationRequired(
+                f"{self.url} refused us with {status}: set TRUNKLINE_AGUI_TOKEN to its token. {text}"
+            )
+        raise AgentError(f"{self.url} answered {status}: {text or response.reason_phrase}")
+
+    def _explain(self, error: httpx.HTTPError) -> str:
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            return f"nobody answers at {self.url}: start the AG-UI server, or check the address ({error})"
+        if isinstance(error, httpx.TimeoutException):
+            return f"{self.url} said nothing for {_SILENCE:g} s"
+        return f"the connection to {self.url} broke: {type(error).__name__} {error}".rstrip()
+
+
+async def _events(response: httpx.Response) -> AsyncGenerator[dict[str, Any]]:
+    reader = FrameReader()
+    async for piece in response.aiter_bytes():
+        for frame in reader.feed(piece):
+            yield _decode(frame)
+    for frame in reader.close():
+        yield _decode(frame)
+
+
+def _decode(frame: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(frame, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise AgentProtocolError(f"the server sent an event that is no JSON object: {error}") from None

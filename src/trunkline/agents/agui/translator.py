@@ -1,0 +1,397 @@
+"""From AG-UI's events to ours: what a server says, said again on the trunk; pure.
+
+Chunks and whole messages, snapshots and deltas all end up as the same few events. A snapshot says only
+what was not said before: the conversation is the trunk's, and everything in it is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.errors import AgentProtocolError
+from trunkline.frontends.agui.messages import content_of
+
+__all__ = ["AguiTranslator", "Ending"]
+
+Out = list[ev.AnyEvent]
+Json = dict[str, Any]
+
+_ROLES = ("user", "developer", "system")
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended."""
+
+    error: ev.TurnFailed | None = None
+    outcome: str = "success"
+    interrupts: tuple[Json, ...] = ()
+    pending: tuple[str, ...] = ()
+    stop_reason: ev.StopReason = "end_turn"
+    usage: tuple[ev.TokenUsage, ...] = ()
+
+
+class AguiTranslator:
+    """Translates the runs of one turn; a Translator[dict, event]."""
+
+    def __init__(self, known: frozenset[str] = frozenset()) -> None:
+        """Take messages and calls with these ids as said."""
+        self.ending: Ending | None = None
+        self.answered: set[str] = set()
+        """The calls that have a result."""
+        self.calls: dict[str, Json] = {}
+        """The calls that were made: their name and the text of their arguments."""
+        self._earlier = known
+        self._known = set(known)
+        self._silent: set[str] = set()
+        self._chunk: dict[tuple[str, str | None], str] = {}
+        self._lanes: set[str] = set()
+
+    def feed(self, event: Json, /) -> Out:
+        """Give what one event of the server means."""
+        kind = event.get("type")
+        if self.ending is not None and kind not in ("RUN_STARTED", "RUN_ERROR"):
+            return []
+        handle = self._handlers.get(str(kind))
+        if handle is None:
+            return [ev.Raw(source="agui", payload=event)]
+        try:
+            return handle(self, event)
+        except (KeyError, TypeError, ValueError) as error:
+            raise AgentProtocolError(f"the server sent a broken {kind}: {error!r}") from error
+
+    def close(self) -> Out:
+        """Nothing is left open here: the session closes what the server did not."""
+        return []
+
+    # -- runs --------------------------------------------------------------------------------------
+
+    def _started(self, event: Json) -> Out:
+        self.ending = None
+        self._chunk.clear()
+        return []
+
+    def _finished(self, event: Json) -> Out:
+        outcome = cast("Json", event.get("outcome") or {})
+        result: Any = event.get("result")
+        reason: Any = cast("Json", result).get("stopReason") if isinstance(result, dict) else None
+        known = reason in ("max_tokens", "max_turn_requests", "refusal")
+        self.ending = Ending(
+            outcome=str(outcome.get("type") or "success"),
+            interrupts=tuple(outcome.get("interrupts") or ()),
+            pending=tuple(outcome.get("pendingToolCallIds") or self._unanswered()),
+            stop_reason=cast("ev.StopReason", reason if known else "end_turn"),
+            usage=_usage(event.get("usage")),
+        )
+        return []
+
+    def _unanswered(self) -> list[str]:
+        return [call_id for call_id in self.calls if call_id not in self.answered]
+
+    def _error(self, event: Json) -> Out:
+        code = str(event.get("code") or "agent_failed").lower()
+        failed = ev.TurnFailed(code=code, message=str(event["message"]), usage=_usage(event.get("usage")))
+        self.ending = Ending(error=failed, outcome="error")
+        return []
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _text_start(self, event: Json) -> Out:
+        # A message of this turn may go on in its next run; one of an earlier turn is over.
+        if event.get("role") in _ROLES or event["messageId"] in self._earlier:
+            self._silent.add(event["messageId"])
+        return []
+
+    def _text(self, event: Json) -> Out:
+        message_id, delta = event["messageId"], event["delta"]
+        if message_id in self._silent or not delta:
+            return []
+        self._known.add(message_id)
+        return [ev.Text(lane=_lane(event), message_id=message_id, delta=delta)]
+
+    def _text_end(self, event: Json) -> Out:
+        self._silent.discard(event["messageId"])
+        return []
+
+    def _text_chunk(self, event: Json) -> Out:
+        message_id = self._continued("text", event, "messageId")
+        if event.get("role") in _ROLES:
+            self._silent.add(message_id)
+        self._chunk["text", _lane(event)] = message_id
+        return self._text({**event, "messageId": message_id, "delta": event.get("delta") or ""})
+
+    def _continued(self, kind: str, event: Json, field: str) -> str:
+        """The id of a chunk: its own, or that of the one before it."""
+        found = event.get(field) or self._chunk.get((kind, _lane(event)))
+        if not found:
+            raise ValueError(f"the first chunk has no {field}")
+        return str(found)
+
+    def _reasoning(self, event: Json) -> Out:
+        if not event["delta"] or event["messageId"] in self._earlier:
+            return []
+        self._known.add(event["messageId"])
+        return [ev.Thought(lane=_lane(event), message_id=event["messageId"], delta=event["delta"])]
+
+    def _reasoning_chunk(self, event: Json) -> Out:
+        message_id = self._continued("reasoning", event, "messageId")
+        self._chunk["reasoning", _lane(event)] = message_id
+        return self._reasoning({**event, "messageId": message_id, "delta": event.get("delta") or ""})
+
+    def _sealed(self, event: Json) -> Out:
+        if event.get("subtype") != "message":
+            return []
+        return [
+            ev.Thought(lane=_lane(event), message_id=event["entityId"], signature=event["encryptedValue"])
+        ]
+
+    # -- tools -------------------------------------------------------------------------------------
+
+    def _call_start(self, event: Json) -> Out:
+        call_id, name = event["toolCallId"], str(event["toolCallName"])
+        if call_id in self.calls or call_id in self._known:
+            return []
+        self.calls[call_id] = {"name": name, "arguments": "", "lane": _lane(event)}
+        about = _ours(event)
+        return [
+            ev.ToolCall(
+                lane=_lane(event),
+                call_id=call_id,
+                name=name,
+                native_id=call_id,
+                title=about.get("title"),
+                kind=about.get("kind", "other"),
+                message_id=event.get("parentMessageId"),
+            )
+        ]
+
+    def _call_args(self, event: Json) -> Out:
+        call = self.calls.get(event["toolCallId"])
+        if call is None or not event["delta"]:
+            return []
+        call["arguments"] += event["delta"]
+        return [ev.ToolInput(lane=call["lane"], call_id=event["toolCallId"], delta=event["delta"])]
+
+    def _call_end(self, event: Json) -> Out:
+        call = self.calls.get(event["toolCallId"])
+        if call is None:
+            return []
+        return [
+            ev.ToolUpdate(lane=call["lane"], call_id=event["toolCallId"], input=_parsed(call["arguments"]))
+        ]
+
+    def _call_chunk(self, event: Json) -> Out:
+        call_id = self._continued("tool", event, "toolCallId")
+        said: Out = []
+        if call_id not in self.calls:
+            said += self._call_start({**event, "toolCallId": call_id})
+        self._chunk["tool", _lane(event)] = call_id
+        return said + self._call_args({**event, "toolCallId": call_id, "delta": event.get("delta") or ""})
+
+    def _result(self, event: Json) -> Out:
+        call_id = event["toolCallId"]
+        if call_id in self.answered:
+            return []
+        self.answered.add(call_id)
+        self._known.add(event["messageId"])
+        about = _ours(event)
+        lane = self.calls.get(call_id, {}).get("lane", _lane(event))
+        return [
+            ev.ToolUpdate(
+                lane=lane,
+                call_id=call_id,
+                status=about.get("status", "completed"),
+                content=content_of(event["content"]),
+                raw_output=event["content"],
+                reason=about.get("error"),
+                result_message_id=event["messageId"],
+            )
+        ]
+
+    # -- the rest ----------------------------------------------------------------------------------
+
+    def _state(self, event: Json) -> Out:
+        return [ev.StateReplaced(state=event["snapshot"])]
+
+    def _patch(self, event: Json) -> Out:
+        return [ev.StatePatched(patch=tuple(event["delta"]))]
+
+    def _messages(self, event: Json) -> Out:
+        """Say what of a snapshot was not said yet: a server that does not stream says it all here."""
+        said: Out = []
+        for message in cast("list[Json]", event["messages"]):
+            lane, role = _lane(message), message.get("role")
+            if role == "tool":
+                said += self._late_result(message)
+            elif role in ("assistant", "reasoning") and message["id"] not in self._known:
+                self._known.add(message["id"])
+                said += self._late_message(message, lane)
+        return said
+
+    def _late_message(self, message: Json, lane: str | None) -> Out:
+        said: Out = []
+        content = message.get("content")
+        if isinstance(content, str) and content:
+            kind = ev.Thought if message["role"] == "reasoning" else ev.Text
+            said.append(kind(lane=lane, message_id=message["id"], delta=content))
+        for call in cast("list[Json]", message.get("toolCalls") or []):
+            function = cast("Json", call["function"])
+            owner = {"subagentRunId": lane} if lane is not None else {}
+            start = {
+                "toolCallId": call["id"],
+                "toolCallName": function["name"],
+                "parentMessageId": message["id"],
+            }
+            if call["id"] not in self.calls:
+                said += self._call_start({**start, **owner})
+                said += self._call_args({"toolCallId": call["id"], "delta": function.get("arguments") or ""})
+                said += self._call_end({"toolCallId": call["id"]})
+        return said
+
+    def _late_result(self, message: Json) -> Out:
+        call_id = message.get("toolCallId")
+        if call_id not in self.calls:
+            return []
+        about = (
+            {"trunkline": {"status": "failed", "error": message["error"]}} if message.get("error") else None
+        )
+        return self._result({**message, "messageId": message["id"], "toolCallId": call_id, "metadata": about})
+
+    def _step_started(self, event: Json) -> Out:
+        return [ev.StepStarted(lane=_lane(event), step_id=event["stepName"], name=event["stepName"])]
+
+    def _step_finished(self, event: Json) -> Out:
+        return [ev.StepFinished(lane=_lane(event), step_id=event["stepName"])]
+
+    def _activity(self, event: Json) -> Out:
+        return [
+            ev.Activity(
+                lane=_lane(event),
+                activity_id=event["messageId"],
+                activity_type=event["activityType"],
+                content=event.get("content"),
+                patch=tuple(event["patch"]) if "patch" in event else None,
+            )
+        ]
+
+    def _custom(self, event: Json) -> Out:
+        name, value = str(event["name"]), event.get("value")
+        if name == "trunkline.plan" and isinstance(value, dict):
+            entries = msgspec.convert(cast("Json", value).get("entries", []), tuple[ev.PlanEntry, ...])
+            return [ev.Plan(lane=_lane(event), entries=entries)]
+        if name == "trunkline.notice" and isinstance(value, dict):
+            return [msgspec.convert({**cast("Json", value), "type": "notice"}, ev.Notice)]
+        if name == "trunkline.source" and isinstance(value, dict):
+            return [msgspec.convert({**cast("Json", value), "type": "source"}, ev.Source)]
+        if name == "trunkline.media" and isinstance(value, dict):
+            blocks = content_of([cast("Json", value).get("part")])
+            message_id = str(cast("Json", value).get("messageId"))
+            return [ev.Media(lane=_lane(event), message_id=message_id, content=block) for block in blocks]
+        if name.startswith("trunkline."):
+            # Another session's own affairs.
+            return []
+        return [ev.Custom(lane=_lane(event), name=name, value=value)]
+
+    def _raw(self, event: Json) -> Out:
+        return [ev.Raw(source=str(event.get("source") or "agui"), payload=event.get("event"))]
+
+    def _subagent(self, event: Json) -> Out:
+        lane = event["subagentRunId"]
+        if lane in self._lanes:
+            return []
+        self._lanes.add(lane)
+        return [
+            ev.SubagentStarted(
+                lane=lane,
+                name=str(event["name"]),
+                description=event.get("description"),
+                parent_lane=event.get("parentSubagentRunId"),
+                parent_call_id=event.get("parentToolCallId"),
+            )
+        ]
+
+    def _subagent_done(self, event: Json) -> Out:
+        if cast("Json", event.get("outcome") or {}).get("type") == "suspended":
+            return []
+        self._lanes.discard(event["subagentRunId"])
+        return [ev.SubagentFinished(lane=event["subagentRunId"], result=event.get("result"))]
+
+    def _subagent_failed(self, event: Json) -> Out:
+        self._lanes.discard(event["subagentRunId"])
+        outcome = "cancelled" if event.get("code") == "CANCELLED" else "failed"
+        return [ev.SubagentFinished(lane=event["subagentRunId"], outcome=outcome, message=event["message"])]
+
+    def _nothing(self, event: Json) -> Out:
+        return []
+
+    _handlers: ClassVar[dict[str, Callable[[Any, Json], Out]]] = {
+        "RUN_STARTED": _started,
+        "RUN_FINISHED": _finished,
+        "RUN_ERROR": _error,
+        "TEXT_MESSAGE_START": _text_start,
+        "TEXT_MESSAGE_CONTENT": _text,
+        "TEXT_MESSAGE_END": _text_end,
+        "TEXT_MESSAGE_CHUNK": _text_chunk,
+        "REASONING_START": _nothing,
+        "REASONING_MESSAGE_START": _nothing,
+        "REASONING_MESSAGE_CONTENT": _reasoning,
+        "REASONING_MESSAGE_END": _nothing,
+        "REASONING_MESSAGE_CHUNK": _reasoning_chunk,
+        "REASONING_END": _nothing,
+        "REASONING_ENCRYPTED_VALUE": _sealed,
+        "THINKING_START": _nothing,
+        "THINKING_END": _nothing,
+        "THINKING_TEXT_MESSAGE_START": _nothing,
+        "THINKING_TEXT_MESSAGE_END": _nothing,
+        "TOOL_CALL_START": _call_start,
+        "TOOL_CALL_ARGS": _call_args,
+        "TOOL_CALL_END": _call_end,
+        "TOOL_CALL_CHUNK": _call_chunk,
+        "TOOL_CALL_RESULT": _result,
+        "STATE_SNAPSHOT": _state,
+        "STATE_DELTA": _patch,
+        "MESSAGES_SNAPSHOT": _messages,
+        "STEP_STARTED": _step_started,
+        "STEP_FINISHED": _step_finished,
+        "ACTIVITY_SNAPSHOT": _activity,
+        "ACTIVITY_DELTA": _activity,
+        "CUSTOM": _custom,
+        "RAW": _raw,
+        "SUBAGENT_STARTED": _subagent,
+        "SUBAGENT_FINISHED": _subagent_done,
+        "SUBAGENT_ERROR": _subagent_failed,
+    }
+
+
+def _lane(event: Json) -> str | None:
+    return event.get("subagentRunId")
+
+
+def _ours(event: Json) -> Json:
+    """What a server of ours adds to an event."""
+    return cast("Json", cast("Json", event.get("metadata") or {}).get("trunkline") or {})
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return msgspec.json.decode(arguments) if arguments else {}
+    except msgspec.DecodeError:
+        return None
+
+
+def _usage(told: Any) -> tuple[ev.TokenUsage, ...]:
+    return tuple(
+        ev.TokenUsage(
+            provider=item.get("provider"),
+            model=item.get("model"),
+            input_tokens=item.get("inputTokens") or 0,
+            output_tokens=item.get("outputTokens") or 0,
+            reasoning_tokens=item.get("reasoningTokens") or 0,
+            cached_input_tokens=item.get("cachedInputTokens") or 0,
+            cache_write_tokens=item.get("cacheWriteInputTokens") or 0,
+        )
+        for item in cast("list[Json]", told or [])
+    )
