@@ -41,9 +41,9 @@ class AguiRoutes:
     async def run(self, request: Request) -> Response:
         """Open a run and stream it; what can be refused is refused before the first byte."""
         exchange, access = self._exchange, access_of(request.scope)
-        endpoint = await exchange.agui(request.path_params.get("agent"))
         told = read_input(await read_body(request, exchange.limits))
         check_scope(told, access)
+        endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
         run = await endpoint.open(told, principal=access.principal)
         return stream_of(run, request, exchange, exchange.options)
 

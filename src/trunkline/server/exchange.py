@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from trunkline.adapters import adapt
 from trunkline.agents.interface import Agent
-from trunkline.errors import ConfigurationError, SessionNotFound
+from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.hub import Hub
@@ -130,10 +130,16 @@ class Exchange:
         await self.open()
         return self._hubs[found]
 
-    async def agui(self, name: str | None = None) -> AguiEndpoint:
-        """What opens AG-UI runs of an agent."""
+    async def agui(self, name: str | None, thread_id: str, principal: str) -> AguiEndpoint:
+        """What opens runs of an agent in a thread; a thread of another agent is refused."""
         found = self.find(name)
-        await self.open()
+        journal = await self.open()
+        if len(self.agents) > 1:
+            info = await journal.get(SessionKey(principal, thread_id))
+            owner = self.agent_of(info) if info is not None else found
+            if owner != found:
+                whose = f"the agent {owner!r}" if owner is not None else "an agent that is not served here"
+                raise SessionBusy(f"this thread belongs to {whose}: ask that one, or begin another thread")
         return self._endpoints[found]
 
     async def keeper(self, session_id: str, principal: str) -> tuple[Hub, SessionInfo]:

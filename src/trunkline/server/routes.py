@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.routing import BaseRoute
 
 from trunkline.server.agui import AguiRoutes
+from trunkline.server.copilotkit import CopilotKitRoutes
 from trunkline.server.exchange import Exchange
 from trunkline.server.health import HealthRoutes
 
@@ -16,4 +17,5 @@ def routes_of(exchange: Exchange) -> list[BaseRoute]:
     return [
         *HealthRoutes(exchange).routes(),
         *AguiRoutes(exchange).routes(),
+        *CopilotKitRoutes(exchange).routes(),
     ]

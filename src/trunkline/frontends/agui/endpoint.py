@@ -27,7 +27,7 @@ from trunkline.hub import Hub
 from trunkline.session import Session
 from trunkline.window import Window
 
-__all__ = ["AguiEndpoint", "AguiRun"]
+__all__ = ["AguiEndpoint", "AguiRun", "Place"]
 
 log = logging.getLogger("trunkline.agui")
 
@@ -36,7 +36,7 @@ Batch = tuple[Cursor | None, list[wire.AguiEvent]]
 _REMEMBERED_RUNS = 1024
 
 
-class _Place(msgspec.Struct, frozen=True):
+class Place(msgspec.Struct, frozen=True):
     """Where in its turn a run begins."""
 
     turn_id: str
@@ -50,7 +50,7 @@ class AguiEndpoint:
         """Serve the sessions of a hub."""
         self.hub = hub
         self.options = options or AguiOptions()
-        self._runs: OrderedDict[tuple[str, str, str], _Place] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, str, str], Place] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def open(
@@ -85,7 +85,7 @@ class AguiEndpoint:
 
     async def _enter(
         self, session: Session, told: wire.RunAgentInput, principal: str, key: tuple[str, str, str]
-    ) -> tuple[_Place | None, list[str]]:
+    ) -> tuple[Place | None, list[str]]:
         """Do what the request means; give where its run begins, and the messages there were before it."""
         if (again := self._runs.get(key)) is not None:
             return again, []
@@ -95,12 +95,12 @@ class AguiEndpoint:
         questions = dict(session.desk.open)
         intent = intent_of(told, conversation, questions, by=f"agui:{principal}")
         known = [message.message_id for message in conversation.messages if message.lane is None]
-        place: _Place | None = None
+        place: Place | None = None
         if isinstance(intent, GoOn):
             turn = session.turn
             record, offset, fence = session.line.place_now()
             await session.answer(*intent.answers)
-            place = _Place(turn.turn_id if turn is not None else "", Cursor(fence, record, offset))
+            place = Place(turn.turn_id if turn is not None else "", Cursor(fence, record, offset))
         elif isinstance(intent, Start):
             place = await self._start(session, intent, key)
         if place is not None:
@@ -109,7 +109,7 @@ class AguiEndpoint:
                 self._runs.popitem(last=False)
         return place, known
 
-    async def _start(self, session: Session, intent: Start, key: tuple[str, str, str]) -> _Place:
+    async def _start(self, session: Session, intent: Start, key: tuple[str, str, str]) -> Place:
         by = f"agui:{key[0]}"
         if intent.gives_up:
             await session.cancel(by=by)
@@ -121,7 +121,7 @@ class AguiEndpoint:
             await session.rewind(intent.rewind_to, by=by)
         prompt = msgspec.structs.replace(intent.prompt, by=by, busy="reject")
         receipt = await session.prompt(prompt)
-        return _Place(receipt.turn_id or "", None)
+        return Place(receipt.turn_id or "", None)
 
     async def stop(self, thread_id: str, *, principal: str = "local") -> bool:
         """Cancel the running turn of a thread; False if there was none."""
@@ -136,7 +136,7 @@ class AguiRun:
         self,
         session: Session,
         told: wire.RunAgentInput,
-        place: _Place | None,
+        place: Place | None,
         options: AguiOptions,
         *,
         run_id: str,

@@ -1,0 +1,166 @@
+"""CopilotKit's pages straight on the server: both forms of its routes, and a page that is reloaded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.server.serving import frames, run_events, served, told
+from tests.worlds import make, soon, until
+
+from trunkline.commands import Prompt
+from trunkline.frontends.agui.options import AguiOptions
+
+RUN = "/copilotkit/agent/default/run"
+CONNECT = "/copilotkit/agent/default/connect"
+
+
+def kinds(events: list[Any]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+def back(**fields: Any) -> dict[str, Any]:
+    """What a page sends that just opened."""
+    return {**told(run="back"), "messages": [], **fields}
+
+
+async def test_a_page_is_told_the_agents_and_always_a_default_one() -> None:
+    async with served() as (_, client):
+        one = (await client.get("/copilotkit/info")).json()
+    async with served({"first": make(_tick), "second": make(_tick)}) as (_, client):
+        two = (await client.get("/copilotkit/info")).json()
+        single = (await client.post("/copilotkit", json={"method": "info"})).json()
+    assert one["mode"] == "sse"
+    assert one["audioFileTranscriptionEnabled"] is False
+    assert set(one["agents"]) == {"default"}
+    assert set(one["agents"]["default"]) == {"name", "className", "description"}
+    assert list(two["agents"]) == ["default", "first", "second"]
+    assert single == two
+
+
+@pytest.mark.parametrize("single", [False, True])
+async def test_a_run_is_the_same_in_both_forms(single: bool) -> None:
+    body: dict[str, Any] = told("/tools")
+    path = RUN
+    if single:
+        body = {"method": "agent/run", "params": {"agentId": "default"}, "body": body}
+        path = "/copilotkit"
+    async with served() as (_, client):
+        said = kinds(await run_events(client, body, path))
+    assert said[0] == "RUN_STARTED"
+    assert "TOOL_CALL_RESULT" in said
+    assert said[-1] == "RUN_FINISHED"
+
+
+@pytest.mark.parametrize("single", [False, True])
+async def test_a_page_that_comes_back_sees_the_thread_as_it_is(single: bool) -> None:
+    body, path = back(), CONNECT
+    if single:
+        body, path = (
+            {"method": "agent/connect", "params": {"agentId": "default"}, "body": body},
+            "/copilotkit",
+        )
+    async with served() as (_, client):
+        await run_events(client, told("/state"), RUN)
+        said = await run_events(client, body, path)
+    assert kinds(said) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "RUN_FINISHED"]
+    assert said[0]["runId"] == "back"
+    assert [message["role"] for message in said[1]["messages"]][:2] == ["user", "assistant"]
+    assert said[2]["snapshot"]
+    assert said[3]["outcome"] == {"type": "success"}
+
+
+async def test_a_thread_that_nobody_knows_has_nothing_to_show() -> None:
+    async with served() as (_, client):
+        assert await run_events(client, back(threadId="new"), CONNECT) == []
+
+
+async def _tick(prompt: Prompt) -> AsyncIterator[str]:
+    number = 0
+    while True:
+        yield f"{number} "
+        number += 1
+        await asyncio.sleep(0.001)
+
+
+async def test_a_page_that_is_reloaded_in_the_middle_of_a_text_goes_on_where_it_was() -> None:
+    async with served(make(_tick)) as (app, client):
+        async with client.stream("POST", RUN, json=told("go")) as response:
+            async for _, event in frames(response):
+                if event.get("delta", "").endswith("20 "):
+                    break
+        session = await (await app.exchange.hub()).session("t1")
+        assert session.busy, "a page that is reloaded gets some time to come back"
+        text, said = "", list[Any]()
+        async with client.stream("POST", CONNECT, json=back()) as response:
+            async for _, event in frames(response):
+                said.append(event)
+                text += event.get("delta", "")
+                if event.get("delta", "").endswith("50 "):
+                    await client.post("/copilotkit/agent/default/stop/t1", json={"runId": "back"})
+    assert kinds(said)[:4] == [
+        "RUN_STARTED",
+        "MESSAGES_SNAPSHOT",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+    ]
+    assert [message["role"] for message in said[1]["messages"]] == ["user"]
+    assert len(text.split()) > 50
+    assert text == "".join(f"{number} " for number in range(len(text.split()))), "nothing twice, nothing lost"
+    assert said[-1]["outcome"] == {"type": "cancelled"}
+
+
+async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
+    async with served(make(_tick), options=AguiOptions(disconnect_grace=0.05)) as (app, client):
+        async with client.stream("POST", RUN, json=told("go")) as response:
+            async for _, event in frames(response):
+                if event["type"] == "TEXT_MESSAGE_CONTENT":
+                    break
+        session = await (await app.exchange.hub()).session("t1")
+        await until(lambda: session.turn is None, 2.0)
+
+
+async def test_a_page_that_is_reloaded_at_a_question_is_asked_again_and_can_answer() -> None:
+    async with served() as (_, client):
+        asked = await run_events(client, told("/permission-twice"), RUN)
+        again = await run_events(client, back(), CONNECT)
+        assert again[-1]["outcome"] == asked[-1]["outcome"]
+        resume = [
+            {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
+            for one in asked[-1]["outcome"]["interrupts"]
+        ]
+        said = await run_events(client, told(run="r2", messages=[], resume=resume), RUN)
+        while said[-1]["outcome"]["type"] == "interrupt":
+            # Reloaded once more, between two questions: only what came after the first answer is said.
+            again = await run_events(client, back(runId="back2"), CONNECT)
+            assert kinds(again)[:2] == ["RUN_STARTED", "MESSAGES_SNAPSHOT"]
+            assert again[-1]["outcome"] == said[-1]["outcome"]
+            resume = [
+                {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
+                for one in said[-1]["outcome"]["interrupts"]
+            ]
+            said = await run_events(client, told(run="r3", messages=[], resume=resume), RUN)
+        assert said[-1]["outcome"]["type"] == "success"
+
+
+async def test_stopping_says_whether_there_was_anything_to_stop() -> None:
+    async with served() as (_, client):
+        nothing = await client.post("/copilotkit/agent/default/stop/t1", json={"runId": "r1"})
+        running = asyncio.create_task(run_events(client, told("/wait-for-cancel"), RUN))
+        stopped: dict[str, Any] = {}
+        while not stopped.get("stopped"):
+            stop = {"method": "agent/stop", "params": {"agentId": "default", "threadId": "t1"}}
+            stopped = (await soon(client.post("/copilotkit", json=stop))).json()
+        said = await soon(running)
+    assert nothing.json() == {"stopped": False}
+    assert said[-1]["outcome"] == {"type": "cancelled"}
+
+
+async def test_a_method_that_is_none_is_refused() -> None:
+    async with served() as (_, client):
+        unknown = await client.post("/copilotkit", json={"method": "agent/fly"})
+        broken = await client.post("/copilotkit", json=[])
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "method")
+    assert broken.status_code == 422
