@@ -4,7 +4,13 @@ import asyncio
 from typing import Any, ClassVar, TypedDict
 
 import pytest
-from langchain.agents.middleware import ModelRetryMiddleware, ToolRetryMiddleware, wrap_tool_call
+from langchain.agents.middleware import (
+    ModelCallLimitMiddleware,
+    ModelRetryMiddleware,
+    ToolRetryMiddleware,
+    wrap_tool_call,
+)
+from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLLM
 from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -22,7 +28,9 @@ from trunkline import adapt
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.commands import Prompt
+from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
+from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.commands import Answer, Prompt
 from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 
@@ -468,3 +476,51 @@ async def test_a_history_that_a_client_brought_along_reaches_a_new_thread() -> N
         )
         await collect(session, "Go on.")
     assert [message.text for message in model.calls[0].messages] == ["Count.", "One, two.", "Go on."]
+
+
+@pytest.mark.parametrize("model", [FakeListLLM, FakeStreamingListLLM], ids=["whole", "streaming"])
+async def test_a_model_that_only_completes_text_speaks_once(model: Any) -> None:
+    async with world(adapt(model(responses=["Once upon a time."]))) as hub:
+        events = await collect(await hub.create(), "Begin:")
+    assert text_of(events) == "Once upon a time."
+
+
+async def test_fields_that_a_graph_keeps_to_itself_are_not_shared() -> None:
+    agent, _ = agent_of("Hi.", middleware=[ModelCallLimitMiddleware(run_limit=5)])
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "hi")
+        assert not session.view.state
+
+
+async def test_what_the_agents_own_tool_middleware_leaves_out_is_left_out_here_too() -> None:
+    quiet = ToolMiddleware(emit_tool_results=False, tool_kind_mapper=lambda name: "fetch")
+    agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[quiet])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "Go!")
+    made = calls_of(events)["w1"]
+    assert (made.status, made.kind, made.raw_output) == ("completed", "fetch", None)
+
+
+async def test_calls_that_are_not_shown_when_they_start_are_shown_when_they_are_asked_about() -> None:
+    late = ToolMiddleware(emit_tool_start=False)
+    policy = PermissionMiddleware({"weather": Rule()})
+    agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[late, policy])
+    async with world(agent) as hub:
+        session = await hub.create()
+
+        async def allow(asked: ev.Asked) -> None:
+            await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
+
+        events = await collect(session, "Go!", {ev.Asked: allow})
+    kinds = [type(event) for event in events]
+    assert kinds.index(ev.ToolCall) < kinds.index(ev.Asked)
+    assert calls_of(events)["w1"].status == "completed"
+
+
+async def test_a_tool_middleware_that_raises_errors_ends_the_turn_with_them() -> None:
+    strict = ToolMiddleware(handle_errors=False)
+    agent, _ = agent_of([call("broken", {}, "b1")], tools=[broken], middleware=[strict])
+    async with world(agent) as hub:
+        ended = terminal(await collect(await hub.create(), "Go!"))
+    assert isinstance(ended, ev.TurnFailed)

@@ -23,6 +23,7 @@ from trunkline.agents.langchain.attachments import attach_servers, detach_server
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
 from trunkline.agents.langchain.kinds import KindMapper
+from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
 from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
@@ -59,8 +60,14 @@ class LangChainAgent:
         self.runnable: Any = runnable
         self.is_graph = hasattr(runnable, "aget_state") and hasattr(runnable, "nodes")
         self.mapper = mapper or ContentBlockMapper()
-        self.kind_mapper = kind_mapper
         self.middleware = middleware_in(runnable) if self.is_graph else ()
+        self._tool_middleware = next(
+            (one for one in self.middleware if isinstance(one, ToolMiddleware)), None
+        )
+        if (shown := self._tool_middleware) is not None:
+            kind_mapper = kind_mapper or shown.tool_kind_mapper
+            raise_tool_errors = raise_tool_errors or not shown.handle_errors
+        self.kind_mapper = kind_mapper
         self.doors = (
             open_doors(runnable, change_request, guard_calls(raise_tool_errors))
             if self.is_graph
@@ -82,6 +89,10 @@ class LangChainAgent:
             options=tuple(options),
             mcp=mcp_capabilities(),
         )
+
+    def discretion(self) -> Discretion | None:
+        """What the agent's own ToolMiddleware leaves out of a turn; None for nothing."""
+        return None if self._tool_middleware is None else self._tool_middleware.discretion()
 
     @property
     def durable(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.messages import AIMessage
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
 from trunkline import events as ev
@@ -164,6 +165,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             self._emitter.chunk(run, message)
         elif token:
             run.message_id = run.message_id or f"lc_run--{run_id}"
+            self._emitter.alias(run.message_id)
             self._emitter.say(
                 ev.Text(
                     turn_id=self._emitter.turn_id, lane=run.lane, message_id=run.message_id, delta=str(token)
@@ -179,7 +181,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message: what was not streamed, its calls and its tokens."""
         run = self._runs.pop(run_id, None)
-        message = _message_of(response)
+        message = _message_of(response, run_id)
         if run is None or message is None:
             return
         usage = usage_of(message)
@@ -256,11 +258,13 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._parents.pop(run_id, None)
 
 
-def _message_of(response: Any) -> Any:
+def _message_of(response: Any, run_id: UUID) -> Any:
+    """The message that a model gave; one that completes text gives no more than that."""
     try:
-        return response.generations[0][0].message
-    except (AttributeError, IndexError):
+        given = response.generations[0][0]
+    except IndexError:
         return None
+    return getattr(given, "message", None) or AIMessage(content=given.text, id=f"lc_run--{run_id}")
 
 
 def tool_messages(output: Any) -> list[Any]:

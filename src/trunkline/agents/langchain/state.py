@@ -12,7 +12,7 @@ from trunkline.agents.langchain.emitter import Emitter
 from trunkline.context import TurnContext
 from trunkline.patches import diff
 
-__all__ = ["StateTeller", "plan_in", "shareable"]
+__all__ = ["StateTeller", "hidden_fields", "plan_in", "shareable"]
 
 _NOT_SHARED = frozenset({"messages", "jump_to", "structured_response"})
 _PLANS = ("todos", "plan")
@@ -21,12 +21,15 @@ _PLANS = ("todos", "plan")
 class StateTeller:
     """Says the state of a graph whenever it really changed."""
 
-    def __init__(self, ctx: TurnContext, emitter: Emitter, middleware: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, ctx: TurnContext, emitter: Emitter, graph: Any, middleware: Sequence[Any] = ()
+    ) -> None:
         """Speak through a turn's context; a SessionMiddleware in the graph says how much."""
         self._ctx = ctx
         self._emitter = emitter
         owner = next((item for item in middleware if hasattr(item, "emit_state_snapshots")), None)
         self._when: str = getattr(owner, "emit_state_snapshots", "initial")
+        self._hidden = hidden_fields(graph)
         self._mapper: Callable[[dict[str, Any]], Any] | None = getattr(owner, "state_mapper", None)
         self._last: Any = None
 
@@ -35,7 +38,7 @@ class StateTeller:
         self._emitter.plan(plan_in(values))
         if self._when == "none":
             return
-        shared = shareable(values)
+        shared = shareable({key: value for key, value in values.items() if key not in self._hidden})
         self._last = shared if self._mapper is None else self._mapper(shared)
         if self._when != "final":
             self._say(whole=self._when == "all")
@@ -59,6 +62,15 @@ class StateTeller:
 def plan_in(values: dict[str, Any]) -> Any:
     """The plan among a graph's values, if it keeps one."""
     return next((values[field] for field in _PLANS if isinstance(values.get(field), list)), None)
+
+
+def hidden_fields(graph: Any) -> frozenset[str]:
+    """The fields that a graph keeps to itself: those that its output leaves out."""
+    builder: Any = getattr(graph, "builder", None)
+    schemas: Any = getattr(builder, "schemas", {})
+    shown = schemas.get(getattr(builder, "output_schema", None))
+    every = schemas.get(getattr(builder, "state_schema", None))
+    return frozenset(every or ()) - frozenset(shown or every or ())
 
 
 def shareable(values: dict[str, Any]) -> dict[str, Any]:

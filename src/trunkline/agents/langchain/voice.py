@@ -17,6 +17,7 @@ from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.kinds import locations_of
 from trunkline.context import Decision, TurnContext
 from trunkline.questions import Question
+from trunkline.translate import Translator
 
 __all__ = ["TurnVoice", "Voice", "current_voice", "speaking"]
 
@@ -116,10 +117,15 @@ class TurnVoice:
         *,
         durable: bool = False,
         answers: Mapping[str, ev.Answered] | None = None,
+        discretion: Translator[ev.AnyEvent, ev.AnyEvent] | None = None,
     ) -> None:
-        """Speak in a turn; ``answers`` are those that came after a restart, by durable key."""
+        """Speak in a turn; ``answers`` are those that came after a restart, by durable key.
+
+        ``discretion`` leaves out what is not to be shown.
+        """
         self.ctx = ctx
         self.emitter = emitter
+        self._discretion = discretion
         self._durable = durable
         self._answers = dict(answers or {})
 
@@ -145,7 +151,8 @@ class TurnVoice:
 
     def say(self, event: ev.AnyEvent) -> None:
         """Say an event in this turn."""
-        self.ctx.emit(event)
+        for shown in (event,) if self._discretion is None else self._discretion.feed(event):
+            self.ctx.emit(shown)
 
     async def ask(
         self,
@@ -158,6 +165,11 @@ class TurnVoice:
         """Ask whoever follows the session; only an agent that remembers can be asked durably."""
         if durable_key is not None and (known := self._answers.pop(durable_key, None)) is not None:
             return known
+        if self._discretion is not None:
+            # A call that is asked about has to be shown first; the question itself is the turn's to say.
+            *held, _ = self._discretion.feed(ev.Asked(question_id="", question=question))
+            for event in held:
+                self.ctx.emit(event)
         key = durable_key if self._durable else None
         return await self.ctx.ask(question, durable_key=key, group=group, lane=lane)
 

@@ -62,15 +62,18 @@ class Voyage:
         self._final: Any = None
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
+        discretion = agent.discretion()
         self._emitter = Emitter(
-            ctx.emit,
+            ctx.emit if discretion is None else self._say,
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
         )
-        self._voice = TurnVoice(ctx, self._emitter, durable=agent.durable, answers=answers)
-        self._state = StateTeller(ctx, self._emitter, agent.middleware)
+        self._voice = TurnVoice(
+            ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
+        )
+        self._state = StateTeller(ctx, self._emitter, agent.runnable, agent.middleware)
         self._handler = GraphHandler(
             self._emitter,
             on_usage=self._count,
@@ -93,6 +96,9 @@ class Voyage:
         own = self._agent.annotations_of(tool)
         found = find_tool(self._voice, tool) if own is None else None
         return own if found is None else found.metadata
+
+    def _say(self, event: ev.AnyEvent) -> None:
+        self._voice.say(event)
 
     def _keep(self, message: Any) -> None:
         self._final = message
