@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.frontends.acp.talking import Line, Talk, text
 
+from trunkline import stdio_transport
+
 
 @pytest.fixture
 def talk() -> Iterator[Talk]:
@@ -122,3 +124,7 @@ def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:
     assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
     assert talk.finish() == 0
     assert "_dropped was dropped" in talk.stderr
+
+
+def test_a_transport_has_no_loop_before_it_starts() -> None:
+    assert stdio_transport().loop is None

@@ -228,8 +228,8 @@ class Connection:
 
     def _tick_soon(self) -> None:
         if not self._ticking and not self.closed:
-            self._ticking = True
             asyncio.get_running_loop().call_soon(self.flush)
+            self._ticking = True
 
     # -- life --------------------------------------------------------------------------------------
 

@@ -77,6 +77,11 @@ class Handset:
 
     # -- life --------------------------------------------------------------------------------------
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The loop that reads the editor's words; None before it starts."""
+        return None if self._reading is None else self._reading.get_loop()
+
     async def start(self) -> None:
         """Take stdin and stdout; from now on what this process prints goes to stderr."""
         if self._connection is not None:
