@@ -13,8 +13,7 @@ import trunkline.agents.langchain.line as line_module
 from tests.agents.langchain.lines import call_of, kinds, pieces, statuses, text
 from tests.worlds import soon
 from trunkline import events as ev
-from trunkline.agents.langchain.acp import AcpVoice
-from trunkline.agents.langchain.line import Line
+from trunkline.agents.langchain.acp import AcpLine, AcpVoice
 from trunkline.context import Decision
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp import wire
@@ -27,7 +26,7 @@ CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}
 
 
 def voice_on(transport: Any, **options: Any) -> AcpVoice:
-    return AcpVoice(Line(transport, "s1", **options))
+    return AcpVoice(AcpLine(transport, "s1", **options))
 
 
 def permission(voice: AcpVoice, **options: Any) -> Permission:
@@ -82,7 +81,7 @@ def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
     voice.end()
     voice.say(ev.Text(message_id="m", delta="late"))
     assert transport.emitted == []
-    assert voice.line.interrupted is None
+    assert voice.line.ties.interrupted is None
 
 
 def test_an_interrupted_turn_can_be_given_up() -> None:
@@ -91,16 +90,16 @@ def test_an_interrupted_turn_can_be_given_up() -> None:
     voice.emitter.tool_started(None, "c1", "weather", {})
     voice.interrupt()
     voice.end()
-    assert voice.line.interrupted is voice
+    assert voice.line.ties.interrupted is voice
     assert statuses(transport, "c1") == ["pending", "in_progress"]
     voice.finish()
-    assert voice.line.interrupted is None
+    assert voice.line.ties.interrupted is None
     assert statuses(transport, "c1")[-1] == "failed"
 
 
 def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
     transport = RecordingTransport()
-    line = Line(transport, "s1")
+    line = AcpLine(transport, "s1")
     first, second = AcpVoice(line), AcpVoice(line)
     first.say(ev.Text(message_id="a", delta="one "))
     second.say(ev.Text(message_id="b", delta="two "))

@@ -41,8 +41,8 @@ from tests.agents.langchain.lines import (
 )
 from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import soon
+from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.asking import Rule
-from trunkline.agents.langchain.line import Transport
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.modes import Mode
 from trunkline.agents.langchain.standalone import AcpAgent, acp_agent, acp_middleware

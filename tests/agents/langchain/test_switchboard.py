@@ -24,7 +24,7 @@ THREAD: Any = {"configurable": {"thread_id": "s1"}}
 
 def opened(board: Switchboard, config: Any = THREAD, context: TrunklineContext | None = None) -> AcpVoice:
     voice = board.open(context, config)
-    assert voice is not None
+    assert isinstance(voice, AcpVoice)
     return voice
 
 

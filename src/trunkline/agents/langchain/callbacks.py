@@ -22,13 +22,13 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
-from trunkline.agents.langchain.line import Transport
 from trunkline.agents.langchain.lookup import Exchange, voice_of
-from trunkline.agents.langchain.switchboard import Switchboard
+from trunkline.agents.langchain.speaker import LineVoice
+from trunkline.agents.langchain.switchboard import Board, Switchboard
 from trunkline.agents.langchain.voice import TurnVoice, Voice, current_voice
 
 __all__ = ["TrunklineCallbackHandler", "is_followed"]
@@ -114,11 +114,12 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         voice = self._voice(metadata)
         if voice is None or isinstance(voice, TurnVoice):
             return None  # Nobody listens, or a session that follows its agent by itself.
-        if isinstance(voice, AcpVoice) and not voice.claim(self):
+        if isinstance(voice, LineVoice) and not voice.claim(self):
             return None  # Another handler speaks already.
         route.voice = voice
         route.emitter = self._view(voice.emitter)
-        route.handler = GraphHandler(route.emitter)
+        on_usage = voice.count if isinstance(voice, LineVoice) else None
+        route.handler = GraphHandler(route.emitter, on_usage=on_usage)
         return route.handler
 
     def _voice(self, metadata: dict[str, Any] | None) -> Voice | None:
@@ -126,7 +127,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
             runtime = get_runtime()
         except (RuntimeError, KeyError):
             # No graph, but a model, or a chain around one.
-            if current_voice() is None and isinstance(self.exchange, Switchboard):
+            if current_voice() is None and isinstance(self.exchange, Board):
                 return self.exchange.open(None, {"configurable": metadata or {}})
             return current_voice()
         return voice_of(runtime, self)
@@ -201,8 +202,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         """Forget a chain that failed; an interrupt leaves the turn open for whoever resumes it."""
         route = self._routes.get(run_id)
         if route is not None and route.handler is not None:
-            if isinstance(error, GraphInterrupt) and isinstance(route.voice, AcpVoice):
-                route.voice.interrupt()
+            if isinstance(error, GraphInterrupt) and isinstance(route.voice, LineVoice):
+                route.voice.interrupt(error, route.handler.lane_of(run_id))
             self._pass(route.handler.on_chain_error(error, run_id=run_id))
         self._leave(run_id, error)
 
@@ -324,8 +325,10 @@ class _Route:
 
     def end(self, outcome: Any) -> None:
         """End the turn, unless somebody keeps it."""
-        if isinstance(self.voice, AcpVoice) and not self.voice.kept:
-            self.voice.end(outcome)
+        if isinstance(self.voice, LineVoice):
+            self.voice.final = outcome
+            if not self.voice.kept:
+                self.voice.end(outcome)
         self.handler = None
 
 

@@ -25,9 +25,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
 
-from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.acp import AcpVoice, Transport
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
-from trunkline.agents.langchain.line import Transport
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, cast
@@ -17,15 +18,15 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.acp import AcpVoice
+from trunkline.agents.langchain.acp import AcpLine, AcpVoice, Transport
 from trunkline.agents.langchain.kinds import KindMapper
-from trunkline.agents.langchain.line import Line, Transport
 from trunkline.agents.langchain.lookup import TrunklineContext
+from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.frontends.acp import wire
 from trunkline.handles import in_loop
 from trunkline.translate import Translator
 
-__all__ = ["SWITCHBOARD", "SessionIdExtractor", "Switchboard", "session_in"]
+__all__ = ["SWITCHBOARD", "Board", "SessionIdExtractor", "Switchboard", "session_in"]
 
 SessionIdExtractor = Callable[[Any], "str | None"]
 """From the config of a run (or of a checkpoint) to the session it belongs to."""
@@ -44,31 +45,28 @@ def session_in(config: Any) -> str | None:
     return None
 
 
-class Switchboard:
-    """Connects runs to voices on transports."""
+class Board(ABC):
+    """Connects runs to voices on transports, in whatever protocol."""
 
     def __init__(
         self,
-        transport: Transport | None = None,
+        transport: Any = None,
         *,
         session_id_extractor: SessionIdExtractor | None = None,
-        client_capabilities: wire.ClientCapabilities | None = None,
         tool_kind_mapper: KindMapper | None = None,
         discretion: Callable[[], Translator[ev.AnyEvent, ev.AnyEvent] | None] | None = None,
     ) -> None:
         """Speak through a transport, or through the one that a run's context brings."""
         self._transport = transport
         self._session_of = session_id_extractor or session_in
-        self._client = client_capabilities
         self._kind_mapper = tool_kind_mapper
         self._discretion = discretion
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
-        self._runs: OrderedDict[int, tuple[object, AcpVoice]] = OrderedDict()
-        self._lines: OrderedDict[tuple[int, str | None], Line] = OrderedDict()
+        self._runs: OrderedDict[int, tuple[object, LineVoice]] = OrderedDict()
         self._lock = threading.RLock()
 
-    def connect(self, context: TrunklineContext | None) -> AcpVoice | None:
+    def connect(self, context: TrunklineContext | None) -> LineVoice | None:
         """The voice of the run this code is part of; None when nobody is there to talk to."""
         run = get_runtime().control
         with self._lock:
@@ -84,49 +82,77 @@ class Switchboard:
             oldest.finish()
         return voice
 
-    def open(self, context: TrunklineContext | None, config: Any, *, kept: bool = False) -> AcpVoice | None:
+    def open(self, context: TrunklineContext | None, config: Any, *, kept: bool = False) -> LineVoice | None:
         """Begin a turn, or go on with the one that was interrupted in this session."""
         transport = self._transport
-        session_id: str | None = None
-        run_id: str | None = None
-        if context is not None:
-            transport = context.transport if context.transport is not None else transport
-            session_id, run_id = context.thread_id, context.run_id
+        if context is not None and context.transport is not None:
+            transport = context.transport
         if transport is None:
             return None
-        if session_id is None:
-            session_id = self._session_of(config)
         with self._lock:
-            line = self._line(transport, session_id)
-            voice = line.interrupted
-            if voice is not None:
-                voice.go_on()
-                voice.kept = kept
-                return voice
-            return AcpVoice(
-                line,
-                run_id=run_id,
-                kind_mapper=self._kind_mapper,
-                discretion=self._discretion() if self._discretion is not None else None,
-                on_over=self._forget,
-                kept=kept,
-            )
+            return self._begin(transport, context or TrunklineContext(), config, kept=kept)
 
-    def _line(self, transport: Transport, session_id: str | None) -> Line:
-        key = (id(transport), session_id)
-        line = self._lines.get(key)
-        if line is None:
-            line = self._lines[key] = Line(transport, session_id, client=self._client, home=self._home)
-            if len(self._lines) > _MOST_LINES:
-                self._lines.popitem(last=False)
-        self._lines.move_to_end(key)
-        return line
+    @abstractmethod
+    def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> LineVoice:
+        """Give the voice of a run on a transport."""
 
-    def _forget(self, voice: AcpVoice) -> None:
+    def _manner(self, *, kept: bool) -> dict[str, Any]:
+        """How a new voice speaks."""
+        return {
+            "kind_mapper": self._kind_mapper,
+            "discretion": self._discretion() if self._discretion is not None else None,
+            "on_over": self._forget,
+            "kept": kept,
+        }
+
+    def _forget(self, voice: LineVoice) -> None:
         with self._lock:
             for key, (_, known) in list(self._runs.items()):
                 if known is voice:
                     del self._runs[key]
+
+
+class Switchboard(Board):
+    """Connects runs to voices that speak ACP."""
+
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        session_id_extractor: SessionIdExtractor | None = None,
+        client_capabilities: wire.ClientCapabilities | None = None,
+        tool_kind_mapper: KindMapper | None = None,
+        discretion: Callable[[], Translator[ev.AnyEvent, ev.AnyEvent] | None] | None = None,
+    ) -> None:
+        """Speak to clients with these capabilities."""
+        super().__init__(
+            transport,
+            session_id_extractor=session_id_extractor,
+            tool_kind_mapper=tool_kind_mapper,
+            discretion=discretion,
+        )
+        self._client = client_capabilities
+        self._lines: OrderedDict[tuple[int, str | None], AcpLine] = OrderedDict()
+
+    def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> AcpVoice:
+        session_id = context.thread_id
+        line = self._line(transport, self._session_of(config) if session_id is None else session_id)
+        voice = line.ties.interrupted
+        if isinstance(voice, AcpVoice):
+            voice.go_on()
+            voice.kept = kept
+            return voice
+        return AcpVoice(line, run_id=context.run_id, **self._manner(kept=kept))
+
+    def _line(self, transport: Transport, session_id: str | None) -> AcpLine:
+        key = (id(transport), session_id)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = AcpLine(transport, session_id, client=self._client, home=self._home)
+            if len(self._lines) > _MOST_LINES:
+                self._lines.popitem(last=False)
+        self._lines.move_to_end(key)
+        return line
 
 
 SWITCHBOARD = Switchboard()

@@ -11,10 +11,11 @@ from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
 
 from trunkline import events as ev
-from trunkline.agents.langchain.acp import AcpVoice
 from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.middleware.attached import AttachedServers
+from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
+from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.state import shareable
 from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
 from trunkline.agents.langchain.voice import TurnVoice, Voice
@@ -44,6 +45,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     ``async with``.
     """
 
+    trace_policy = LIGHT
     exchange: Exchange | None = None
 
     def __init__(
@@ -107,6 +109,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._relay(voice, request, response)
         return response
 
+    @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
         voice = self._observe(request)
@@ -131,7 +134,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _relay(self, voice: Voice | None, request: Any, response: Any) -> None:
         """Say what the model answered, where no callback said it token by token."""
-        if isinstance(voice, AcpVoice) and not is_nested(request.runtime):
+        if isinstance(voice, LineVoice) and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
             for message in getattr(answer, "result", [answer]):
                 voice.emitter.message(None, message)
@@ -148,6 +151,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 request = request if tool is None else request.override(tool=tool)
             return carry_out_sync(request, handler, owner)
 
+    @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool, one of the session's own too."""
         with speaking_for(request.runtime, self) as voice:
@@ -170,7 +174,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if is_nested(runtime):
             return
         self._tell(voice, state, last=True)
-        if isinstance(voice, AcpVoice) and not voice.kept and not voice.claimed:
+        if isinstance(voice, LineVoice) and not voice.kept and not voice.claimed:
             # No callback follows this run, and nobody else will say that it is over.
             messages = cast("list[Any]", state.get("messages") or [])
             voice.end(messages[-1] if messages else None)
