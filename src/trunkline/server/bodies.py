@@ -10,7 +10,7 @@ from starlette.requests import Request
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
-__all__ = ["is_deeper", "read_body"]
+__all__ = ["check_depth", "is_deeper", "read_body"]
 
 _STRINGS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
@@ -41,9 +41,14 @@ async def read_body(request: Request, limits: Limits) -> bytes:
             408, "slow", f"the body took longer than {limits.body_seconds:g} seconds", {"connection": "close"}
         ) from None
     body = b"".join(parts)
+    check_depth(body, limits)
+    return body
+
+
+def check_depth(body: bytes, limits: Limits) -> None:
+    """Refuse JSON that is nested too deeply, before anything tries to read it."""
     if is_deeper(body, limits.json_depth):
         raise Refusal(422, "depth", f"the body is nested deeper than {limits.json_depth} levels")
-    return body
 
 
 def _too_large(limits: Limits) -> Refusal:

@@ -55,7 +55,7 @@ class CopilotKitRoutes:
             Route("/copilotkit/info", self.info, methods=["GET"]),
             Route("/copilotkit/agent/{agent}/run", self.run, methods=["POST"]),
             Route("/copilotkit/agent/{agent}/connect", self.connect, methods=["POST"]),
-            Route("/copilotkit/agent/{agent}/stop/{thread}", self.stop, methods=["POST"]),
+            Route("/copilotkit/agent/{agent}/stop/{thread:path}", self.stop, methods=["POST"]),
         ]
 
     async def info(self, request: Request) -> Response:

@@ -8,6 +8,8 @@ from trunkline.server.agui import AguiRoutes
 from trunkline.server.copilotkit import CopilotKitRoutes
 from trunkline.server.exchange import Exchange
 from trunkline.server.health import HealthRoutes
+from trunkline.server.sessions import SessionRoutes
+from trunkline.server.sockets import SocketRoutes
 
 __all__ = ["routes_of"]
 
@@ -17,5 +19,7 @@ def routes_of(exchange: Exchange) -> list[BaseRoute]:
     return [
         *HealthRoutes(exchange).routes(),
         *AguiRoutes(exchange).routes(),
+        *SocketRoutes(exchange).routes(),
         *CopilotKitRoutes(exchange).routes(),
+        *SessionRoutes(exchange).routes(),
     ]
