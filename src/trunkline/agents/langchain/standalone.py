@@ -1,4 +1,4 @@
-"""ACP for somebody's own agent, without a server of ours: ``acp_middleware`` and ``acp_agent``.
+"""Somebody's own agent, without a server of ours: in ACP, and what every protocol needs for it.
 
 ::
 
@@ -9,11 +9,15 @@
     agent = acp_agent(model, tools, transport=transport)          # the same in one object
     await agent.ainvoke(prompt, {"configurable": {"thread_id": session_id}})
     await agent.ainvoke(prompt, transport=another)
+
+The middlewares and the callback handler find the voice of their run through a board; the agent around
+them opens it before the run and ends it with the run, well or not.
 """
 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
@@ -25,7 +29,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
 
-from trunkline.agents.langchain.acp import AcpVoice, Transport
+from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
@@ -33,107 +37,77 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.switchboard import Switchboard
+from trunkline.agents.langchain.speaker import LineVoice
+from trunkline.agents.langchain.switchboard import Board, Switchboard
 from trunkline.agents.langchain.voice import speaking
 from trunkline.errors import ConfigurationError
 
-__all__ = ["AcpAgent", "AcpMiddleware", "acp_agent", "acp_middleware"]
+__all__ = [
+    "NOTHING",
+    "PIECES",
+    "AcpAgent",
+    "LineMiddleware",
+    "StandaloneAgent",
+    "acp_agent",
+    "acp_middleware",
+    "assemble",
+    "check_names",
+    "names_of",
+    "share",
+]
 
 # What an option is for: every piece takes those that it knows by name.
-_PIECES: tuple[Callable[..., Any], ...] = (
+PIECES: tuple[Callable[..., Any], ...] = (
     SessionMiddleware,
     ToolMiddleware,
     PermissionMiddleware,
     ModeMiddleware,
     PlanMiddleware,
     TrunklineCallbackHandler,
-    Switchboard,
 )
 _OURS = frozenset({"transport", "discretion"})
 
 
-class AcpMiddleware(list[AgentMiddleware[Any, Any, Any]]):
-    """The middlewares of an agent that speaks ACP, in their order; ``callbacks`` go into its config."""
+class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
+    """The middlewares of an agent that speaks by itself, in their order; ``callbacks`` go into its config."""
 
-    def __init__(self, transport: Transport | None, options: dict[str, Any]) -> None:
-        """Made by ``acp_middleware``."""
-        _check(options)
-        tools = ToolMiddleware(**_share(options, ToolMiddleware))
-        self.switchboard = Switchboard(transport, discretion=tools.discretion, **_share(options, Switchboard))
-        self.session = SessionMiddleware(**_share(options, SessionMiddleware))
+    def __init__(self, options: dict[str, Any], make_board: Callable[[Any], Board]) -> None:
+        """Make the pieces with their options; ``make_board`` gets what is left out of all that is said."""
+        tools = ToolMiddleware(**share(options, ToolMiddleware))
+        self.board = make_board(tools.discretion)
+        self.session = SessionMiddleware(**share(options, SessionMiddleware))
         chosen: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]
         if options.get("policy") is not None:
-            chosen.append(PermissionMiddleware(**_share(options, PermissionMiddleware)))
+            chosen.append(PermissionMiddleware(**share(options, PermissionMiddleware)))
         if options.get("modes") is not None or options.get("default_mode") is not None:
-            chosen.append(ModeMiddleware(**_share(options, ModeMiddleware)))
-        chosen.append(PlanMiddleware(**_share(options, PlanMiddleware)))
+            chosen.append(ModeMiddleware(**share(options, ModeMiddleware)))
+        chosen.append(PlanMiddleware(**share(options, PlanMiddleware)))
         super().__init__(chosen)
-        handler = TrunklineCallbackHandler(**_share(options, TrunklineCallbackHandler))
+        handler = TrunklineCallbackHandler(**share(options, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
         for piece in cast("list[Any]", [*chosen, handler]):
-            piece.exchange = self.switchboard
+            piece.exchange = self.board
 
     async def aclose(self) -> None:
         """End what the middlewares opened."""
         await self.session.aclose()
 
 
-def acp_middleware(transport: Transport | None = None, **options: Any) -> AcpMiddleware:
-    """Make the middlewares and callbacks with which an agent speaks ACP through a transport.
-
-    Options are those of SessionMiddleware, ToolMiddleware, PermissionMiddleware (with ``policy``),
-    ModeMiddleware (with ``modes``), PlanMiddleware and TrunklineCallbackHandler, by name; besides,
-    ``client_capabilities`` are what the client said it can do. Everything is on by default. Without a
-    transport each run brings its own: ``context=TrunklineContext(transport=...)``.
-    """
-    return AcpMiddleware(transport, options)
-
-
-def acp_agent(
-    model_or_agent: Any,
-    tools: Iterable[Any] | None = None,
-    *,
-    transport: Transport | None = None,
-    middleware: Iterable[Any] = (),
-    callbacks: Iterable[BaseCallbackHandler] = (),
-    **options: Any,
-) -> AcpAgent:
-    """Make an agent that speaks ACP, from a model (as ``create_agent`` does) or around an agent.
-
-    Options are those of ``acp_middleware`` and of ``create_agent``. An agent that exists already is
-    followed by callbacks alone: it was built without our middlewares, and takes only their options.
-    """
-    ours = {name: options.pop(name) for name in list(options) if name in _KNOWN}
-    line = acp_middleware(transport, **ours)
-    if isinstance(model_or_agent, Runnable) and not isinstance(model_or_agent, BaseChatModel):
-        extra = [*options, *(["tools"] if tools else []), *(["middleware"] if middleware else [])]
-        if extra:
-            raise ConfigurationError(
-                f"this agent is built already, so {', '.join(extra)} cannot be added: "
-                "give acp_agent the model instead, or give them to create_agent"
-            )
-        built = cast("Runnable[Any, Any]", model_or_agent)
-    else:
-        build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
-        built = build(model_or_agent, list(tools or ()), middleware=[*line, *middleware], **options)
-    return AcpAgent(built, line, callbacks)
-
-
-class AcpAgent:
-    """An agent that tells an ACP client what it does; one object serves any number of clients.
+class StandaloneAgent(ABC):
+    """An agent that tells a client what it does; one object serves any number of clients.
 
     A run's ``transport``, or its ``context=TrunklineContext(transport=, thread_id=, run_id=)``, says which
-    client; otherwise it is the one that ``acp_agent`` was given. ``invoke`` and ``stream`` ask nobody
+    client; otherwise it is the one that the agent was made with. ``invoke`` and ``stream`` ask nobody
     anything from inside an event loop: there it is ``ainvoke`` and ``astream``.
     """
 
     def __init__(
         self,
         agent: Runnable[Any, Any],
-        middleware: AcpMiddleware,
+        middleware: LineMiddleware,
         callbacks: Iterable[BaseCallbackHandler] = (),
     ) -> None:
-        """Made by ``acp_agent``."""
+        """Made by a function that knows the protocol."""
         self.agent = agent
         """The agent itself, for whatever else it can do."""
         self.middleware = middleware
@@ -144,39 +118,43 @@ class AcpAgent:
         input: Any,
         config: RunnableConfig | None = None,
         *,
-        transport: Transport | None = None,
+        transport: Any = None,
         context: Any = None,
         **kwargs: Any,
     ) -> Any:
         """Run the agent and give its result."""
-        with self._running(config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
-            return await self.agent.ainvoke(input, merged, **kwargs)
+        with self._running(input, config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
+            given = await self._aprepare(input, voice, merged)
+            return None if given is NOTHING else await self.agent.ainvoke(given, merged, **kwargs)
 
     def invoke(
         self,
         input: Any,
         config: RunnableConfig | None = None,
         *,
-        transport: Transport | None = None,
+        transport: Any = None,
         context: Any = None,
         **kwargs: Any,
     ) -> Any:
         """Run the agent in this thread and give its result."""
-        with self._running(config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
-            return self.agent.invoke(input, merged, **kwargs)
+        with self._running(input, config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
+            return self.agent.invoke(self._prepare(input, voice, merged), merged, **kwargs)
 
     async def astream(
         self,
         input: Any,
         config: RunnableConfig | None = None,
         *,
-        transport: Transport | None = None,
+        transport: Any = None,
         context: Any = None,
         **kwargs: Any,
     ) -> AsyncGenerator[Any]:
         """Run the agent and give what it streams."""
-        with self._running(config, transport, context, kwargs) as (voice, merged):
-            stream = cast("AsyncGenerator[Any]", self.agent.astream(input, merged, **kwargs))
+        with self._running(input, config, transport, context, kwargs) as (voice, merged):
+            given = await self._aprepare(input, voice, merged)
+            if given is NOTHING:
+                return
+            stream = cast("AsyncGenerator[Any]", self.agent.astream(given, merged, **kwargs))
             try:
                 while True:
                     # Step by step: whoever reads the stream must not find himself in this voice.
@@ -193,13 +171,14 @@ class AcpAgent:
         input: Any,
         config: RunnableConfig | None = None,
         *,
-        transport: Transport | None = None,
+        transport: Any = None,
         context: Any = None,
         **kwargs: Any,
     ) -> Generator[Any]:
         """Run the agent in this thread and give what it streams."""
-        with self._running(config, transport, context, kwargs) as (voice, merged):
-            stream = cast("Generator[Any]", self.agent.stream(input, merged, **kwargs))
+        with self._running(input, config, transport, context, kwargs) as (voice, merged):
+            given = self._prepare(input, voice, merged)
+            stream = cast("Generator[Any]", self.agent.stream(given, merged, **kwargs))
             try:
                 while True:
                     with _in_voice(voice):
@@ -214,24 +193,37 @@ class AcpAgent:
         """End what the agent's middlewares opened."""
         await self.middleware.aclose()
 
+    # -- what a protocol says of a run -------------------------------------------------------------
+
+    @abstractmethod
+    def _named(self, input: Any, about: TrunklineContext, config: RunnableConfig) -> RunnableConfig:
+        """Write down in the config which thread a run belongs to."""
+
+    def _prepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
+        """Give what the agent takes."""
+        return input
+
+    async def _aprepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
+        """Give what the agent takes, or NOTHING when there is nothing to run."""
+        return self._prepare(input, voice, config)
+
     @contextmanager
     def _running(
         self,
+        input: Any,
         config: RunnableConfig | None,
-        transport: Transport | None,
+        transport: Any,
         context: Any,
         kwargs: dict[str, Any],
-    ) -> Generator[tuple[AcpVoice | None, RunnableConfig]]:
+    ) -> Generator[tuple[LineVoice | None, RunnableConfig]]:
         """Open a voice for one run, and end it with the run."""
         if context is not None:
             kwargs["context"] = context
         about = context if isinstance(context, TrunklineContext) else TrunklineContext()
         if transport is not None:
             about = TrunklineContext(transport=transport, thread_id=about.thread_id, run_id=about.run_id)
-        merged = merge_configs(config, {"callbacks": self._callbacks})
-        if about.thread_id is not None:
-            merged = merge_configs(merged, {"configurable": {"thread_id": about.thread_id}})
-        voice = self.middleware.switchboard.open(about, merged, kept=True)
+        merged = self._named(input, about, merge_configs(config, {"callbacks": self._callbacks}))
+        voice = self.middleware.board.open(about, merged, kept=True)
         try:
             yield voice, merged
         except BaseException as error:
@@ -242,26 +234,96 @@ class AcpAgent:
             voice.end()
 
 
+NOTHING: Any = object()
 _END: Any = object()
 
 
-def _in_voice(voice: AcpVoice | None) -> AbstractContextManager[None]:
+def _in_voice(voice: LineVoice | None) -> AbstractContextManager[None]:
     return nullcontext() if voice is None else speaking(voice)
 
 
-def _names(piece: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(piece).parameters if name not in _OURS]
+# -- putting an agent together ---------------------------------------------------------------------
 
 
-_KNOWN = sorted({name for piece in _PIECES for name in _names(piece)})
+def assemble(
+    name: str,
+    model_or_agent: Any,
+    tools: Iterable[Any] | None,
+    line: LineMiddleware,
+    middleware: Iterable[Any],
+    options: dict[str, Any],
+) -> Runnable[Any, Any]:
+    """Make an agent of a model with these middlewares, or take one that is built already as it is."""
+    if isinstance(model_or_agent, Runnable) and not isinstance(model_or_agent, BaseChatModel):
+        extra = [*options, *(["tools"] if tools else []), *(["middleware"] if middleware else [])]
+        if extra:
+            raise ConfigurationError(
+                f"this agent is built already, so {', '.join(extra)} cannot be added: "
+                f"give {name} the model instead, or give them to create_agent"
+            )
+        return cast("Runnable[Any, Any]", model_or_agent)
+    build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
+    return build(model_or_agent, list(tools or ()), middleware=[*line, *middleware], **options)
 
 
-def _check(options: dict[str, Any]) -> None:
+def names_of(*pieces: Callable[..., Any]) -> list[str]:
+    """The names of the options that these pieces know."""
+    return sorted({name for piece in pieces for name in inspect.signature(piece).parameters} - _OURS)
+
+
+def check_names(options: dict[str, Any], known: Iterable[str]) -> None:
+    """Refuse an option that nobody knows."""
     for name in options:
-        if name not in _KNOWN:
-            raise ConfigurationError(f"there is no option {name!r}; the options are {', '.join(_KNOWN)}")
+        if name not in known:
+            raise ConfigurationError(f"there is no option {name!r}; the options are {', '.join(known)}")
 
 
-def _share(options: dict[str, Any], piece: Callable[..., Any]) -> dict[str, Any]:
+def share(options: dict[str, Any], piece: Callable[..., Any]) -> dict[str, Any]:
     """Those of the options that a piece knows."""
-    return {name: options[name] for name in _names(piece) if name in options}
+    return {name: options[name] for name in names_of(piece) if name in options}
+
+
+# -- ACP -------------------------------------------------------------------------------------------
+
+_KNOWN = names_of(*PIECES, Switchboard)
+
+
+def acp_middleware(transport: Transport | None = None, **options: Any) -> LineMiddleware:
+    """Make the middlewares and callbacks with which an agent speaks ACP through a transport.
+
+    Options are those of SessionMiddleware, ToolMiddleware, PermissionMiddleware (with ``policy``),
+    ModeMiddleware (with ``modes``), PlanMiddleware and TrunklineCallbackHandler, by name; besides,
+    ``client_capabilities`` are what the client said it can do. Everything is on by default. Without a
+    transport each run brings its own: ``context=TrunklineContext(transport=...)``.
+    """
+    check_names(options, _KNOWN)
+    own = share(options, Switchboard)
+    return LineMiddleware(options, lambda discretion: Switchboard(transport, discretion=discretion, **own))
+
+
+def acp_agent(
+    model_or_agent: Any,
+    tools: Iterable[Any] | None = None,
+    *,
+    transport: Transport | None = None,
+    middleware: Iterable[Any] = (),
+    callbacks: Iterable[BaseCallbackHandler] = (),
+    **options: Any,
+) -> AcpAgent:
+    """Make an agent that speaks ACP, from a model (as ``create_agent`` does) or around an agent.
+
+    Options are those of ``acp_middleware`` and of ``create_agent``. An agent that exists already is
+    followed by callbacks alone: it was built without our middlewares, and takes only their options.
+    """
+    line = acp_middleware(transport, **{name: options.pop(name) for name in _KNOWN if name in options})
+    built = assemble("acp_agent", model_or_agent, tools, line, middleware, options)
+    return AcpAgent(built, line, callbacks)
+
+
+class AcpAgent(StandaloneAgent):
+    """An agent that tells an ACP client what it does."""
+
+    def _named(self, input: Any, about: TrunklineContext, config: RunnableConfig) -> RunnableConfig:
+        if about.thread_id is None:
+            return config
+        return merge_configs(config, {"configurable": {"thread_id": about.thread_id}})
