@@ -90,7 +90,7 @@ def read_citations(block: Block, message_id: str) -> list[ev.Source]:
 
 
 def _read_citation(note: Block, message_id: str, number: int) -> ev.Source:
-    url, title, kept = note.get("url"), note.get("title"), _kept(note)
+    url, title, kept = _text(note.get("url")), _text(note.get("title")), _kept(note)
     rest = {key: note[key] for key in note if key not in ("type", "id", "url", "title", "extras")}
     if theirs := {key: value for key, value in _extras(note).items() if key != OURS}:
         rest["extras"] = theirs
@@ -99,15 +99,16 @@ def _read_citation(note: Block, message_id: str, number: int) -> ev.Source:
         source_id=str(note.get("id") or url or f"{message_id}:{number}"),
         url=url,
         title=title,
-        document=kept.get("document", None if url else title),
-        mime_type=kept.get("mime_type"),
+        document=_text(kept.get("document", None if url else title)),
+        mime_type=_text(kept.get("mime_type")),
         meta={"citation": rest} if rest else None,
     )
 
 
 def read_found_page(block: Block) -> c.SourceBlock:
     """Give one page that a provider's search found."""
-    return c.SourceBlock(source_id=str(block["url"]), url=block["url"], title=block.get("title"))
+    url = str(block["url"])
+    return c.SourceBlock(source_id=url, url=url, title=_text(block.get("title")))
 
 
 def cite(source: ev.Source) -> c.SourceBlock:
@@ -125,7 +126,7 @@ def cite(source: ev.Source) -> c.SourceBlock:
 def read_thought(block: Block, message_id: str) -> ev.Thought:
     """Give a piece of reasoning, with the seal its provider wants to see again."""
     sealed = _extras(block).get("signature") or block.get("signature")
-    return ev.Thought(message_id=message_id, delta=str(block.get("reasoning") or ""), signature=sealed)
+    return ev.Thought(message_id=message_id, delta=str(block.get("reasoning") or ""), signature=_text(sealed))
 
 
 def has_place(block: Block) -> bool:
@@ -136,18 +137,18 @@ def has_place(block: Block) -> bool:
 def _address(block: Block) -> str | None:
     """Give the address of a block: its own, or one made of a provider's file id."""
     if block.get("url") is not None or block.get("file_id") is None:
-        return block.get("url")
+        return _text(block.get("url"))
     return f"{_FILE_ID}{block['file_id']}"
 
 
 def read_media(kind: str, block: Block) -> c.Content:
     """Give an image, a sound or a video."""
-    kept, mime = _kept(block), block.get("mime_type")
+    kept, mime = _kept(block), _text(block.get("mime_type"))
     data = None if block.get("base64") is None else encode_data(block["base64"])
     if mime is None:
         mime = f"{kind}/*" if data is None else _guess_mime(kind, data)
-    url = kept.get("url", _address(block))
-    return _MEDIA[kind](mime_type=mime, data=data, url=url, blob=kept.get("blob"), **_common(block))
+    url, blob = _text(kept.get("url", _address(block))), _text(kept.get("blob"))
+    return _MEDIA[kind](mime_type=mime, data=data, url=url, blob=blob, **_common(block))
 
 
 def _guess_mime(kind: str, data: str) -> str:
@@ -159,7 +160,7 @@ def read_file(block: Block) -> c.Content:
     """Give a file: what is embedded is a resource, what is elsewhere is a link."""
     about = block | _extras(block)
     name = next((str(about[key]) for key in ("filename", "title", "name") if about.get(key)), None)
-    common = {"mime_type": block.get("mime_type"), **_common(block)}
+    common: Block = {"mime_type": _text(block.get("mime_type")), **_common(block)}
     if block.get("text") is not None:
         return c.ResourceBlock(uri=f"file:{name or 'text'}", text=str(block["text"]), **common)
     if block.get("base64") is not None:
@@ -195,12 +196,17 @@ def _announce(block: Block, message_id: str) -> ev.ToolCall:
     name = str(_extras(block).get("tool_name") or block.get("name") or "tool")
     return ev.ToolCall(
         call_id=call_id_of(block.get("id"), message_id),
-        native_id=block.get("id"),
+        native_id=_text(block.get("id")),
         name=name,
         title=title_of(name, block.get("args")),
         kind=kind_of(name),
         message_id=message_id or None,
     )
+
+
+def _text(value: Any) -> str | None:
+    """Give a field as text, whatever its provider made of it."""
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 def _extras(block: Block) -> Block:
@@ -218,8 +224,11 @@ def _common(block: Block) -> Block:
     kept = _kept(block)
     theirs = {key: value for key, value in block.items() if key not in _FIELDS}
     theirs |= {key: value for key, value in _extras(block).items() if key != OURS}
-    meta = kept.get("meta", {_THEIRS: theirs} if theirs else None)
-    return {"annotations": kept.get("annotations"), "meta": meta}
+    notes, meta = kept.get("annotations"), kept.get("meta", {_THEIRS: theirs} if theirs else None)
+    return {
+        "annotations": notes if isinstance(notes, dict) else None,
+        "meta": meta if isinstance(meta, dict) else None,
+    }
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ __all__ = ["ContentBlockMapper", "Neutral"]
 
 Neutral = Union[c.Content, ev.AnyEvent]
 
-_PLAIN = frozenset({"type", "text", "id", "index"})
+_TOKENS = {kind: frozenset({"type", "id", "index", kind}) for kind in ("text", "reasoning", "thinking")}
+"""The blocks that are one token and nothing else, by type, with all that such a block holds."""
 
 
 class ContentBlockMapper:
@@ -39,8 +40,13 @@ class ContentBlockMapper:
         """Give what one LangChain block means, in standard shape or in a provider's own."""
         if isinstance(block, str):
             return [c.TextBlock(text=block)]
-        if block.get("type") == "text" and block.keys() <= _PLAIN:
-            return [c.TextBlock(text=block.get("text") or "")]
+        # Tokens come as these, so they take the short way.
+        kind = str(block.get("type"))
+        if kind in _TOKENS and block.keys() <= _TOKENS[kind]:
+            said = str(block.get(kind) or "")
+            return [
+                c.TextBlock(text=said) if kind == "text" else ev.Thought(message_id=message_id, delta=said)
+            ]
         return [item for made in standardize(block) for item in self._read(made, message_id)]
 
     def _read(self, block: Block, message_id: str) -> list[Neutral]:
@@ -83,8 +89,9 @@ class ContentBlockMapper:
         """Give the blocks of a message, or of its content, that are content in our sense."""
         if isinstance(content, BaseMessage):
             return self.content_of(_whole_content(content))
-        found = [content] if isinstance(content, str) else cast("list[str | Block]", content or [])
-        said = [item for block in found if block for item in self.to_neutral(block)]
+        found = [content] if isinstance(content, str) else cast("list[Any]", content or [])
+        whole = [cast("str | Block", block) for block in found if block and isinstance(block, str | dict)]
+        said = [item for block in whole for item in self.to_neutral(block)]
         blocks = [b.cite(item) if isinstance(item, ev.Source) else item for item in said]
         return tuple(item for item in blocks if isinstance(item, c.Block))
 

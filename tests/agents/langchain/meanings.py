@@ -1,0 +1,19 @@
+"""What LangChain's blocks mean, in the words that tests of them share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.agents.langchain.content import Neutral
+
+__all__ = ["PNG", "called"]
+
+PNG = "iVBORw0KGgo="
+"""The beginning of an image."""
+
+
+def called(name: str, args: Any, **fields: Any) -> list[Neutral]:
+    """What is said of a whole call of message ``m``."""
+    made = ev.ToolCall(call_id="c1", native_id="c1", name=name, message_id="m", **fields)
+    return [made, ev.ToolUpdate(call_id="c1", input=args)]
