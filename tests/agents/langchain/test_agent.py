@@ -524,3 +524,17 @@ async def test_a_tool_middleware_that_raises_errors_ends_the_turn_with_them() ->
     async with world(agent) as hub:
         ended = terminal(await collect(await hub.create(), "Go!"))
     assert isinstance(ended, ev.TurnFailed)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_what_a_provider_puts_beside_the_content_is_said_too(streaming: bool) -> None:
+    thinking = AIMessage("Well.", additional_kwargs={"reasoning_content": "Let me think."})
+    refusing = AIMessage("", additional_kwargs={"refusal": "I will not."})
+    agent, _ = agent_of(thinking, refusing, streaming=streaming)
+    async with world(agent) as hub:
+        session = await hub.create()
+        first = await collect(session, "Go!")
+        second = await collect(session, "Do it!")
+    assert "".join(event.delta for event in only(first, ev.Thought)) == "Let me think."
+    assert text_of(second) == "I will not."
+    assert terminal(second) == ev.TurnFinished(turn_id=second[0].turn_id, stop_reason="refusal")

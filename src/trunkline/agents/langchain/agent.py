@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.config import merge_configs
 
@@ -124,10 +123,7 @@ class LangChainAgent:
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Answer a prompt."""
-        message = HumanMessage(
-            content=cast("Any", self.mapper.message_content(prompt.content)),
-            id=prompt.message_id or f"{ctx.turn_id}.0",
-        )
+        message = self.mapper.user_message(prompt.content, prompt.message_id or f"{ctx.turn_id}.0")
         # A session that was loaded again may have come with others.
         await self.open_session(ctx.session)
         voyage = Voyage(self, ctx)

@@ -117,6 +117,8 @@ class Emitter:
         if run.message_id is None:
             run.message_id = str(message.id)
             self._said.add(run.message_id)
+        if message.additional_kwargs:
+            self._aside(run, message.additional_kwargs)
         content = message.content
         if type(content) is str:
             if content and self._with_text:
@@ -124,12 +126,16 @@ class Emitter:
         else:
             for block in content:
                 self._block(run, block)
-        if message.additional_kwargs:
-            thought = message.additional_kwargs.get("reasoning_content")
-            if thought and isinstance(thought, str):
-                self._thought(run, thought, None)
         for piece in message.tool_call_chunks:
             self._call_chunk(run, piece)
+
+    def _aside(self, run: ModelRun, extras: dict[str, Any]) -> None:
+        """Say what some providers put beside the content: thoughts, and words of refusal."""
+        thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
+        if isinstance(thought, str):
+            self._thought(run, thought, None)
+        if isinstance(refusal, str) and refusal and self._with_text:
+            self._say(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
 
     def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
         message_id = run.message_id or ""
@@ -213,7 +219,7 @@ class Emitter:
                     call_id=call_id,
                     name=name,
                     kind=kind,
-                    title=title_of(name, None),
+                    title=title_of(name, None, self._annotations(name)),
                     message_id=message_id,
                     native_id=native_id,
                 ),
@@ -250,7 +256,7 @@ class Emitter:
         self._say(
             ev.ToolUpdate(
                 call_id=call.call_id,
-                title=title_of(call.name, args),
+                title=title_of(call.name, args, self._annotations(call.name)),
                 input=plain(args),
                 locations=locations_of(args) or None,
                 content=diff or None,
@@ -357,13 +363,11 @@ class Emitter:
                 self._said.add(message.id)
                 run = ModelRun(lane, internal=False)
                 run.message_id = message.id
+                self._aside(run, message.additional_kwargs)
                 content = message.content
                 for block in [content] if isinstance(content, str) else content:
                     if block:
                         self._block(run, block)
-                thought = message.additional_kwargs.get("reasoning_content")
-                if thought:
-                    self._thought(run, thought, None)
             for tool_call in message.tool_calls:
                 self.describe(lane, tool_call, message.id)
             for broken in getattr(message, "invalid_tool_calls", ()):

@@ -32,7 +32,7 @@ from trunkline.agents.langchain.interrupts import (
 )
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
-from trunkline.agents.langchain.stops import explain, map_to_stop_reason
+from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reason
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
@@ -158,7 +158,7 @@ class Voyage:
             reason = map_to_stop_reason(error)
             if reason == "end_turn":
                 log.warning("the agent failed", exc_info=error)
-                yield ev.TurnFailed(code=_code_of(error), message=explain(error))
+                yield ev.TurnFailed(code=code_of(error), message=explain(error))
             else:
                 yield ev.TurnFinished(stop_reason=reason)
             return
@@ -316,10 +316,3 @@ def _messages_in(data: Any) -> list[Any]:
             many = cast("list[Any]", messages if isinstance(messages, list) else [messages])
             found += [one for one in many if getattr(one, "type", None) in ("ai", "AIMessageChunk", "tool")]
     return found
-
-
-def _code_of(error: BaseException) -> str:
-    names = {kind.__name__ for kind in type(error).__mro__}
-    if "RateLimitError" in names:
-        return "rate_limited"
-    return "model_failed" if hasattr(error, "status_code") or "APIError" in names else "agent_failed"
