@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+import trunkline
+from tests.server.serving import SECRET, listening
+from tests.worlds import BRISK, collect, only, text_of, until, world
+from trunkline import events as ev
+from trunkline.agents.agui import AguiAgent
+from trunkline.commands import Answer, Prompt
+from trunkline.errors import TargetError
+from trunkline.folding import fold
+from trunkline.questions import ClientCall, Permission
+from trunkline.session import Session
+from trunkline.targets import resolve_target
+from trunkline.testing import ScriptedAgent
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUNKLINE_AGUI_TOKEN", SECRET)
+
+
+@asynccontextmanager
+async def distant(agent: Any = None) -> AsyncGenerator[AguiAgent]:
+    """An agent behind a server of ours."""
+    app = trunkline.asgi(agent or ScriptedAgent(), tokens=SECRET, settings=BRISK)
+    async with listening(app) as place:
+        yield AguiAgent(f"http://{place}/agui")
+
+
+def answering(
+    session: Session, choose: Callable[[Permission], str] | None = None
+) -> dict[type[ev.Event], Any]:
+    async def answer(asked: ev.Asked) -> None:
+        question = asked.question
+        if isinstance(question, Permission):
+            chosen = choose(question) if choose is not None else question.options[0].option_id
+            await session.answer(Answer(question_id=asked.question_id, option_id=chosen))
+        elif isinstance(question, ClientCall):
+            await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content="blue"))
+        else:
+            fields = {"name": "Ada", "size": "M"}
+            content = fields if hasattr(question, "fields") else None
+            await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content=content))
+
+    return {ev.Asked: answer}
+
+
+TOOLS = ({"name": "pick_colour", "description": "Let the person pick.", "parameters": {"type": "object"}},)
+
+
+def shown(events: list[Any]) -> Any:
+    """What a turn means, without the ids that each session makes by itself."""
+    told = fold(events)
+    texts = [(message.role, message.lane is None, message.text) for message in told.messages if message.text]
+    calls = [(call.name, call.status, call.input, call.raw_output) for call in told.calls.values()]
+    return texts, calls, told.plan, told.state, len(told.lanes), told.turns[-1].stop_reason
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    ["text", "tools", "parallel-tools", "permission", "permission-twice", "edit", "plan", "state", "link"],
+)
+async def test_an_agent_behind_agui_shows_what_it_shows_here(scenario: str) -> None:
+    async with world(ScriptedAgent()) as hub:
+        session = await hub.create()
+        here = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
+    async with distant() as agent, world(agent) as hub:
+        session = await hub.create()
+        there = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
+    assert shown(there) == shown(here)
+
+
+async def test_subagents_keep_their_lanes_and_their_words() -> None:
+    async with world(ScriptedAgent()) as hub:
+        here = fold(await collect(await hub.create(), "/subagents"))
+    async with distant() as agent, world(agent) as hub:
+        there = fold(await collect(await hub.create(), "/subagents"))
+    assert [lane.name for lane in there.lanes.values()] == [lane.name for lane in here.lanes.values()]
+    assert [message.text for message in there.messages] == [message.text for message in here.messages]
+
+
+async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_server() -> None:
+    async with distant() as agent, world(agent) as hub:
+        session = await hub.create()
+        tools = tuple(
+            {"name": name, "description": ""} for name in ("pick_colour", "show_colour", "ask_colour")
+        )
+        events = await collect(session, Prompt.of("/client-tool", tools=tools), answering(session))
+    asked = only(events, ev.Asked)
+    if asked:
+        assert "blue" in text_of(events)
+    assert isinstance(events[-1], ev.TurnFinished)
+
+
+async def test_a_refusal_reaches_the_server() -> None:
+    async with distant() as agent, world(agent) as hub:
+        session = await hub.create()
+        events = await collect(session, "/permission", answering(session, lambda question: "reject_once"))
+    assert [call.status for call in fold(events).calls.values()] == ["denied"]
+
+
+async def test_two_turns_are_one_thread_on_the_server() -> None:
+    seen: list[str] = []
+
+    async def remember(prompt: Prompt, ctx: trunkline.TurnContext) -> AsyncIterator[str]:
+        history = await ctx.history()
+        seen.append(" | ".join(message.text for message in history.messages))
+        yield f"You said {prompt.text}."
+
+    async with distant(trunkline.adapt(remember)) as agent, world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "one")
+        await collect(session, "two")
+    assert seen == ["", "one | You said one."]
+
+
+async def test_cancel_here_stops_the_agent_there() -> None:
+    running, stopped = asyncio.Event(), asyncio.Event()
+
+    async def wait(prompt: Prompt) -> AsyncIterator[str]:
+        yield "Waiting."
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    async with distant(trunkline.adapt(wait)) as agent, world(agent) as hub:
+        session = await hub.create()
+        turn = asyncio.ensure_future(collect(session, "go"))
+        await running.wait()
+        await session.cancel()
+        events = await turn
+        await until(stopped.is_set)
+    assert isinstance(events[-1], ev.TurnFinished)
+    assert events[-1].stop_reason == "cancelled"
+
+
+async def test_an_agent_that_fails_there_fails_here_with_its_own_words() -> None:
+    async with distant() as agent, world(agent) as hub:
+        events = await collect(await hub.create(), "/fails")
+    assert isinstance(events[-1], ev.TurnFailed)
+    assert "on purpose" in events[-1].message
+
+
+# -- servers that misbehave ------------------------------------------------------------------------
+
+
+def answer_with(status: int, body: bytes, media: bytes = b"text/event-stream") -> Any:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        await receive()
+        headers = [(b"content-type", media)]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (200, b'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n', "without RUN_FINISHED"),
+        (200, b"data: nonsense\n\n", "no JSON object"),
+        (200, b'data: {"type":"TEXT_MESSAGE_CONTENT"}\n\n', "broken TEXT_MESSAGE_CONTENT"),
+        (404, b"<h1>Not here</h1>", "answered 404: Not here"),
+        (500, b"", "answered 500"),
+        (401, b'{"error":"who?"}', "TRUNKLINE_AGUI_TOKEN"),
+    ],
+)
+async def test_a_server_that_misbehaves_is_named_with_the_cause(
+    status: int, body: bytes, expected: str
+) -> None:
+    async with (
+        listening(answer_with(status, body), lifespan="off") as place,
+        world(AguiAgent(f"http://{place}/agui")) as hub,
+    ):
+        events = await collect(await hub.create(), "hi")
+    assert isinstance(events[-1], ev.TurnFailed)
+    assert expected in events[-1].message
+
+
+async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
+    async with world(AguiAgent("http://127.0.0.1:9/agui")) as hub:
+        events = await collect(await hub.create(), "hi")
+    assert isinstance(events[-1], ev.TurnFailed)
+    assert "start the AG-UI server" in events[-1].message
+
+
+@pytest.mark.parametrize("target", ["agui:", "agui:ftp://x", "agui:http://", "agui:localhost:80"])
+def test_an_address_that_is_none_is_refused_with_the_form(target: str) -> None:
+    with pytest.raises(TargetError, match="agui:http://HOST:PORT/agui"):
+        resolve_target(target)
+
+
+def test_the_target_names_the_agent_by_its_host() -> None:
+    agent = resolve_target("agui:http://127.0.0.1:8000/agui")
+    assert agent.card.name == "127.0.0.1"
