@@ -23,6 +23,7 @@ from trunkline.agents.langchain.gate import guarding, lane_at
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, voice_of
 from trunkline.agents.langchain.middleware.barrier import barring
+from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.voice import TurnVoice, Voice
@@ -44,6 +45,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     ``set_mode`` chooses it per thread. Either way each model call and each tool call looks anew.
     """
 
+    trace_policy = LIGHT
     exchange: Exchange | None = None
 
     def __init__(
@@ -133,6 +135,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             show_plan_of(voice, request.state, response, planning=True)
         return response
 
+    @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Call the model as the mode wants it."""
         voice = voice_of(request.runtime, self)
@@ -175,6 +178,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             forget(voice, call, lane)
         return result
 
+    @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool if the mode allows it, and where the mode asks, if the person does."""
         voice, call, lane, rule = self._judge(request)

@@ -21,6 +21,7 @@ from langgraph.types import Command
 from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
 from trunkline.agents.langchain.gate import guarding, lane_at
 from trunkline.agents.langchain.lookup import Exchange, voice_of
+from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
 from trunkline.agents.langchain.voice import Voice
 from trunkline.errors import ConfigurationError
 
@@ -47,6 +48,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         False to leave the calls of subagents alone. There a call can be approved or rejected only.
     """
 
+    trace_policy = LIGHT
     exchange: Exchange | None = None
 
     def __init__(
@@ -69,6 +71,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         fitting = [pattern for pattern in self.policy if pattern == tool or fnmatchcase(tool, pattern)]
         return self.policy[max(fitting, key=_specificity)] if fitting else None
 
+    @inline
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:

@@ -19,6 +19,7 @@ from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.lookup import Exchange, speaking_for, voice_of
+from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware.outline import plan_in
 from trunkline.agents.langchain.voice import Voice, current_voice
 from trunkline.errors import ConfigurationError
@@ -82,6 +83,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         state (``todos`` or ``plan``), ``manual`` when ``emit_plan`` is called.
     """
 
+    trace_policy = LIGHT
     exchange: Exchange | None = None
 
     def __init__(
@@ -101,6 +103,8 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._after_model = "reasoning" in self._triggers and (auto_detect_planning or build_plan is not None)
         self._after_tools = "tool_calls" in self._triggers
         self._by_hand = "manual" in self._triggers
+        if not self._triggers:
+            without(self, *TOOL_HOOKS)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
@@ -109,6 +113,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._after(voice, request, response)
         return response
 
+    @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
         voice = self._before(request)
@@ -123,6 +128,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._wrote(voice, request, result)
         return result
 
+    @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the todos that a tool wrote."""
         with speaking_for(request.runtime, self) as voice:

@@ -19,6 +19,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.callbacks import is_followed
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
+from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.content import Content, as_content
@@ -38,6 +39,7 @@ ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"
 class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows tool calls as pending, in progress, and completed or failed."""
 
+    trace_policy = LIGHT
     exchange: Exchange | None = None
 
     def __init__(
@@ -60,6 +62,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.tool_kind_mapper = tool_kind_mapper
         self.content_mapper = content_mapper
         self.handle_errors = handle_errors
+        if not (emit_tool_start or emit_tool_results or handle_errors):
+            without(self, *TOOL_HOOKS)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show a call while it runs."""
@@ -74,6 +78,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             self._end(listener, request, result)
             return result
 
+    @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show a call while it runs."""
         with speaking_for(request.runtime, self) as voice:
