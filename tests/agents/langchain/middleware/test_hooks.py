@@ -119,7 +119,7 @@ async def test_an_inline_hook_is_awaited_as_before() -> None:
     ids=lambda idle: idle.name,
 )
 async def test_a_middleware_with_nothing_to_do_is_no_part_of_a_call(idle: Any) -> None:
-    kind: Any = type(idle)
+    kind: Any = idle.__class__
     assert all(getattr(kind, hook) is getattr(AgentMiddleware, hook) for hook in TOOL_HOOKS)
     assert idle.name == kind.__mro__[1].__name__
     ended = await make([idle]).ainvoke(PROMPT)
