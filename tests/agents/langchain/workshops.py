@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
+from trunkline.hub import Hub
 
 T = TypeVar("T")
 
@@ -47,6 +48,11 @@ def serving(transport: str) -> Generator[dict[str, Any]]:
 async def patiently(awaitable: Awaitable[T]) -> T:
     """Wait for something that starts a server."""
     return await soon(awaitable, PATIENCE)
+
+
+def unhurried(agent: Any) -> AbstractAsyncContextManager[Hub]:
+    """A world whose sessions have the time to see their servers end."""
+    return world(agent, detach_after=10.0)
 
 
 def named(tools: list[BaseTool]) -> dict[str, BaseTool]:

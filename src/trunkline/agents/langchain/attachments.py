@@ -55,6 +55,10 @@ class _Attached:
         self.servers = McpServers(servers, folders=folders, **options)
         self.servers.start()
 
+    def stop(self) -> None:
+        if self.servers is not None:
+            self.servers.stop()
+
     async def close(self) -> None:
         if self.servers is not None:
             await self.servers.close()
@@ -92,6 +96,8 @@ async def attach_servers(
 async def detach_servers(memory: Memory) -> None:
     """Close every server of a session; idempotent."""
     attached = cast("dict[str, _Attached]", memory.pop(_KEY, {}))
+    for item in attached.values():
+        item.stop()  # At once: what is gathered may be cancelled before it began.
     await asyncio.gather(*(item.close() for item in attached.values()))
 
 

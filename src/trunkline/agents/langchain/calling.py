@@ -6,21 +6,25 @@ it without one. So the id travels beside, in a context variable.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool
+from langgraph.prebuilt import tool_node
 from typing_extensions import override
 
 from trunkline.agents.langchain.gate import lane_at
 from trunkline.agents.langchain.lookup import voice_of
 from trunkline.agents.langchain.voice import Voice
 
-__all__ = ["Call", "CalledTool", "this_call"]
+__all__ = ["Call", "CalledTool", "keeping_types", "this_call"]
 
+_flatten: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
 _ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
+_TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)
 
 
 class Call:
@@ -43,6 +47,31 @@ class Call:
         """Append to what people see of this call."""
         if self.voice is not None and self.tool_call_id is not None:
             self.voice.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
+
+    def answer(self, content: Any, artifact: Any, name: str) -> ToolMessage:
+        """Make the message that answers this call; its content keeps its types under ``keeping_types``."""
+        typed = _TYPED.get()
+        if typed is not None:
+            typed[self.tool_call_id or ""] = content
+        return ToolMessage(content=content, artifact=artifact, name=name, tool_call_id=self.tool_call_id)
+
+
+@contextmanager
+def keeping_types() -> Generator[Callable[[Any], Any]]:
+    """Give what undoes LangGraph's habit of making text of content whose kind it does not expect."""
+    typed: dict[str, Any] = {}
+    token = _TYPED.set(typed)
+
+    def restore(answer: Any) -> Any:
+        content: Any = typed.get(answer.tool_call_id) if isinstance(answer, ToolMessage) else None
+        if content is not None and answer.content == _flatten(content):
+            answer.content = content
+        return answer
+
+    try:
+        yield restore
+    finally:
+        _TYPED.reset(token)
 
 
 def this_call(runtime: Any) -> Call:

@@ -67,13 +67,8 @@ def _result(answered: ev.Answered, call: Call, name: str) -> ToolMessage:
     if answered.outcome != "accepted":
         raise ToolException(answered.reason or f"the front end did not run {name}")
     content: Any = answered.content
-    # A whole message: LangChain would make text of blocks with a kind that it does not expect here.
-    return ToolMessage(
-        content=content if isinstance(content, str) or _is_blocks(content) else _words(content),
-        artifact=None if isinstance(content, str) else content,
-        name=name,
-        tool_call_id=call.tool_call_id,
-    )
+    shown = content if isinstance(content, str) or _is_blocks(content) else _words(content)
+    return call.answer(shown, None if isinstance(content, str) else content, name)
 
 
 def _is_blocks(content: Any) -> bool:

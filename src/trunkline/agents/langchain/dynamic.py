@@ -17,6 +17,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from trunkline import events as ev
 from trunkline.agents.langchain.attachments import attached_tools, server_news, wake_servers
+from trunkline.agents.langchain.calling import keeping_types
 from trunkline.agents.langchain.client_tools import client_tools
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import Voice, current_voice
@@ -113,12 +114,14 @@ def bind_sync(request: Any, handler: Callable[[Any], Any], voice: Voice | None) 
 
 async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Voice | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
-    return await handler(_with_tool(request, voice))
+    with keeping_types() as restore:
+        return restore(await handler(_with_tool(request, voice)))
 
 
 def carry_out_sync(request: Any, handler: Callable[[Any], Any], voice: Voice | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
-    return handler(_with_tool(request, voice))
+    with keeping_types() as restore:
+        return restore(handler(_with_tool(request, voice)))
 
 
 def _with_tool(request: Any, voice: Voice | None) -> Any:

@@ -156,6 +156,8 @@ def explain_failure(error: BaseException | None, connection: Connection, pipes: 
     error = _first_of(error)
     what = str(connection)
     if isinstance(connection, Program):
+        if isinstance(error, TimeoutError):
+            return f"{what} did not answer in time: run it in a terminal to see whether it speaks MCP"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             return f"{what} or its folder was not found: install it, or give its whole path"
         if isinstance(error, OSError):
@@ -165,8 +167,6 @@ def explain_failure(error: BaseException | None, connection: Connection, pipes: 
             return f"{what} sent a message of more than {pipes.oversize.limit} bytes: let it send less"
         if pipes.epitaph is not None:
             return f"{pipes.epitaph}; run {what} in a terminal to see more"
-        if isinstance(error, TimeoutError):
-            return f"{what} did not answer in time: run it in a terminal to see whether it speaks MCP"
     if isinstance(error, httpx.HTTPStatusError):
         code = error.response.status_code
         advice = "check its headers" if code in (401, 403) else "check its address and its type (http or sse)"

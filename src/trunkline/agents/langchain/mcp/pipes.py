@@ -98,10 +98,10 @@ class Pipes(asyncio.SubprocessProtocol):
             await _within(grace, self._exited)
             if self._group.signal(signal.SIGTERM):
                 await self._group.wait(grace)
-        finally:
+        finally:  # also when we are cancelled meanwhile
             self._group.signal(signal.SIGKILL)
             self._transport.close()
-        await _within(GRACE, self._gone)
+            await _within(3 * GRACE, self._gone)
 
     # -- what the event loop calls --
 

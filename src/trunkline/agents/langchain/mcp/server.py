@@ -85,12 +85,16 @@ class Server:
         finally:
             await self.close()
 
+    def stop(self) -> None:
+        """Let the server end by itself, and soon."""
+        self._stopping.set()
+
     async def close(self) -> None:
         """End the server; one who cannot wait leaves nothing running either."""
+        self.stop()
         task = self._task
         if task is None:
             return
-        self._stopping.set()
         try:
             await asyncio.wait({task}, timeout=CLOSE_WITHIN)
         finally:

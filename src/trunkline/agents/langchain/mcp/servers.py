@@ -85,8 +85,14 @@ class McpServers:
                 news.append(_notice(server.name, server.failure))
         return news
 
+    def stop(self) -> None:
+        """Let every server end by itself, and soon."""
+        for server in self._servers.values():
+            server.stop()
+
     async def close(self) -> None:
         """End every server; idempotent."""
+        self.stop()  # At once: what is gathered may be cancelled before it began.
         servers, self._servers = self._servers, {}
         await asyncio.gather(*(server.close() for server in servers.values()))
 

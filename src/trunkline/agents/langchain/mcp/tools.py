@@ -7,7 +7,6 @@ import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, cast
 
-from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 from mcp import types
@@ -95,11 +94,7 @@ def make_tool(
         content, artifact = read_result(result, standard_content_blocks=standard_content_blocks)
         if this.tool_call_id is None:
             return content, artifact
-        # A whole message: content with a kind that LangChain does not expect here would become text.
-        message = ToolMessage(
-            content=cast("Any", content), artifact=artifact, name=name, tool_call_id=this.tool_call_id
-        )
-        return message, artifact
+        return this.answer(content, artifact, name), artifact
 
     def call_sync(tool_runtime: ToolRuntime[Any, Any] = _NONE, **arguments: Any) -> tuple[Any, Any]:
         if in_loop():
