@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := tests/peers/node
-PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc
+PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc bench-langchain
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
@@ -55,11 +55,14 @@ LOCK = $(PIN) pyproject.toml
 
 lock: setup ## write requirements/*.txt anew from pyproject.toml
 	$(LOCK) --group dev --output-file requirements/dev.txt
-	$(LOCK) --group test --constraints requirements/dev.txt --output-file requirements/test.txt
+	$(LOCK) --group test --group langchain --group server --constraints requirements/dev.txt --output-file requirements/test.txt
 	$(LOCK) --group build --constraints requirements/dev.txt --output-file requirements/demo.txt
 	@# Peers of the tests, each in an environment of its own: their versions are part of what is tested.
 	echo agent-client-protocol==0.12.1 | $(PIN) --output-file requirements/acp-sdk-0.12.txt -
 	echo agent-client-protocol==1.0.0rc3 | $(PIN) --output-file requirements/acp-sdk-1.0rc.txt -
+	@# Peers of the bench, on the same LangChain as ours.
+	printf '%s\n' deepagents-acp==0.0.13 langchain-acp==1.10.0 | $(PIN) --constraints requirements/dev.txt \
+		--output-file requirements/bench-langchain.txt -
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(PEERS)/node_modules site dist .coverage .coverage.*

@@ -12,6 +12,7 @@ from bench import replay, report, soak
 COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
+    "langchain": {"case", "per", "cpu us", "x of base"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
     "idle": {"session", "KB each"},
@@ -20,6 +21,14 @@ COLUMNS = {
 CASES = {
     "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
     "acp": {"raw pipe", "trunkline acp", "SDK 0.12.1"},
+    "langchain": {
+        "bare astream(messages)",
+        "trunkline, to events",
+        "trunkline, to ACP bytes",
+        "deepagents-acp 0.0.13",
+        "langchain-acp 1.10, 20 tokens",
+        "ours, all on",
+    },
     "replay": {"read", "open", "fold", "prime"},
     "start": {"import asyncio", "import trunkline.session", "acp demo, greeted", "SDK 0.12.1, greeted"},
     "idle": {"opened", "owned", "after one turn"},
@@ -94,7 +103,7 @@ def test_a_bench_that_does_not_exist_is_refused_with_the_list(capsys: pytest.Cap
     with pytest.raises(SystemExit) as refused:
         runner.main(["nothing"])
     assert refused.value.code == 2
-    assert "trunk, acp, replay" in capsys.readouterr().err
+    assert "trunk, acp, langchain" in capsys.readouterr().err
 
 
 def test_a_table_has_a_line_for_every_row_under_its_headings() -> None:

@@ -1,0 +1,155 @@
+"""What LangChain agents cost on the trunk: per token, and per invocation with our middlewares.
+
+Tokens: the same graph on the same model, streamed bare by ``agent.astream(stream_mode="messages")``,
+by us to neutral events and to the bytes of ACP, and by the peers, which live in an environment of their
+own and are spared the way to bytes. Every ratio is to the bare stream of the same process. One peer
+copies all it ever said for every token, so it gets few of them.
+
+Invocations: ``agent.ainvoke`` with a tool call, without our middlewares, with all of them and every
+option off, with everything on, and with as many empty ones.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.machine import CHILD_TIMEOUT, peer_python
+from bench.report import Result, Row, spread
+
+PROGRAMS = Path(__file__).parent / "programs"
+PEERS = "bench-langchain"
+TOKEN, INVOCATION = "token", "invocation"
+BARE, BARE_TOO = "bare astream(messages)", "bare, where the peers live"
+EVENTS, ACP = "trunkline, to events", "trunkline, to ACP bytes"
+NONE, ON = "no middleware", "ours, all on"
+BUDGET, INVOCATION_BUDGET = 1.0, 1e-3
+
+
+class Case(NamedTuple):
+    """What a program is asked to measure, how much of it, and what it is held against."""
+
+    program: str
+    way: str
+    times: int
+    unit: str
+    base: str
+
+
+class Measurer:
+    """A program that measures what it is asked for."""
+
+    def __init__(self, python: str, program: str) -> None:
+        """Start it; it waits."""
+        self._child = subprocess.Popen(
+            [python, str(PROGRAMS / program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def measure(self, case: Case) -> float:
+        """Seconds of processor time."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._child.stdin.write(f"{case.way} {case.times}\n")
+        self._child.stdin.flush()
+        told = self._child.stdout.readline()
+        if not told:
+            raise RuntimeError(f"{case.way} could not be measured; see above")
+        return json.loads(told)
+
+    def end(self) -> None:
+        """Close its input and wait."""
+        self._child.communicate(timeout=CHILD_TIMEOUT)
+
+
+def cases(quick: bool) -> dict[str, Case]:
+    """Everything that is measured in a round."""
+    tokens, few, times = (200, 20, 2) if quick else (5_000, 250, 100)
+
+    def token(way: str, base: str, count: int = tokens, where: str = "ours") -> Case:
+        return Case(where, way, count, TOKEN, base)
+
+    def invocation(way: str) -> Case:
+        return Case("middleware", way, times, INVOCATION, NONE)
+
+    return {
+        BARE: token("bare", BARE),
+        EVENTS: token("events", BARE),
+        ACP: token("acp", BARE),
+        BARE_TOO: token("bare", BARE_TOO, where="peers"),
+        "deepagents-acp 0.0.13": token("deepagents-acp", BARE_TOO, where="peers"),
+        f"langchain-acp 1.10, {few} tokens": token("langchain-acp", BARE_TOO, few, "peers"),
+        f"langchain-acp 1.10, {2 * few} tokens": token("langchain-acp", BARE_TOO, 2 * few, "peers"),
+        NONE: invocation("none"),
+        "5 empty middlewares": invocation("empty"),
+        "ours, all off": invocation("off"),
+        ON: invocation("on"),
+    }
+
+
+def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
+    """Measure all cases in turn, round after round; give seconds per token or invocation."""
+    samples: dict[str, list[float]] = {name: [] for name in chosen}
+    with ExitStack() as stack:
+        programs = {
+            "ours": Measurer(sys.executable, "langchain_tokens.py"),
+            "peers": Measurer(peer_python(PEERS), "langchain_tokens.py"),
+            "middleware": Measurer(sys.executable, "langchain_invocations.py"),
+        }
+        for program in programs.values():
+            stack.callback(program.end)
+        for number in range(rounds + 1):
+            for name, case in chosen.items():
+                spent = programs[case.program].measure(case)
+                if number:  # The first round warms up.
+                    samples[name].append(spent / case.times)
+    return samples
+
+
+def judge(samples: dict[str, list[float]]) -> list[str]:
+    """Say which budgets are kept."""
+    ratio = min(samples[ACP]) / min(samples[BARE])
+    added = min(samples[ON]) - min(samples[NONE])
+    return [
+        f"budget {_word(ratio <= BUDGET)}: a token to ACP takes {ratio:.2f}x of the bare stream "
+        f"(at most {BUDGET}x)",
+        f"budget {_word(added <= INVOCATION_BUDGET)}: all our middlewares add {added * 1e3:.2f} ms to an "
+        f"invocation (at most {INVOCATION_BUDGET * 1e3:.0f} ms)",
+    ]
+
+
+def _word(kept: bool) -> str:
+    return "kept" if kept else "MISSED"
+
+
+def make_rows(chosen: dict[str, Case], samples: dict[str, list[float]]) -> list[Row]:
+    """The smallest of all samples: what a busy neighbour adds is not ours."""
+    return [
+        {
+            "case": name,
+            "per": case.unit,
+            "cpu us": min(samples[name]) * 1e6,
+            "min..max": spread(samples[name], 1e6, 1),
+            "x of base": min(samples[name]) / min(samples[case.base]),
+        }
+        for name, case in chosen.items()
+    ]
+
+
+def run(quick: bool = False) -> Result:
+    """Measure tokens and invocations in one run."""
+    chosen = cases(quick)
+    rounds = 1 if quick else 10
+    samples = measure(chosen, rounds)
+    return Result(
+        name="langchain",
+        about=f"processor time for each of {chosen[BARE].times:,} tokens, and of "
+        f"{rounds * chosen[NONE].times:,} invocations with a tool call",
+        rows=make_rows(chosen, samples),
+        samples={**samples},
+        verdicts=judge(samples),
+        quick=quick,
+    )
