@@ -24,15 +24,18 @@ INITIALIZE = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocol
 
 
 class Case(NamedTuple):
-    """A program and what it is told."""
+    """A program and what it is told; one that is new here finds no cache of ours."""
 
     command: tuple[str, ...]
     told: bytes = b""
+    new: bool = False
 
 
 def cases() -> dict[str, Case]:
     """The programs to start."""
     ours, echo = sys.executable, str(ROOT / "bench/programs/sdk_echo.py")
+    app, peers = str(ROOT / "bench/programs/langchain_app.py"), peer_python("bench-langchain")
+    serve_app = (ours, "-m", "trunkline", "acp", f"{app}:agent")
     return {
         BASE: Case((ours, "-c", "import asyncio")),
         "trunkline --version": Case((ours, "-m", "trunkline", "--version")),
@@ -42,6 +45,12 @@ def cases() -> dict[str, Case]:
         ),
         GREETED: Case((ours, "-m", "trunkline", "acp", "demo"), INITIALIZE),
         "SDK 0.12.1, greeted": Case((peer_python("acp-sdk-0.12"), echo), INITIALIZE),
+        "import langchain.agents": Case((ours, "-c", "import langchain.agents")),
+        "and our adapter": Case((ours, "-c", "import langchain.agents, trunkline.agents.langchain.agent")),
+        "acp LangChain agent, greeted": Case(serve_app, INITIALIZE),
+        "the same for the first time": Case(serve_app, INITIALIZE, new=True),
+        "deepagents-acp, greeted": Case((peers, app, "deepagents-acp"), INITIALIZE),
+        "langchain-acp, greeted": Case((peers, app, "langchain-acp"), INITIALIZE),
     }
 
 
@@ -54,7 +63,8 @@ class Start(NamedTuple):
 
 def start(case: Case, folder: Path) -> Start | None:
     """Start a program and time it; None when it fails."""
-    own = {"TRUNKLINE_JOURNAL": f"sqlite:{folder / 'bench.db'}", "XDG_CACHE_HOME": str(folder / "cache")}
+    cache = tempfile.mkdtemp(dir=folder) if case.new else str(folder / "cache")
+    own = {"TRUNKLINE_JOURNAL": f"sqlite:{folder / 'bench.db'}", "XDG_CACHE_HOME": cache}
     used = _children()
     began = time.perf_counter()
     with subprocess.Popen(

@@ -30,7 +30,14 @@ CASES = {
         "ours, all on",
     },
     "replay": {"read", "open", "fold", "prime"},
-    "start": {"import asyncio", "import trunkline.session", "acp demo, greeted", "SDK 0.12.1, greeted"},
+    "start": {
+        "import asyncio",
+        "import trunkline.session",
+        "acp demo, greeted",
+        "SDK 0.12.1, greeted",
+        "acp LangChain agent, greeted",
+        "deepagents-acp, greeted",
+    },
     "idle": {"opened", "owned", "after one turn"},
     "streams": {"eager", "paced"},
 }
