@@ -37,6 +37,7 @@ def test_the_version_is_said() -> None:
         (),
         ("exec",),
         ("chat",),
+        ("serve",),
         ("sessions",),
         *(("sessions", n) for n in ("list", "show", "export", "delete")),
     ],

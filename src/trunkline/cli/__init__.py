@@ -32,6 +32,7 @@ Examples:
   trunkline exec demo /tools --format events    every event as a line of JSON
   trunkline sessions list                       what was said so far
   trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
+  trunkline serve agent.py:hello                for web pages: see trunkline serve --help
 """
 
 
@@ -44,6 +45,7 @@ _COMMANDS = {
     "exec": _Entry("trunkline.cli.exec", "Send one prompt to an agent and print the answer."),
     "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
+    "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
     "sessions": _Entry("trunkline.cli.sessions", "List, show, export and delete sessions."),
 }
 

@@ -60,10 +60,16 @@ def check_scope(told: RunAgentInput, access: Access) -> None:
 
 def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiOptions) -> Stream:
     """Stream a run; when the reader leaves, the run is told."""
+    exchange.begin(run)
+
+    async def close() -> None:
+        exchange.end(run)
+        await run.close()
+
     return Stream(
         aiter(run),
         framing_for(request),
-        close=run.close,
+        close=close,
         keep_alive=options.keep_alive,
         stall_seconds=exchange.limits.stall_seconds,
     )

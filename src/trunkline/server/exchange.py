@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
 from trunkline.adapters import adapt
@@ -87,7 +87,14 @@ class Exchange:
         self._hubs: dict[str, Hub] = {}
         self._endpoints: dict[str, AguiEndpoint] = {}
         self._opening = asyncio.Lock()
+        self._runs: set[object] = set()
+        self.quiet = asyncio.Event()
+        """Set while no run is shown to anybody; a server that goes down waits for it a while."""
+        self.quiet.set()
         self.closing = False
+        """Whether the server goes down: nothing new begins."""
+        self.farewells: list[Callable[[], Awaitable[None]]] = []
+        """What is done before the hubs close: connections that stay open end by themselves."""
 
     async def open(self) -> Journal:
         """Open the journal and the hubs, once."""
@@ -108,12 +115,24 @@ class Exchange:
     async def close(self) -> None:
         """Cancel what runs, write everything and let go of the journal; idempotent."""
         self.closing = True
+        await asyncio.gather(*(farewell() for farewell in self.farewells))
         async with self._opening:
             hubs, self._hubs = self._hubs, {}
             await asyncio.gather(*(hub.close() for hub in hubs.values()))
             journal, self._journal = self._journal, None
             if journal is not None and journal is not self._address:
                 await journal.close()
+
+    def begin(self, run: object) -> None:
+        """Note that a run is shown to somebody."""
+        self._runs.add(run)
+        self.quiet.clear()
+
+    def end(self, run: object) -> None:
+        """Note that it is not any more."""
+        self._runs.discard(run)
+        if not self._runs:
+            self.quiet.set()
 
     # -- finding -----------------------------------------------------------------------------------
 

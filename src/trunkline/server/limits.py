@@ -20,3 +20,19 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A reader that takes nothing for this long is dropped; it may come back with its cursor."""
     waiting_frames: int = 8
     """Frames of a WebSocket that may wait while a run goes on."""
+    head_seconds: float = 10.0
+    """How long the first lines of a request may take to arrive."""
+    connections: int = 4096
+    """Connections at once; more are told to come back later."""
+    drain_seconds: float = 5.0
+    """How long runs may go on when the server goes down; then they are cancelled."""
+    callers: int = 64
+    """ACP connections of one principal."""
+    streams: int = 256
+    """Sessions that one ACP connection over HTTP may read at once."""
+    unread_bytes: int = 16 * 1024 * 1024
+    """How much may wait for an ACP client; whoever produces waits much earlier."""
+    away_seconds: float = 10.0
+    """How long an ACP client over HTTP may read no stream; then it has left."""
+    client_programs: bool = False
+    """Whether ACP clients may name MCP servers that are started here as programs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
+from trunkline.server.acp import AcpRoutes
 from trunkline.server.agui import AguiRoutes
 from trunkline.server.copilotkit import CopilotKitRoutes
 from trunkline.server.exchange import Exchange
@@ -22,4 +23,5 @@ def routes_of(exchange: Exchange) -> list[BaseRoute]:
         *SocketRoutes(exchange).routes(),
         *CopilotKitRoutes(exchange).routes(),
         *SessionRoutes(exchange).routes(),
+        *AcpRoutes(exchange).routes(),
     ]

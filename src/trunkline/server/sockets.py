@@ -122,6 +122,7 @@ class _Socket:
                 await self._send([_refused(error)])
                 continue
             self._run = run
+            self._exchange.begin(run)
             if self._stop:
                 self._cancel()
             try:
@@ -130,6 +131,7 @@ class _Socket:
                         await self._send(events)
             finally:
                 self._run = None
+                self._exchange.end(run)
                 await run.close()
 
     async def _open(self, frame: bytes) -> AguiRun:

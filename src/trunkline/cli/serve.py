@@ -1,0 +1,158 @@
+"""``trunkline serve``: agents for web front ends, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from trunkline.agents.interface import Agent
+from trunkline.cli.logs import show_logs
+from trunkline.errors import ConfigurationError
+from trunkline.journal import default_url
+from trunkline.targets import normalize_target, resolve_target
+from trunkline.transports.descendants import end_descendants
+
+__all__ = ["command"]
+
+_CHOSEN = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
+_UNFIT = re.compile(r"[^A-Za-z0-9._~-]+")
+
+_HELP = """Serve the agents TARGET... over HTTP: AG-UI, CopilotKit, and sessions.
+
+Only this machine can call it, and only with the token that is printed once at the start. The first
+TARGET answers at /agui, each at /agui/NAME; NAME=TARGET chooses the name.
+
+\b
+Examples:
+  trunkline serve demo
+  trunkline serve agent.py:hello --port 0
+  trunkline serve chat=agent.py:hello review=agent.py:review
+  trunkline serve agent.py:hello --allow-origin http://localhost:5173
+  TRUNKLINE_TOKEN=... trunkline serve agent.py:hello --host 0.0.0.0 --allow-host chat.example.org
+
+\b
+Then:
+  CopilotKit       <CopilotKit runtimeUrl="http://127.0.0.1:8000/copilotkit"
+                               headers={{Authorization: "Bearer TOKEN"}}>
+  AG-UI            new HttpAgent({url: "http://127.0.0.1:8000/agui",
+                                  headers: {Authorization: "Bearer TOKEN"}})
+  By hand          curl -N http://127.0.0.1:8000/agui -H "Authorization: Bearer TOKEN"
+                     -H "Content-Type: application/json" -d '{"threadId": "t1", "runId": "r1",
+                     "messages": [{"id": "1", "role": "user", "content": "hello"}]}'
+
+A token is SECRET, PRINCIPAL=SECRET or PRINCIPAL:SCOPE,SCOPE=SECRET. A principal sees its own sessions
+only. The scopes are follow, prompt, answer and admin; without any, all of them.
+"""
+
+
+@click.command("serve", help=_HELP)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen on; 0 is any free one.",
+)
+@click.option(
+    "--token", "tokens", multiple=True, help="A token that opens the server (better: --token-file)."
+)
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file with a token per line; TRUNKLINE_TOKEN holds one, too.",
+)
+@click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A page's origin that may call us.")
+@click.option("--allow-host", multiple=True, metavar="HOST", help="A name of ours besides the address.")
+@click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
+@click.option(
+    "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
+)
+def command(
+    targets: tuple[str, ...],
+    host: str,
+    port: int,
+    tokens: tuple[str, ...],
+    token_file: Path | None,
+    allow_origin: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    journal: str | None,
+    insecure_no_auth: bool,
+) -> None:
+    show_logs()
+    try:
+        from trunkline.server.app import asgi
+        from trunkline.server.listening import bind, is_address, is_loopback, listen, url_of
+        from trunkline.server.tokens import Access, new_secret
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"the server needs {error.name!r} besides: pip install 'trunkline[server]'"
+        ) from None
+
+    given = _read_tokens(tokens, token_file)
+    public = not is_loopback(host)
+    if insecure_no_auth and (public or given):
+        raise click.UsageError("--insecure-no-auth is for this machine alone: leave --host and tokens out")
+    if public and not given:
+        raise ConfigurationError(
+            f"{host} can be reached from other machines: give a token of your own (--token-file, or "
+            "TRUNKLINE_TOKEN), or leave --host out"
+        )
+    agents = _resolve(targets)
+    made = None if given or insecure_no_auth else new_secret()
+    app = asgi(
+        {name: agent for name, (agent, _) in agents.items()},
+        targets={name: target for name, (_, target) in agents.items()},
+        journal=journal or default_url(),
+        tokens=given or made,
+        authenticate=(lambda scope: Access()) if insecure_no_auth else None,
+        allow_origins=allow_origin,
+        allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
+    )
+    listener = bind(host, port)
+    lines = _greet(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
+    try:
+        asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
+    finally:
+        end_descendants()
+
+
+def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
+    given = list(tokens)
+    if token_file is not None:
+        lines = (line.strip() for line in token_file.read_text(encoding="utf-8").splitlines())
+        given += [line for line in lines if line and not line.startswith("#")]
+        if not given:
+            raise ConfigurationError(f"{token_file} has no token in it: write one per line")
+    alone = os.environ.get("TRUNKLINE_TOKEN")
+    return given or ([alone] if alone else [])
+
+
+def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
+    """Load every TARGET under its own name, or the one that was chosen for it."""
+    found: dict[str, tuple[Agent, str]] = {}
+    for text in targets:
+        chosen = _CHOSEN.fullmatch(text)
+        target = chosen[2] if chosen else text
+        agent = resolve_target(target)
+        name = chosen[1] if chosen else _UNFIT.sub("-", agent.card.name).strip("-._~") or "agent"
+        if name in found:
+            raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
+        found[name] = (agent, normalize_target(target))
+    return found
+
+
+def _greet(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
+    """Say where everything is; the token stands behind a #, which browsers and proxies keep to themselves."""
+    lines = [f"Trunkline serves {', '.join(names)} at {url}/" + (f"#token={token}" if token else "")]
+    lines += [f"  AG-UI       {url}/agui" + ("" if len(names) == 1 else f" (each: {url}/agui/NAME)")]
+    lines += [f"  CopilotKit  {url}/copilotkit", f"  sessions    {url}/sessions"]
+    if unlocked:
+        return [*lines, "There is no token: every program of this machine may use it. Ctrl-C stops."]
+    return [*lines, "Send the token as the header Authorization: Bearer TOKEN. Ctrl-C stops."]

@@ -1,0 +1,255 @@
+"""Callers: the clients that are connected to ``/acp``, over a WebSocket or over HTTP.
+
+A caller has one connection, one principal and one agent for as long as it is there. Its sessions are those
+of everybody else with the same principal, and outlive it. When it leaves, its turns are cancelled unless
+somebody else follows them, as when an editor closes our standard input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+from trunkline.frontends.acp.connection import Connection, Handler
+from trunkline.frontends.acp.door import Door
+from trunkline.frontends.acp.streams import AcpStreams
+from trunkline.hub import Hub
+from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Params, RpcError
+from trunkline.server.exchange import Exchange
+from trunkline.server.limits import Limits
+from trunkline.server.refusals import Refusal
+from trunkline.server.tokens import Access
+from trunkline.transports.outbox import Outbox, OutboxTransport
+
+__all__ = ["Caller", "Callers", "Farewell", "HttpCaller"]
+
+_ADMIN = frozenset({"authenticate", "logout"})
+
+
+class Farewell(NamedTuple):
+    """Why a connection ends, with the code that a WebSocket closes with."""
+
+    reason: str
+    code: int = 1008
+
+
+class Caller:
+    """A client on a WebSocket."""
+
+    def __init__(self, exchange: Exchange, agent: str, access: Access, hub: Hub) -> None:
+        """Connect a client with an agent."""
+        self.id = secrets.token_hex(16)
+        self.agent = agent
+        self.access = access
+        self.limits = exchange.limits
+        self.over: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
+        """Done when the server wants the connection to end."""
+        self.left = asyncio.Event()
+        self.transport = self._make_transport()
+        self._connection = Connection(self.transport)
+        self._door = Door(
+            self._connection,
+            partial(_given, hub),
+            principal=access.principal,
+            may_answer="answer" in access.scopes,
+        )
+        self._connection.handler = _Guard(self._door, exchange, access)
+        self._leaving = False
+
+    def _make_transport(self) -> OutboxTransport:
+        return OutboxTransport(
+            self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds
+        )
+
+    def receive(self, message: Message | Malformed) -> None:
+        """Take a message of the client."""
+        self._connection.receive_message(message)
+
+    def hang_up(self, reason: str, code: int = 1008) -> None:
+        """End the connection; the first reason counts."""
+        if not self.over.done():
+            self.over.set_result(Farewell(reason, code))
+
+    async def leave(self) -> None:
+        """Settle what is open, write the last words, and let go; idempotent."""
+        if self._leaving:
+            await self.left.wait()
+            return
+        self._leaving = True
+        self._connection.deaf = True
+        try:
+            await self._door.close()
+            await self._connection.close("the client is gone")
+        finally:
+            self.transport.close()
+            self.left.set()
+
+
+class HttpCaller(Caller):
+    """A client that posts its messages and reads streams, which come and go."""
+
+    transport: AcpStreams
+
+    def _make_transport(self) -> AcpStreams:
+        return AcpStreams(self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds)
+
+    def __init__(self, exchange: Exchange, agent: str, access: Access, hub: Hub) -> None:
+        """Wait for the first stream, for a while."""
+        super().__init__(exchange, agent, access, hub)
+        self._timers: dict[str | None, asyncio.TimerHandle] = {}
+        self._reading: set[str | None] = set()
+        self._wait_for_streams()
+
+    def receive(self, message: Message | Malformed) -> None:
+        """Take a message of the client; whoever speaks is there."""
+        if not self._reading:
+            self._wait_for_streams()
+        if not isinstance(message, Malformed):
+            self.transport.expect(message)
+        super().receive(message)
+
+    def attach(self, session_id: str | None) -> Outbox:
+        """Read a stream; it has one reader at a time."""
+        outbox = self.transport.find(session_id)
+        if outbox is not None and outbox.read:
+            raise Refusal(409, "stream", "this stream has a reader already: close that one first")
+        if len(self._reading) > self.limits.streams:
+            raise Refusal(
+                409, "streams", f"{self.limits.streams} sessions are open here: use another connection"
+            )
+        outbox = self.transport.outbox(session_id)
+        outbox.read = True
+        self._reading.add(session_id)
+        for name in (session_id, None):
+            self._cancel_timer(name)
+        return outbox
+
+    async def detach(self, session_id: str | None) -> None:
+        """A reader is gone; if none comes back, so is whoever it read for."""
+        self.transport.outbox(session_id).read = False
+        self.transport.forget(session_id)
+        self._reading.discard(session_id)
+        if not self._reading:
+            self._wait_for_streams()
+        elif session_id is not None:
+            self._start_timer(session_id, self._stop_listening, session_id)
+
+    def _stop_listening(self, session_id: str) -> None:
+        del self._timers[session_id]
+        self._door.stop_listening(session_id)
+
+    def _wait_for_streams(self) -> None:
+        why = f"no stream was read for {self.limits.away_seconds:g} seconds"
+        self._start_timer(None, self.hang_up, why)
+
+    def _start_timer(self, name: str | None, call: Callable[[str], None], argument: str) -> None:
+        self._cancel_timer(name)
+        if not self.over.done():
+            loop = asyncio.get_running_loop()
+            self._timers[name] = loop.call_later(self.limits.away_seconds, call, argument)
+
+    def _cancel_timer(self, name: str | None) -> None:
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+
+    async def leave(self) -> None:
+        """Settle, and stop every clock."""
+        for name in list(self._timers):
+            self._cancel_timer(name)
+        await super().leave()
+
+
+class Callers:
+    """Everybody who is connected."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Let a limited number of callers in."""
+        self._limits = limits
+        self._callers: dict[str, Caller] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def admit(self, caller: Caller) -> None:
+        """Let a caller in, if its principal has not too many connections already."""
+        principal = caller.access.principal
+        mine = sum(other.access.principal == principal for other in self._callers.values())
+        if mine >= self._limits.callers:
+            raise Refusal(
+                429,
+                "connections",
+                f"{mine} connections are open already: close one first",
+                {"retry-after": "5"},
+            )
+        self._callers[caller.id] = caller
+        task = asyncio.create_task(self._attend(caller), name="trunkline caller")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _attend(self, caller: Caller) -> None:
+        await caller.over
+        self._callers.pop(caller.id, None)
+        await caller.leave()
+
+    def find(self, connection_id: str, agent: str, access: Access) -> HttpCaller:
+        """Give the caller of a request; one of somebody else's does not exist."""
+        caller = self._callers.get(connection_id)
+        if not isinstance(caller, HttpCaller) or (caller.agent, caller.access) != (agent, access):
+            raise Refusal(404, "connection", "there is no such connection: begin anew with initialize")
+        return caller
+
+    async def close(self) -> None:
+        """The server goes down."""
+        for caller in self._callers.values():
+            caller.hang_up("the server is going down", 1001)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class _Guard:
+    """Holds back what a token does not open, and what nobody may do from far away."""
+
+    def __init__(self, handler: Handler, exchange: Exchange, access: Access) -> None:
+        """Stand before a handler."""
+        self._handler = handler
+        self._exchange = exchange
+        self._access = access
+
+    async def handle(self, method: str, params: Params) -> Any:
+        """Carry out a request, or refuse it."""
+        if method in _ADMIN and "admin" not in self._access.scopes:
+            # An agent has one login, for everybody.
+            raise RpcError(INVALID_REQUEST, "this token may not do that: it takes one with the scope 'admin'")
+        if not self._exchange.limits.client_programs and _names_programs(params):
+            raise RpcError(
+                INVALID_PARAMS,
+                "this server starts no programs for its clients: name MCP servers by their URLs, "
+                "or allow it with Limits(client_programs=True)",
+            )
+        if method != "session/prompt":
+            return await self._handler.handle(method, params)
+        run = object()
+        self._exchange.begin(run)
+        try:
+            return await self._handler.handle(method, params)
+        finally:
+            self._exchange.end(run)
+
+    def notice(self, method: str, params: Params) -> None:
+        """Take a notification."""
+        self._handler.notice(method, params)
+
+    def withdraw(self, method: str, params: Params) -> bool:
+        """The client no longer waits for a request."""
+        return self._handler.withdraw(method, params)
+
+
+async def _given(hub: Hub) -> Hub:
+    return hub
+
+
+def _names_programs(params: Params) -> bool:
+    servers: Any = params.get("mcpServers") if isinstance(params, dict) else None
+    named = cast("list[Any]", servers) if isinstance(servers, list) else []
+    return any(isinstance(server, dict) and "command" in server for server in named)

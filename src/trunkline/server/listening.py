@@ -1,0 +1,186 @@
+"""Listening: the app on a socket, from the first connection to the last word of the last run.
+
+When it is told to stop it takes nothing new, lets runs finish for a while, then cancels them, so that every
+stream ends with its own last event and every turn is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import uvicorn
+
+from trunkline.errors import ConfigurationError
+from trunkline.server.app import Server
+from trunkline.server.limits import Limits
+from trunkline.transports.descendants import end_descendants
+
+__all__ = ["bind", "is_address", "is_loopback", "listen", "url_of"]
+
+_LAST_WORDS = 2.0
+"""Seconds that streams get to send the last events of cancelled runs."""
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is given as an address, not by a name."""
+    try:
+        return bool(ipaddress.ip_address(host.strip("[]")))
+    except ValueError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if is_address(host):
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    return host.lower() == "localhost"
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take a port; port 0 is any free one."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=1024)
+    except OSError as error:
+        raise ConfigurationError(_explain(error, host, port)) from None
+
+
+def _explain(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is taken: choose another with --port, or --port 0 for any free one"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"port {port} needs more rights than we have: choose one above 1023 with --port"
+    return (
+        f"{host!r} is no address of this machine ({error.strerror or error}): leave --host out, or give one"
+    )
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address of a socket, as a person types it."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def listen(
+    app: Server, listener: socket.socket, *, on_ready: Callable[[], None], stop: asyncio.Event | None = None
+) -> None:
+    """Serve until a signal comes, or ``stop`` is set; a second signal means at once."""
+    stop = stop or asyncio.Event()
+    # Here a journal that cannot be opened is a sentence; once the server runs it would be a log.
+    await app.exchange.open()
+    server = _Uvicorn(app, on_ready)
+    with _signals(stop):
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        draining = asyncio.create_task(server.drain(stop))
+        try:
+            await asyncio.wait({serving, draining}, return_when=asyncio.FIRST_COMPLETED)
+            await serving
+        finally:
+            draining.cancel()
+            await asyncio.gather(draining, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Generator[None]:
+    def hear() -> None:
+        if stop.is_set():
+            # The journal settles what was running when its session is opened again.
+            end_descendants()
+            os._exit(130)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for name in names:
+        loop.add_signal_handler(name, hear)
+    try:
+        yield
+    finally:
+        for name in names:
+            loop.remove_signal_handler(name)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn, with patience that ends: for slow heads of requests, and for runs when it goes down."""
+
+    def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
+        limits = app.exchange.limits
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                ws="websockets-sansio",
+                ws_max_size=limits.body_bytes,
+                limit_concurrency=limits.connections,
+                timeout_graceful_shutdown=int(_LAST_WORDS) + 1,
+            )
+        )
+        self._exchange = app.exchange
+        self._limits = limits
+        self._on_ready = on_ready
+        self._slow: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals to whoever listens to them."""
+        yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after connections about once a second."""
+        if counter % 10 == 0:
+            close_slow(self.server_state.connections, self._slow, self._limits)
+        return await super().on_tick(counter)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when it is ready."""
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def drain(self, stop: asyncio.Event) -> None:
+        """Once told to stop, go down so that nobody is cut off."""
+        await stop.wait()
+        for server in self.servers:
+            server.close()
+        self._exchange.closing = True
+        await self._runs_end(self._limits.drain_seconds)
+        await self._exchange.close()
+        await self._runs_end(_LAST_WORDS)
+        self.should_exit = True
+
+    async def _runs_end(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._exchange.quiet.wait()
+
+
+def close_slow(connections: set[Any], seen: WeakKeyDictionary[Any, float], limits: Limits) -> None:
+    """Close connections whose request does not get past its head; uvicorn would wait for ever."""
+    now = time.monotonic()
+    for connection in list(connections):
+        cycle = getattr(connection, "cycle", _NOT_HTTP)
+        idle = getattr(connection, "timeout_keep_alive_task", None) is not None
+        if idle or not (cycle is None or getattr(cycle, "response_complete", False)):
+            seen.pop(connection, None)
+        elif now - seen.setdefault(connection, now) >= limits.head_seconds:
+            connection.transport.close()
+
+
+_NOT_HTTP = object()
+"""Stands for a connection that is past its head for good, such as a WebSocket."""

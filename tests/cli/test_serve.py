@@ -1,0 +1,246 @@
+"""``trunkline serve``: a real child on a real port, its tokens, and how it goes down."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from tests.cli.programs import SECONDS, command, kept, run
+
+AGENTS = """
+import asyncio, trunkline
+
+@trunkline.agent
+async def ticks(prompt, ctx):
+    while True:
+        yield "tick "
+        await asyncio.sleep(0.01)
+
+@trunkline.agent
+async def short(prompt, ctx):
+    for number in range(30):
+        yield f"{number} "
+        await asyncio.sleep(0.02)
+
+@trunkline.agent(name="two words")
+async def spaced(prompt, ctx):
+    yield "here"
+"""
+SECRET = "a-secret-of-my-own"
+
+
+class Child(NamedTuple):
+    """A server that runs, and what it said when it was ready."""
+
+    process: subprocess.Popen[str]
+    greeting: str
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"at (http://\S+?)/", self.greeting)
+        assert found is not None, self.greeting
+        return found[1]
+
+    @property
+    def token(self) -> str:
+        found = re.search(r"#token=(\S+)", self.greeting)
+        return found[1] if found else SECRET
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(
+            base_url=self.url, headers={"authorization": f"Bearer {self.token}"}, timeout=SECONDS
+        )
+
+    def end(self, name: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Stop it; gives its exit code and what it said since it was ready."""
+        self.process.send_signal(name)
+        _, rest = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, rest
+
+
+@contextmanager
+def serving(*arguments: str, cwd: Path, port: str = "0", **env: str) -> Generator[Child]:
+    """Serve in a child process."""
+    environment = {**os.environ, "PYTHONWARNINGS": "error", **env}
+    with subprocess.Popen(
+        command("serve", *arguments, "--port", port, "--journal", f"sqlite:{cwd / 'journal.db'}"),
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            lines: list[str] = []
+            while not lines or "Ctrl-C" not in lines[-1]:
+                lines.append(process.stderr.readline())
+                assert lines[-1], f"it ended: {''.join(lines)}"
+            yield Child(process, "".join(lines))
+        finally:
+            process.kill()
+
+
+def told(text: str = "hello", thread: str = "t1") -> dict[str, Any]:
+    return {"threadId": thread, "runId": "r1", "messages": [{"id": "1", "role": "user", "content": text}]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "agents.py").write_text(AGENTS)
+    return tmp_path
+
+
+def test_a_made_token_is_printed_once_in_the_url_and_opens_the_server(folder: Path) -> None:
+    with serving("demo", cwd=folder) as child:
+        assert child.greeting.count(child.token) == 1
+        assert len(child.token) >= 43, "256 bits"
+        assert httpx.post(f"{child.url}/agui", json=told()).status_code == 401
+        with child.client() as client:
+            answer = client.post("/agui", json=told("/text"))
+            assert "RUN_FINISHED" in answer.text
+            assert "server" not in answer.headers
+        code, rest = child.end()
+    assert (code, rest) == (0, "")
+    assert [info.session_id for info in kept(folder / "journal.db")] == ["t1"]
+
+
+def test_a_token_that_was_given_is_not_printed(folder: Path) -> None:
+    with serving("demo", cwd=folder, TRUNKLINE_TOKEN=SECRET) as child:
+        assert SECRET not in child.greeting
+        with child.client() as client:
+            assert client.get("/sessions").status_code == 200
+
+
+def test_a_file_of_tokens_says_whose_each_is_and_what_it_may_do(folder: Path) -> None:
+    (folder / "tokens").write_text(f"# ours\n{SECRET}\nalice:follow=alice-alice-alice-1\n\n")
+    with serving("demo", "--token-file", "tokens", cwd=folder) as child, child.client() as client:
+        alice = {"authorization": "Bearer alice-alice-alice-1"}
+        assert client.post("/agui", json=told("/text")).status_code == 200
+        assert client.get("/sessions", headers=alice).json() == {"sessions": []}
+        assert client.post("/agui", json=told(), headers=alice).status_code == 403
+
+
+def test_several_agents_have_their_names_and_keep_their_threads(folder: Path) -> None:
+    targets = ("agents.py:spaced", "talk=demo")
+    with serving(*targets, "--token", SECRET, cwd=folder) as child, child.client() as client:
+        assert "two-words, talk" in child.greeting
+        assert "here" in client.post("/agui", json=told(thread="a")).text
+        assert "here" in client.post("/agui/two-words", json=told(thread="b")).text
+        assert "TOOL_CALL_START" in client.post("/agui/talk", json=told("/tools", "c")).text
+        foreign = client.post("/agui/talk", json=told(thread="a"))
+    assert foreign.status_code == 409
+    assert "two-words" in foreign.json()["error"]["message"]
+
+
+def test_a_server_that_is_told_to_stop_lets_a_short_run_finish(folder: Path) -> None:
+    with serving("agents.py:short", cwd=folder) as child, child.client() as client:
+        with client.stream("POST", "/agui", json=told()) as response:
+            pieces = response.iter_text()
+            text = next(pieces)
+            child.process.send_signal(signal.SIGTERM)
+            text += "".join(pieces)
+        assert '"29 "' in text
+        assert '"outcome":{"type":"success"}' in text.replace(" ", "") or "RUN_FINISHED" in text
+        _, rest = child.process.communicate(timeout=SECONDS)
+    assert (child.process.returncode, rest) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_long_run_is_cancelled_and_its_stream_still_ends_as_it_should(folder: Path) -> None:
+    with serving("agents.py:ticks", cwd=folder) as child, child.client() as client:
+        body = {**told(), "protocolVersion": "1.0"}
+        with client.stream("POST", "/agui", json=body) as response:
+            pieces = response.iter_text()
+            text = next(pieces)
+            child.process.send_signal(signal.SIGINT)
+            text += "".join(pieces)
+        assert '"outcome":{"type":"cancelled"}' in text
+        _, rest = child.process.communicate(timeout=SECONDS)
+    assert (child.process.returncode, rest) == (0, "")
+
+
+def test_a_second_signal_means_at_once(folder: Path) -> None:
+    with (
+        serving("agents.py:ticks", cwd=folder) as child,
+        child.client() as client,
+        client.stream("POST", "/agui", json=told()) as response,
+    ):
+        next(response.iter_text())
+        child.process.send_signal(signal.SIGINT)
+        # The first one was heard when nothing is accepted any more.
+        host, port = child.url.removeprefix("http://").split(":")
+        while True:
+            try:
+                socket.create_connection((host, int(port)), timeout=1).close()
+            except OSError:
+                break
+        child.process.send_signal(signal.SIGINT)
+        _, rest = child.process.communicate(timeout=SECONDS)
+    assert (child.process.returncode, rest) == (130, "")
+
+
+def test_no_token_is_needed_when_that_is_wanted_and_pages_are_still_refused(folder: Path) -> None:
+    with serving("demo", "--insecure-no-auth", cwd=folder) as child:
+        assert "There is no token" in child.greeting
+        assert httpx.get(f"{child.url}/sessions").status_code == 200
+        foreign = httpx.get(f"{child.url}/sessions", headers={"origin": "https://evil.example"})
+        assert foreign.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--host", "0.0.0.0"), "0.0.0.0 can be reached from other machines: give a token"),
+        (("--host", "::"), ":: can be reached from other machines"),
+        (("--host", "0.0.0.0", "--insecure-no-auth"), "--insecure-no-auth is for this machine alone"),
+        (("--insecure-no-auth", "--token", SECRET), "--insecure-no-auth is for this machine alone"),
+        (("--token", "short"), "a token has 16 to 512"),
+        (("--token", f"bob:fly={SECRET}"), "there is no scope fly"),
+        (("--allow-origin", "*"), "there is no wildcard"),
+        (("--allow-host", "https://x"), "is no host"),
+        (("--host", "192.0.2.1", "--token", SECRET), "is no address of this machine"),
+        (("--journal", "sqlite:/dev/null/journal.db"), "journal"),
+        (("demo",), "two agents are called 'demo': choose with NAME=TARGET"),
+        (("nonsense",), "unknown target"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_a_sentence(arguments: tuple[str, ...], said: str) -> None:
+    result = run("serve", "demo", "--port", "0", *arguments)
+    assert result.code in (1, 2)
+    assert said in result.err
+    assert "Traceback" not in result.err
+
+
+def test_an_empty_file_of_tokens_opens_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("\n# none\n")
+    result = run("serve", "demo", "--token-file", str(tmp_path / "tokens"))
+    assert result.code == 2
+    assert "has no token in it" in result.err
+
+
+def test_a_port_that_is_taken_is_said_with_the_way_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("serve", "demo", "--port", str(port), "--journal", "memory:")
+    assert result.code == 2
+    assert result.err == (
+        f"error: port {port} is taken: choose another with --port, or --port 0 for any free one\n"
+    )
+
+
+def test_without_the_packages_of_the_server_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "starlette.py").write_text("raise ModuleNotFoundError('no', name='starlette')")
+    result = run("serve", "demo", PYTHONPATH=str(tmp_path))
+    assert result.code == 2
+    assert "pip install 'trunkline[server]'" in result.err
