@@ -119,6 +119,11 @@ def test_a_reason_before_the_end_waits_for_it() -> None:
     assert update(call, status="failed") == {"status": "failed", "content": [said("Failed: slow")]}
 
 
+def test_a_reason_that_the_content_says_already_is_said_once() -> None:
+    told = update(view(), status="failed", content=(TextBlock(text="no disk: full"),), reason="no disk")
+    assert told == {"status": "failed", "content": [said("no disk: full")]}
+
+
 def test_content_output_and_terminals_stand_in_order() -> None:
     screens = {"ours": "printed"}
     call = view(screens)
