@@ -58,6 +58,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._on_usage = on_usage
         self._on_final = on_final
         self._ready = ready
+        self._home = asyncio.get_running_loop() if ready is not None else None
         self._breath = _BREATH
         self._runs: dict[UUID, ModelRun] = {}
         self._parents: dict[UUID, UUID | None] = {}
@@ -175,8 +176,10 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             self._breath -= 1
             if not self._breath:
                 self._breath = _BREATH
-                await asyncio.sleep(0)
-                await self._ready()
+                # A model that a plain function calls is in a thread, and holds nobody up.
+                if asyncio.get_running_loop() is self._home:
+                    await asyncio.sleep(0)
+                    await self._ready()
 
     async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message: what was not streamed, its calls and its tokens."""
