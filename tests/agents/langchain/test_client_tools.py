@@ -12,11 +12,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal, weather
 from tests.agents.langchain.workshops import in_turn, invoke
-from tests.worlds import collect, only, text_of, world
+from tests.worlds import collect, events_of, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.client_tools import client_tools
 from trunkline.agents.langchain.voice import TurnVoice
 from trunkline.commands import Answer, Prompt
+from trunkline.journal import open_journal
 from trunkline.questions import ClientCall
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -149,6 +150,31 @@ async def test_tools_are_the_prompts_and_gone_with_the_next() -> None:
         await collect(session, Prompt.of("a", tools=(COLOUR, {"description": "nameless"})))
         await collect(session, Prompt.of("b"))
     assert [one.tool_names for one in model.calls] == [["weather", "set_colour"], ["weather"]]
+
+
+@pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
+async def test_an_answer_after_a_restart_reaches_the_model(tools: Any) -> None:
+    agent, model = agent_of(RED, "It is red.", tools=tools, checkpointer=InMemorySaver())
+    journal = await open_journal("memory:")
+    async with world(agent, journal=journal) as hub:
+        session = await hub.create("s")
+        await session.prompt(Prompt.of("paint", tools=(COLOUR,)))
+        await until(lambda: bool(session.desk.open))
+    async with world(agent, journal=journal) as hub:
+        session = await hub.session("s")
+        await session.own()
+        (question,) = session.desk.open
+        await session.answer(Answer(question_id=question, outcome="accepted", content="painted"))
+        await until(lambda: session.turn is None)
+        told = await events_of(session)
+    await journal.close()
+    assert [result.content for result in results_in(model)] == ["painted"]
+    assert calls_of(told)["k1"].status == "completed"
+    assert text_of(told) == "It is red."
+    assert len(only(told, ev.Asked)) == 1
+    assert only(told, ev.Notice) == []
+    # Its schema went with the prompt: the call is answered, but the model is not offered another.
+    assert "set_colour" not in model.calls[1].tool_names
 
 
 @pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])

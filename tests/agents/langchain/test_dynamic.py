@@ -22,9 +22,10 @@ from tests.agents.langchain.workshops import (
     patiently,
     serving,
     text_in,
+    turn_of,
     unhurried,
 )
-from tests.worlds import collect, only, text_of, until, world
+from tests.worlds import only, text_of, until, world
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -53,8 +54,8 @@ ADD = call("w__add", {"a": 1, "b": 2}, "k1")
 
 
 async def play(session: Session, prompt: Prompt | str = "go") -> list[ev.Event]:
-    """A turn, which may have to wait for a server."""
-    return await patiently(collect(session, prompt))
+    """A turn without questions."""
+    return await turn_of(session, prompt)
 
 
 async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_session() -> None:
@@ -190,7 +191,7 @@ async def test_a_graph_that_binds_them_itself_uses_them_and_is_not_told() -> Non
         async def settle(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content="ok"))
 
-        told = await patiently(collect(session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: settle}))
+        told = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: settle})
     assert text_of(told) == "Red."
     assert only(told, ev.Notice) == []
     assert calls_of(told)["k1"].status == "completed"
@@ -241,7 +242,7 @@ async def test_who_wraps_inside_of_another_adds_nothing() -> None:
     agent, model = agent_of(call("set_colour", {}, "k1"), "Red.", middleware=[Binding()])
     async with world(agent) as hub:
         session = await hub.create()
-        told = await collect(
+        told = await turn_of(
             session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: lambda asked: answer_all(session, asked)}
         )
     assert model.calls[0].tool_names == ["weather", "set_colour"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -14,13 +15,14 @@ from typing import Any, TypeVar
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from tests.worlds import collect, soon, world
+from tests.worlds import soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.hub import Hub
+from trunkline.session import Session
 
 T = TypeVar("T")
 
@@ -48,6 +50,21 @@ def serving(transport: str) -> Generator[dict[str, Any]]:
 async def patiently(awaitable: Awaitable[T]) -> T:
     """Wait for something that starts a server."""
     return await soon(awaitable, PATIENCE)
+
+
+async def turn_of(
+    session: Session,
+    prompt: Prompt | str,
+    answers: Mapping[type[ev.Event], Callable[[Any], Awaitable[Any]]] | None = None,
+) -> list[ev.Event]:
+    """Play a turn that may have to wait for a server, and react to its events as told."""
+    told: list[ev.Event] = []
+    async with asyncio.timeout(PATIENCE):
+        async for event in session.stream(prompt):
+            told.append(event)
+            if (react := (answers or {}).get(type(event))) is not None:
+                await react(event)
+    return told
 
 
 def unhurried(agent: Any) -> AbstractAsyncContextManager[Hub]:
@@ -95,7 +112,7 @@ async def in_turn(
             return lambda event: react(session, event)
 
         reactions = {kind: reacting(react) for kind, react in (answers or {}).items()}
-        told = await collect(session, Prompt.of("go", **prompt), reactions)
+        told = await turn_of(session, Prompt.of("go", **prompt), reactions)
     assert isinstance(told[-1], ev.TurnFinished), told[-1]
     return (results or [None])[0], told
 

@@ -15,11 +15,12 @@ from langgraph.prebuilt import ToolRuntime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.calling import Call, CalledTool, this_call
-from trunkline.agents.langchain.voice import Voice
+from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.questions import ClientCall
 
-__all__ = ["client_tools"]
+__all__ = ["client_tools", "recall_tools", "recalled_tools"]
 
+_RECALLED = "trunkline.tools.recalled"
 _NONE: Any = None
 _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -28,6 +29,22 @@ def client_tools(voice: Voice) -> list[BaseTool]:
     """The tools that the front end gave with its prompt; what has no name is none."""
     given = (cast("Mapping[str, Any]", tool) for tool in voice.client_tools if isinstance(tool, Mapping))
     return [_tool(tool) for tool in given if tool.get("name")]
+
+
+async def recall_tools(voice: Voice) -> None:
+    """Remember the tools whose calls an earlier process asked for: the prompt that named them is gone."""
+    if not isinstance(voice, TurnVoice) or voice.ctx.prompt.content:
+        return
+    told = await voice.ctx.said()
+    asked = (state.asked.question for state in told.questions.values())
+    names = {question.name for question in asked if isinstance(question, ClientCall)}
+    voice.memory[_RECALLED] = (voice.emitter.turn_id, [_tool({"name": name}) for name in names])
+
+
+def recalled_tools(voice: Voice) -> list[BaseTool]:
+    """The tools that are remembered in this turn: their calls can be answered, no more."""
+    turn_id, tools = voice.memory.get(_RECALLED, (None, []))
+    return tools if turn_id == voice.emitter.turn_id else []
 
 
 def _tool(given: Mapping[str, Any]) -> BaseTool:

@@ -18,9 +18,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from trunkline import events as ev
 from trunkline.agents.langchain.attachments import attached_tools, server_news, wake_servers
 from trunkline.agents.langchain.calling import keeping_types
-from trunkline.agents.langchain.client_tools import client_tools
+from trunkline.agents.langchain.client_tools import client_tools, recall_tools, recalled_tools
 from trunkline.agents.langchain.stops import explain
-from trunkline.agents.langchain.voice import Voice, current_voice
+from trunkline.agents.langchain.voice import Voice, current_voice, speaking
 from trunkline.errors import TurnCancelled
 from trunkline.ids import new_id
 
@@ -48,6 +48,7 @@ async def gather_tools(voice: Voice) -> list[BaseTool]:
     Call it where a turn begins, before the graph runs.
     """
     await wake_servers(voice.memory)
+    await recall_tools(voice)
     _tell_news(voice)
     return dynamic_tools(voice)
 
@@ -65,7 +66,7 @@ def dynamic_tools(voice: Voice) -> list[BaseTool]:
 
 def find_tool(voice: Voice | None, name: str) -> BaseTool | None:
     """The session's own tool of this name; its metadata is what its server says of it."""
-    found = dynamic_tools(voice) if voice is not None else ()
+    found = [*dynamic_tools(voice), *recalled_tools(voice)] if voice is not None else ()
     return next((tool for tool in found if tool.name == name), None)
 
 
@@ -134,9 +135,11 @@ async def answer_dangling(message: AIMessage, voice: Voice) -> list[ToolMessage]
 
     For a graph that has no node for tools; what it does not know either stays as it is.
     """
-    known = {tool.name: tool for tool in dynamic_tools(voice)}
-    ours = [call for call in message.tool_calls if call["name"] in known]
-    return list(await asyncio.gather(*(_answer(known[call["name"]], call, voice) for call in ours)))
+    await recall_tools(voice)
+    found = ((find_tool(voice, call["name"]), call) for call in message.tool_calls)
+    ours = [_answer(tool, call, voice) for tool, call in found if tool is not None]
+    with speaking(voice):
+        return list(await asyncio.gather(*ours))
 
 
 async def _answer(tool: BaseTool, call: Any, voice: Voice) -> ToolMessage:

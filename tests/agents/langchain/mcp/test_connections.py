@@ -68,6 +68,12 @@ def test_what_is_wrong_with_one_is_said_and_the_others_are_read(given: dict[str,
     assert why in wrong["bad"]
 
 
+def test_what_is_no_object_harms_no_other() -> None:
+    servers: list[Any] = ["srv --now", {"name": "good", "command": "c"}]
+    read, wrong = read_connections(servers)
+    assert (list(read), wrong) == (["good"], {"server 1": f"it is no object; {STDIO_AND_WEB}"})
+
+
 def test_a_name_is_given_once() -> None:
     read, wrong = read_connections([{"name": "a", "command": "1"}, {"name": "a", "command": "2"}])
     assert read == {"a": Program(command="1")}

@@ -58,18 +58,21 @@ def read_connections(servers: Servers) -> tuple[dict[str, Connection], dict[str,
         try:
             if name in read:
                 raise ConfigurationError("it is given twice: give each server a name of its own")
-            read[name] = _read(given)
+            if not isinstance(given, Mapping):
+                raise ConfigurationError(f"it is no object; known are {_KNOWN}")
+            read[name] = _read(cast("Mapping[str, Any]", given))
         except ConfigurationError as error:
             wrong[name] = str(error)
     return read, wrong
 
 
-def _named(servers: Servers) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _named(servers: Servers) -> Iterator[tuple[str, Any]]:
     if isinstance(servers, Mapping):
-        yield from cast("Mapping[str, Mapping[str, Any]]", servers).items()
+        yield from cast("Mapping[str, Any]", servers).items()
         return
-    for number, given in enumerate(servers):
-        yield str(given.get("name") or f"server {number + 1}"), given
+    for number, given in enumerate(cast("Iterable[Any]", servers), 1):
+        name = cast("Any", given).get("name") if isinstance(given, Mapping) else None
+        yield str(name or f"server {number}"), given
 
 
 def _read(given: Mapping[str, Any]) -> Connection:
