@@ -103,6 +103,8 @@ class Call(_Value):
     kind: ev.ToolKind = "other"
     status: ev.ToolStatus = "pending"
     message_id: str | None = None
+    after: str | None = None
+    """The message that stood last when a call came that belongs to none."""
     lane: str | None = None
     turn_id: str | None = None
     native_id: str | None = None

@@ -171,6 +171,7 @@ def settle(asked: ev.Asked, answer: Answer) -> ev.Answered:
     return ev.Answered(
         turn_id=asked.turn_id,
         lane=asked.lane,
+        meta=answer.meta,
         question_id=asked.question_id,
         outcome=outcome,
         option_id=answer.option_id if option_kind else None,

@@ -136,7 +136,7 @@ class Folder:
     def _call(self, event: ev.ToolCall) -> None:
         if event.call_id in self._told.calls:
             return
-        self._told.calls[event.call_id] = Call(
+        call = self._told.calls[event.call_id] = Call(
             call_id=event.call_id,
             name=event.name,
             title=event.title,
@@ -149,6 +149,8 @@ class Folder:
         if event.message_id is not None:
             message = self._message(event)
             message.parts.append(CallPart(part_id=_part_id(message), call_id=event.call_id))
+        elif self._told.messages:
+            call.after = self._told.messages[-1].message_id
 
     def _input(self, event: ev.ToolInput) -> None:
         call = self._told.calls.get(event.call_id)

@@ -11,10 +11,13 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
-__all__ = ["answer_of", "interrupt_of"]
+__all__ = ["BROUGHT", "answer_of", "interrupt_of"]
+
+BROUGHT = "agui.messageId"
+"""Where the meta of an answer says in which message of the client it came."""
 
 
-def interrupt_of(asked: ev.Asked) -> wire.Interrupt:
+def interrupt_of(asked: ev.Asked, *, modern: bool = True) -> wire.Interrupt:
     """Give a question as the interrupt that a client answers."""
     question = asked.question
     reason, schema = "confirmation", None
@@ -40,7 +43,7 @@ def interrupt_of(asked: ev.Asked) -> wire.Interrupt:
         response_schema=schema,
         expires_at=_moment(asked.expires_at),
         metadata={"trunkline": metadata} if metadata else None,
-        subagent_run_id=asked.lane,
+        subagent_run_id=asked.lane if modern else None,
     )
 
 

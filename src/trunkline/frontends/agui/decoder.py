@@ -6,7 +6,7 @@ what is new counts, which is a message, the answers to open questions, or a plac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -16,11 +16,21 @@ from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.asking import answer_of
-from trunkline.frontends.agui.messages import content_of, history_events
+from trunkline.frontends.agui.asking import BROUGHT, answer_of
+from trunkline.frontends.agui.messages import content_of, history_events, shown_id
 from trunkline.questions import ClientCall
 
-__all__ = ["GoOn", "Intent", "NoRewind", "Start", "TooLate", "intent_of", "is_modern", "read_input"]
+__all__ = [
+    "GoOn",
+    "Intent",
+    "NoRewind",
+    "Start",
+    "TooLate",
+    "intent_of",
+    "is_modern",
+    "read_input",
+    "says_state",
+]
 
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
 _LONGEST_ID = 512
@@ -76,15 +86,30 @@ def is_modern(told: wire.RunAgentInput) -> bool:
     return version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= 1
 
 
+def says_state(state: Any) -> bool:
+    """Whether a client says something of the shared state; an empty object is how each one begins."""
+    return state is not None and state != {}
+
+
 def intent_of(
     told: wire.RunAgentInput,
     conversation: Conversation,
     questions: Mapping[str, ev.Asked],
     *,
+    said: Collection[str] = (),
     by: str | None = None,
 ) -> Intent:
-    """Decide what a request means for a conversation with these open questions."""
-    if told.resume is not None and (told.resume or not told.messages):
+    """Decide what a request means for a conversation with these open questions.
+
+    ``said`` are the ids of everything that was ever said in the thread.
+    """
+    last = told.messages[-1] if told.messages else None
+    is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
+    if told.resume:
+        if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
+            return _start(told, conversation, gives_up=True)
+        if is_new and questions:
+            raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
         return _resume(told.resume, conversation, questions, by)
     waiting = {
         asked.question.call_id: asked
@@ -92,10 +117,8 @@ def intent_of(
         if isinstance(asked.question, ClientCall)
     }
     answers = _client_answers(told.messages, waiting, by)
-    _check_results(told.messages, conversation, waiting)
+    _check_results(told.messages, conversation, said)
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
-    last = told.messages[-1] if told.messages else None
-    is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
     if waiting and not is_new:
         missing = sorted(call_id for call_id in waiting if call_id not in answers)
         if missing:
@@ -108,6 +131,8 @@ def intent_of(
             f"the thread waits for an answer to {', '.join(sorted(interrupts))}: send `resume` with an entry "
             'for each ("resolved" with a payload, or "cancelled")'
         )
+    if last is not None and last.role == "tool" and conversation.messages:
+        return TooLate(question_ids=())
     return _start(told, conversation, gives_up=bool(waiting))
 
 
@@ -122,7 +147,7 @@ def _resume(
 ) -> Intent:
     given = {entry.interrupt_id: entry for entry in entries}
     unknown = sorted(set(given) - conversation.questions.keys() - questions.keys())
-    if unknown:
+    if unknown and conversation.messages:
         raise InvalidCommand(f"no run of this thread asked {', '.join(unknown)}")
     wanted = {key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)}
     if not wanted & given.keys():
@@ -148,25 +173,24 @@ def _client_answers(
         found[message.tool_call_id or ""] = Answer(
             question_id=asked.question_id,
             outcome="declined" if failed else "accepted",
-            content=None if failed else message.content,
+            content=message.content,
             reason=message.error,
             by=by,
             key=f"result:{asked.question_id}",
+            meta={BROUGHT: message.id},
         )
     return found
 
 
 def _check_results(
-    messages: Sequence[wire.Message], conversation: Conversation, waiting: Mapping[str, ev.Asked]
+    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str]
 ) -> None:
-    """Refuse results of calls that the agent never made, or that a client may not answer."""
+    """Refuse results of calls that the agent never made; those of calls it made are its own to know."""
     if not conversation.messages:
         return
     for message in messages:
         call_id = message.tool_call_id or ""
-        if message.role != "tool" or call_id in waiting:
-            continue
-        if call_id not in conversation.calls:
+        if message.role == "tool" and call_id not in conversation.calls and call_id not in said:
             raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
 
 
@@ -181,10 +205,9 @@ def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bo
         content=content_of(last.content),
         message_id=last.id,
         run_id=told.run_id,
-        tools=tuple(msgspec.to_builtins(tool) for tool in told.tools),
-        # Clients send an empty object for want of anything better.
-        state=told.state or None,
-        context=tuple({"description": item.description, "value": item.value} for item in told.context),
+        tools=tuple(msgspec.to_builtins(tool) for tool in told.tools or ()),
+        state=told.state if says_state(told.state) else None,
+        context=tuple({"description": item.description, "value": item.value} for item in told.context or ()),
         meta=_meta(told, last),
     )
     if not prompt.content:
@@ -212,7 +235,7 @@ def _place(messages: Sequence[wire.Message], conversation: Conversation) -> Any:
     if last in ours:
         at = ours.index(last)
         return ours[at - 1] if at else None
-    shown = {call.result_message_id or f"{call.call_id}:result": call for call in conversation.calls.values()}
+    shown = {shown_id(conversation, call): call for call in conversation.calls.values()}
     for message in reversed(messages[:-1]):
         if message.id in ours:
             return NoRewind if message.id == ours[-1] else message.id

@@ -15,12 +15,12 @@ import msgspec
 from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.asking import interrupt_of
+from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
-from trunkline.frontends.agui.results import part_of
-from trunkline.patches import PatchError, apply_patch
+from trunkline.frontends.agui.results import TAIL, about_call, part_of
+from trunkline.frontends.agui.state import StateView
 from trunkline.questions import ClientCall
 
 __all__ = ["LOSSES", "AguiEncoder"]
@@ -35,11 +35,12 @@ LOSSES: dict[type[ev.Event], str] = {
     ev.RunClosed: "the journal's own",
     ev.UserMessage: "the client brought it",
     ev.Answered: "the result of the call shows it",
-    ev.TerminalOutput: "the result of the call brings the output",
+    ev.TerminalOutput: "the result of its call brings the output",
 }
 """Events that this protocol has no form for, and where their meaning goes instead."""
 
 _FINAL = ev.FINAL_STATUSES
+_UNDER_WAY = _FINAL | {"in_progress"}
 _NAMES: dict[type[Any], str] = {
     ev.Notice: "trunkline.notice",
     ev.Compaction: "trunkline.compaction",
@@ -67,27 +68,34 @@ class AguiEncoder:
     ) -> None:
         """Speak in a run; ``modern`` is False for a client older than 1.0.
 
-        ``state`` is the shared state as the client knows it when the run begins.
+        ``state`` is the shared state as the client knows it when the turn begins.
         """
         self._thread_id = thread_id
         self._run_id = run_id
         self._options = options or AguiOptions()
         self._modern = modern
-        self._state: Any = state
-        self._state_known = state is not None
-        self._state_changed = False
+        self._state = StateView(self._options.emit_state_snapshots, state)
         self._lanes: dict[str | None, LaneView] = {None: LaneView(None)}
+        self._owners: dict[str, str | None] = {}
+        """The lanes of messages and activities: whoever spoke first."""
         self._calls: dict[str, CallView] = {}
         self._questions: dict[str, ev.Asked] = {}
-        self._client_calls: set[str] = set()
+        self._brought: set[str] = set()
+        """Calls whose results are the client's own."""
+        self._started: set[str] = set()
+        """Subagents that this run knows."""
+        self._terminals: dict[str, str] = {}
         self._over = False
         self._at: int | None = None
+        self.outdated = False
+        """Whether a client that heard all of this still lacks something: a snapshot has to bring it."""
 
     # -- the translator ----------------------------------------------------------------------------
 
     def begin(self, at: float | None = None, *, parent_run_id: str | None = None, input: Any = None) -> Out:
         """Say that the run starts."""
         self._at = _milliseconds(at)
+        self._over = False
         version = wire.PROTOCOL_VERSION if self._modern else None
         return [
             wire.RunStarted(
@@ -137,12 +145,13 @@ class AguiEncoder:
         if not event.delta:
             return []
         self._over = False
-        said, lane = self._lane(event.lane)
+        owner = self._owners.setdefault(message_id, event.lane)
+        said, lane = self._lane(owner)
         said += lane.say_text(message_id, self._at)
         said.append(
             wire.TextMessageContent(
                 timestamp=self._at,
-                subagent_run_id=event.lane,
+                subagent_run_id=owner,
                 message_id=message_id,
                 delta=event.delta,
                 metadata=event.meta if self._modern else None,
@@ -151,37 +160,42 @@ class AguiEncoder:
         return said
 
     def _thought(self, event: ev.Thought) -> Out:
-        said, lane = self._lane(event.lane)
+        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
         return said + lane.think(event.message_id, event.delta, event.signature, self._at)
 
     def _media(self, event: ev.Media) -> Out:
         value = {"messageId": event.message_id, "part": part_of(event.content)}
         if value["part"] is None:
             value["part"] = msgspec.to_builtins(event.content)
-        return self._show("media", f"{event.message_id}:media", value, event)
+        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
+        said += lane.stop_thinking(event.message_id, self._at)
+        return said + self._show("media", f"{event.message_id}:media", value, event)
 
     def _source(self, event: ev.Source) -> Out:
-        return self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
+        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
+        said += lane.stop_thinking(event.message_id, self._at)
+        return said + self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
 
     # -- tools -------------------------------------------------------------------------------------
 
     def _call(self, event: ev.ToolCall) -> Out:
-        said, lane = self._lane(event.lane)
         if event.call_id in self._calls:
-            return said
+            return []
+        owner = event.lane
+        if event.message_id is not None:
+            # A call belongs to the message that carries it.
+            owner = self._owners.setdefault(event.message_id, owner)
+        said, lane = self._lane(owner)
         said += lane.stop_thinking(event.message_id, self._at)
-        call = self._calls[event.call_id] = CallView(event.call_id, event.lane)
-        about: dict[str, Any] = {"kind": event.kind}
-        if event.title is not None:
-            about["title"] = event.title
+        call = self._calls[event.call_id] = CallView(event.call_id, owner, event.message_id)
         said.append(
             wire.ToolCallStart(
                 timestamp=self._at,
-                subagent_run_id=event.lane,
+                subagent_run_id=owner,
                 tool_call_id=event.call_id,
                 tool_call_name=event.name,
                 parent_message_id=event.message_id,
-                metadata={"trunkline": about} if self._modern else None,
+                metadata=about_call(event.kind, event.title) if self._modern else None,
             )
         )
         lane.calls[event.call_id] = call
@@ -189,10 +203,13 @@ class AguiEncoder:
 
     def _input(self, event: ev.ToolInput) -> Out:
         call = self._calls.get(event.call_id)
-        if call is None or call.ended or not event.delta:
+        if call is None or not event.delta:
             return []
-        said, _ = self._lane(event.lane)
-        call.argued = True
+        call.arguments.append(event.delta)
+        if call.ended:
+            self.outdated = True
+            return []
+        said, _ = self._lane(call.lane)
         said.append(
             wire.ToolCallArgs(
                 timestamp=self._at, subagent_run_id=call.lane, tool_call_id=call.call_id, delta=event.delta
@@ -205,20 +222,28 @@ class AguiEncoder:
         if call is None:
             # A call of an earlier run, which this client was told of then.
             call = self._calls[event.call_id] = CallView(event.call_id, event.lane)
-            call.argued = call.ended = True
+            call.ended = True
         said, lane = self._lane(call.lane)
-        lane.pause()
         call.take(event)
+        if event.status in _UNDER_WAY and call.message_id is not None:
+            lane.complete(call.message_id)
         if event.status is not None or event.input is not None:
             said += call.end(self._at)
             lane.calls.pop(call.call_id, None)
+        if event.input is not None and not call.is_told():
+            self.outdated = True
         if event.output is not None and self._options.emit_activities:
             said += call.show_output(self._at)
         if event.status in _FINAL and not call.answered:
             call.answered = True
-            if self._options.emit_tool_results and call.call_id not in self._client_calls:
-                said.append(call.result(self._at, self._options.max_ui_payload_size, modern=self._modern))
+            if self._options.emit_tool_results and call.call_id not in self._brought:
+                limit = self._options.max_ui_payload_size
+                said.append(call.result(self._at, limit, self._terminals, modern=self._modern))
         return said
+
+    def _printed(self, event: ev.TerminalOutput) -> Out:
+        self._terminals[event.terminal_id] = (self._terminals.get(event.terminal_id, "") + event.data)[-TAIL:]
+        return []
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -235,23 +260,21 @@ class AguiEncoder:
 
     def _answered(self, event: ev.Answered) -> Out:
         asked = self._questions.pop(event.question_id, None)
-        if asked is not None and isinstance(asked.question, ClientCall) and event.outcome == "accepted":
-            # The client ran it and has the result.
-            self._client_calls.add(asked.question.call_id)
+        if asked is not None and isinstance(asked.question, ClientCall) and BROUGHT in (event.meta or {}):
+            self._brought.add(asked.question.call_id)
         return []
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
         open_questions = [self._questions[key] for key in event.question_ids if key in self._questions]
         pending = [q.question.call_id for q in open_questions if isinstance(q.question, ClientCall)]
-        interrupts = [interrupt_of(q) for q in open_questions if not isinstance(q.question, ClientCall)]
-        outcome: dict[str, Any]
-        if interrupts:
-            outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(item) for item in interrupts]}
-        else:
-            outcome = {"type": "success", **({"pendingToolCallIds": pending} if pending else {})}
-        if not self._modern and not interrupts:
-            outcome = {"type": "success"}
-        return self._finish(self._finished(outcome), suspended=[item.id for item in interrupts])
+        asked = [q for q in open_questions if not isinstance(q.question, ClientCall)]
+        outcome: dict[str, Any] = {"type": "success"}
+        if asked:
+            interrupts = [interrupt_of(question, modern=self._modern) for question in asked]
+            outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(one) for one in interrupts]}
+        elif pending and self._modern:
+            outcome["pendingToolCallIds"] = pending
+        return self._finish(self._finished(outcome), suspended=asked)
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -294,36 +317,52 @@ class AguiEncoder:
             usage=usage if self._modern else None,
         )
 
-    def _finish(self, terminal: wire.AguiEvent, suspended: list[str] | None = None) -> Out:
+    def _finish(self, terminal: wire.AguiEvent, suspended: list[ev.Asked] | None = None) -> Out:
         """Close everything, innermost first, and end the run."""
         said: Out = []
-        for lane in reversed(self._lanes.values()):
-            said += lane.close(self._at, failed=isinstance(terminal, wire.RunError), suspended=suspended)
-        if self._options.emit_state_snapshots == "final" and self._state_changed:
-            said.append(wire.StateSnapshot(timestamp=self._at, snapshot=self._state))
-            self._state_changed = False
+        failed = isinstance(terminal, wire.RunError)
+        for name, lane in reversed(self._lanes.items()):
+            waiting = None if suspended is None else self._asked_below(name, suspended)
+            said += lane.close(self._at, failed=failed, suspended=waiting)
+        self._started.clear()
         self._over = True
-        return [*said, terminal]
+        return [*said, *self._state.final(self._at), terminal]
+
+    def _asked_below(self, name: str | None, questions: list[ev.Asked]) -> list[str]:
+        """The questions that a subagent waits for: its own, and those of the ones it started."""
+        found: list[str] = []
+        for asked in questions:
+            lane = asked.lane
+            while lane is not None and lane != name:
+                lane = self._lanes[lane].parent if lane in self._lanes else None
+            if lane == name:
+                found.append(asked.question_id)
+        return found
 
     # -- work and state ----------------------------------------------------------------------------
 
     def _lane(self, name: str | None) -> tuple[Out, LaneView]:
-        """Find a lane; one that was closed with an earlier run is opened again."""
+        """Find a lane; one that was closed with an earlier run is opened again, below its own parent."""
         lane = self._lanes.get(name)
         if lane is None:
             lane = self._lanes[name] = LaneView(name)
-        return lane.open(self._at), lane
+        if name is None or lane.live or lane.over:
+            return [], lane
+        said: Out = []
+        parent = lane.parent
+        if parent is not None:
+            said, _ = self._lane(parent)
+        self._started.add(name)
+        said += lane.open(self._at, parent if parent in self._started else None)
+        return said, lane
 
     def _subagent_started(self, event: ev.SubagentStarted) -> Out:
-        said: Out = []
-        if event.parent_lane is not None:
-            said, _ = self._lane(event.parent_lane)
-        lane = self._lanes[event.lane] = LaneView(event.lane, event)
-        return said + lane.open(self._at)
+        self._lanes[event.lane] = LaneView(event.lane, event)
+        return self._lane(event.lane)[0]
 
     def _subagent_finished(self, event: ev.SubagentFinished) -> Out:
-        lane = self._lanes.pop(event.lane, None)
-        return [] if lane is None else lane.finish(event, self._at)
+        said, lane = self._lane(event.lane)
+        return said if lane.over else said + lane.finish(event, self._at)
 
     def _step_started(self, event: ev.StepStarted) -> Out:
         said, lane = self._lane(event.lane)
@@ -334,28 +373,10 @@ class AguiEncoder:
         return [] if lane is None else lane.finish_step(event.step_id, self._at)
 
     def _replaced(self, event: ev.StateReplaced) -> Out:
-        if self._state_known and event.state == self._state:
-            return []
-        self._state, self._state_known, self._state_changed = event.state, True, True
-        if self._options.emit_state_snapshots in ("none", "final"):
-            return []
-        return [wire.StateSnapshot(timestamp=self._at, snapshot=event.state)]
+        return self._state.replace(event, self._at)
 
     def _patched(self, event: ev.StatePatched) -> Out:
-        try:
-            self._state = apply_patch(self._state, event.patch)
-        except PatchError:
-            self._state_known = False
-        self._state_changed = True
-        mode = self._options.emit_state_snapshots
-        if mode in ("none", "final"):
-            return []
-        whole = self._state_known and (
-            mode == "all" or len(wire.encode(self._state)) < len(wire.encode(event.patch))
-        )
-        if whole:
-            return [wire.StateSnapshot(timestamp=self._at, snapshot=self._state)]
-        return [wire.StateDelta(timestamp=self._at, delta=event.patch)]
+        return self._state.patch(event, self._at)
 
     def _plan(self, event: ev.Plan) -> Out:
         value = {"entries": [_fields(entry, every=True) for entry in event.entries]}
@@ -364,11 +385,12 @@ class AguiEncoder:
     def _activity(self, event: ev.Activity) -> Out:
         if not self._options.emit_activities:
             return []
+        owner = self._owners.setdefault(event.activity_id, event.lane)
         if event.patch is not None:
             return [
                 wire.ActivityDelta(
                     timestamp=self._at,
-                    subagent_run_id=event.lane,
+                    subagent_run_id=owner,
                     message_id=event.activity_id,
                     activity_type=event.activity_type,
                     patch=event.patch,
@@ -377,7 +399,7 @@ class AguiEncoder:
         return [
             wire.ActivitySnapshot(
                 timestamp=self._at,
-                subagent_run_id=event.lane,
+                subagent_run_id=owner,
                 message_id=event.activity_id,
                 activity_type=event.activity_type,
                 content=event.content or {},
@@ -400,9 +422,7 @@ class AguiEncoder:
     def _show(self, kind: str, message_id: str, value: dict[str, Any], event: ev.Event) -> Out:
         """Show something that is not text: as an activity, or by name to whoever looks for it."""
         if self._options.emit_activities:
-            said, _ = self._lane(event.lane)
             return [
-                *said,
                 wire.ActivitySnapshot(
                     timestamp=self._at,
                     subagent_run_id=event.lane,
@@ -414,8 +434,7 @@ class AguiEncoder:
         return [self._named(f"trunkline.{kind}", value, event)]
 
     def _named(self, name: str, value: Any, event: ev.Event) -> wire.Custom:
-        lane = event.lane if event.lane in self._lanes else None
-        return wire.Custom(timestamp=self._at, subagent_run_id=lane, name=name, value=value)
+        return wire.Custom(timestamp=self._at, subagent_run_id=event.lane, name=name, value=value)
 
     _handlers: ClassVar[dict[type[Any], Callable[[Any, Any], Out]]] = {
         ev.Thought: _thought,
@@ -424,6 +443,7 @@ class AguiEncoder:
         ev.ToolCall: _call,
         ev.ToolInput: _input,
         ev.ToolUpdate: _update,
+        ev.TerminalOutput: _printed,
         ev.Asked: _asked,
         ev.Answered: _answered,
         ev.TurnSuspended: _suspended,

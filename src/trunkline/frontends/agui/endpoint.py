@@ -15,32 +15,26 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
+from trunkline import events as ev
 from trunkline.cursor import Cursor
 from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.codes import ErrorCode
-from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern
+from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern, says_state
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.standing import Place, Standing, stand
 from trunkline.hub import Hub
 from trunkline.session import Session
 from trunkline.window import Window
 
-__all__ = ["AguiEndpoint", "AguiRun", "Place"]
+__all__ = ["AguiEndpoint", "AguiRun"]
 
 log = logging.getLogger("trunkline.agui")
 
 Batch = tuple[Cursor | None, list[wire.AguiEvent]]
 
 _REMEMBERED_RUNS = 1024
-
-
-class Place(msgspec.Struct, frozen=True):
-    """Where in its turn a run begins."""
-
-    turn_id: str
-    after: Cursor | None
 
 
 class AguiEndpoint:
@@ -50,7 +44,7 @@ class AguiEndpoint:
         """Serve the sessions of a hub."""
         self.hub = hub
         self.options = options or AguiOptions()
-        self._runs: OrderedDict[tuple[str, str, str], Place] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, ...], Place] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def open(
@@ -69,11 +63,12 @@ class AguiEndpoint:
         try:
             async with lock:
                 session = await self._session(thread_id, principal)
-                place, known = await self._enter(session, told, principal, (principal, thread_id, run_id))
+                key = (principal, thread_id, run_id, *_brought(told))
+                place, standing = await self._enter(session, told, key)
         finally:
             if not lock.locked():
                 self._locks.pop(f"{principal}\n{thread_id}", None)
-        return AguiRun(session, told, place, chosen, run_id=run_id, known=known, front_end=front_end)
+        return AguiRun(session, told, place, chosen, standing, run_id=run_id, front_end=front_end)
 
     async def _session(self, thread_id: str, principal: str) -> Session:
         try:
@@ -84,44 +79,68 @@ class AguiEndpoint:
             return await self.hub.session(thread_id, principal=principal)
 
     async def _enter(
-        self, session: Session, told: wire.RunAgentInput, principal: str, key: tuple[str, str, str]
-    ) -> tuple[Place | None, list[str]]:
-        """Do what the request means; give where its run begins, and the messages there were before it."""
-        if (again := self._runs.get(key)) is not None:
-            return again, []
+        self, session: Session, told: wire.RunAgentInput, key: tuple[str, ...]
+    ) -> tuple[Place | None, Standing]:
+        """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
+        if (again := self._runs.get(key)) is not None:
+            return again, await stand(session, again)
         await session.settle()
-        conversation = await session.history()
-        questions = dict(session.desk.open)
-        intent = intent_of(told, conversation, questions, by=f"agui:{principal}")
-        known = [message.message_id for message in conversation.messages if message.lane is None]
+        standing = await stand(session)
+        questions = dict(session.line.grammar.questions)
+        by = f"agui:{key[0]}"
+        intent = intent_of(told, standing.conversation, questions, said=standing.said, by=by)
         place: Place | None = None
         if isinstance(intent, GoOn):
-            turn = session.turn
-            record, offset, fence = session.line.place_now()
+            place = _here(session)
             await session.answer(*intent.answers)
-            place = Place(turn.turn_id if turn is not None else "", Cursor(fence, record, offset))
+            for answer in intent.answers:
+                # What the client brought along is in its messages already.
+                standing.feed(
+                    ev.Answered(
+                        question_id=answer.question_id,
+                        outcome=answer.outcome,
+                        content=answer.content,
+                        meta=answer.meta,
+                    )
+                )
         elif isinstance(intent, Start):
-            place = await self._start(session, intent, key)
+            place, standing = await self._start(session, intent, standing, by)
+        elif session.busy:
+            # Somebody else answered: the turn goes on, and this client with it.
+            place = _here(session)
+            standing = await stand(session, place)
         if place is not None:
             self._runs[key] = place
             while len(self._runs) > _REMEMBERED_RUNS:
                 self._runs.popitem(last=False)
-        return place, known
+        return place, standing
 
-    async def _start(self, session: Session, intent: Start, key: tuple[str, str, str]) -> Place:
-        by = f"agui:{key[0]}"
+    async def _start(
+        self, session: Session, intent: Start, standing: Standing, by: str
+    ) -> tuple[Place, Standing]:
         if intent.gives_up:
             await session.cancel(by=by)
         if session.busy:
             raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
-        if intent.history:
+        if intent.history and not session.line.committed_seq:
             await session.import_history(intent.history)
-        elif intent.rewind_to is not NoRewind:
+        if intent.rewind_to is not NoRewind:
             await session.rewind(intent.rewind_to, by=by)
         prompt = msgspec.structs.replace(intent.prompt, by=by, busy="reject")
         receipt = await session.prompt(prompt)
-        return Place(receipt.turn_id or "", None)
+        place = Place(receipt.turn_id or "", None)
+        if intent.gives_up or intent.history or intent.rewind_to is not NoRewind:
+            return place, await stand(session, place)
+        standing.feed(ev.TurnStarted(turn_id=place.turn_id))
+        standing.feed(
+            ev.UserMessage(
+                turn_id=place.turn_id,
+                message_id=receipt.message_id or prompt.message_id or "",
+                content=prompt.content,
+            )
+        )
+        return place, standing
 
     async def stop(self, thread_id: str, *, principal: str = "local") -> bool:
         """Cancel the running turn of a thread; False if there was none."""
@@ -138,29 +157,32 @@ class AguiRun:
         told: wire.RunAgentInput,
         place: Place | None,
         options: AguiOptions,
+        standing: Standing,
         *,
         run_id: str,
-        known: list[str],
         front_end: str,
     ) -> None:
-        """Look at a turn from a place on; without a place there is nothing left to show."""
+        """Look at a turn from a place on; without a place there is nothing left to show.
+
+        ``standing`` is what was said before.
+        """
         self.session = session
         self._told = told
         self._place = place
         self._options = options
         self._run_id = run_id
-        self._known = known
+        self._standing = standing
         self._front_end = front_end
         self._modern = is_modern(told)
         self._over = False
-        self._encoder = AguiEncoder(
-            session.session_id, run_id, options, modern=self._modern, state=told.state
-        )
+        starts = place is not None and place.after is None
+        state = told.state if starts and says_state(told.state) else standing.state_before
+        self._encoder = AguiEncoder(session.session_id, run_id, options, modern=self._modern, state=state)
 
     async def __aiter__(self) -> AsyncGenerator[Batch]:
         """Give the run from its start to its one terminal."""
         try:
-            yield None, await self._opening()
+            yield None, self._opening()
             if self._place is None:
                 yield None, self._nothing_left()
                 return
@@ -176,7 +198,7 @@ class AguiRun:
             # Closed by name: one that is only dropped would still count as a reader for a while.
             async with contextlib.aclosing(aiter(window)) as batches:
                 async for place, said in batches:
-                    yield place, await self._with_snapshot(said)
+                    yield place, await self._with_snapshot(place, said)
             self._over = True
         except TrunklineError as error:
             log.warning("a run of thread %s failed: %s", self.session.session_id, error)
@@ -191,34 +213,26 @@ class AguiRun:
         error = wire.RunError(message=message, code=ErrorCode.INTERNAL_ERROR, timestamp=_now())
         return [event for event in closing if event is not None] + [error]
 
-    async def _opening(self) -> list[wire.AguiEvent]:
+    def _opening(self) -> list[wire.AguiEvent]:
         """Start the run, and say what the client does not know of its thread."""
         said = self._encoder.begin(time.time(), parent_run_id=self._told.parent_run_id)
-        theirs = [
-            message.id
-            for message in self._told.messages
-            if message.role in ("user", "assistant") and message.subagent_run_id is None
-        ]
-        if self._known and [key for key in theirs if key in self._known] != self._known:
-            said.append(await self._messages())
-        state, mode = self.session.view.state, self._options.emit_state_snapshots
-        if state is not None and state != self._told.state and mode in ("initial", "all"):
-            said.append(wire.StateSnapshot(timestamp=_now(), snapshot=state))
-        return said
+        told = self._told
+        if self._place is not None and self._place.after is None and says_state(told.state):
+            # What the client says of the state counts from here on.
+            told = msgspec.structs.replace(told, state=self._standing.conversation.state)
+        return said + self._standing.opening(told, self._options, _now(), modern=self._modern)
 
-    async def _messages(self) -> wire.MessagesSnapshot:
-        conversation = await self.session.history()
-        limit = self._options.max_ui_payload_size
-        return wire.MessagesSnapshot(
-            timestamp=_now(), messages=snapshot_of(conversation, limit, modern=self._modern)
-        )
-
-    async def _with_snapshot(self, said: list[wire.AguiEvent]) -> list[wire.AguiEvent]:
-        """Before a client is asked, let it know all there is to know."""
+    async def _with_snapshot(self, place: Cursor, said: list[wire.AguiEvent]) -> list[wire.AguiEvent]:
+        """Before a client is asked, and where events cannot say what changed, let it know all there is."""
         last = said[-1]
-        if isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt":
-            return [*said[:-1], await self._messages(), last]
-        return said
+        if not isinstance(last, wire.RunFinished | wire.RunError):
+            return said
+        asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
+        if not asks and not self._encoder.outdated:
+            return said
+        standing = await stand(self.session, Place("", place))
+        messages = standing.messages(self._options, modern=self._modern)
+        return [*said[:-1], wire.MessagesSnapshot(timestamp=_now(), messages=messages), last]
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
         """End a run that came too late: the thread is free for the next message."""
@@ -250,6 +264,17 @@ class AguiRun:
         turn = session.turn
         if turn is not None and turn.turn_id == turn_id and not session.line.readers and not session.closed:
             turn.cancel("agui", "the client left")
+
+
+def _brought(told: wire.RunAgentInput) -> list[str]:
+    """What tells a request from one under the same run id: CopilotKit answers in the run that was asked."""
+    last = [message.id for message in told.messages[-1:]]
+    return last + sorted(entry.interrupt_id for entry in told.resume or ())
+
+
+def _here(session: Session) -> Place:
+    record, offset, fence = session.line.place_now()
+    return Place(session.line.grammar.turn_id or "", Cursor(fence, record, offset))
 
 
 def _now() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -11,9 +11,11 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.results import part_of, result_content, shorten
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.results import about_call, part_of, result_of
+from trunkline.questions import ClientCall
 
-__all__ = ["content_of", "history_events", "snapshot_of"]
+__all__ = ["content_of", "history_events", "parsed", "shown_id", "snapshot_of"]
 
 _MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
@@ -22,83 +24,136 @@ _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
 # -- ours to theirs --------------------------------------------------------------------------------
 
 
-def snapshot_of(conversation: Conversation, limit: int = 0, *, modern: bool = True) -> list[dict[str, Any]]:
-    """Give a conversation as the messages a client holds after it followed every run."""
-    told: list[dict[str, Any]] = []
+def snapshot_of(
+    conversation: Conversation,
+    limit: int = 0,
+    *,
+    modern: bool = True,
+    results: bool = True,
+    about: bool = False,
+) -> list[dict[str, Any]]:
+    """Give a conversation as the messages a client holds after it followed every run.
+
+    ``about`` adds the metadata that its events carry.
+    """
+    teller = _Teller(conversation, limit, modern=modern, results=results, about=about and modern)
+    told = teller.loose(None)
     for message in conversation.messages:
-        if message.lane is not None and not modern:
-            continue
-        if message.role == "user":
-            told.append(_user(message))
+        if message.lane is None or modern:
+            told += _user(message) if message.role == "user" else teller.agent(message)
+        told += teller.loose(message.message_id)
+    return told
+
+
+def shown_id(conversation: Conversation, call: Call) -> str:
+    """The id of a call's result as clients know it."""
+    return _brought(conversation).get(call.call_id, (call.result_message_id or f"{call.call_id}:result",))[0]
+
+
+def _brought(conversation: Conversation) -> dict[str, tuple[str, Any]]:
+    """The results that clients brought along themselves: their ids and contents, by call."""
+    found: dict[str, tuple[str, Any]] = {}
+    for question in conversation.questions.values():
+        asked, answered = question.asked.question, question.answered
+        if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
+            found[asked.call_id] = str((answered.meta or {})[BROUGHT]), answered.content
+    return found
+
+
+def _user(message: Message) -> list[dict[str, Any]]:
+    content: Any = [part for block in message.content if (part := part_of(block)) is not None]
+    if len(content) == 1 and content[0].keys() == {"type", "text"}:
+        content = content[0]["text"]
+    return [{"id": message.message_id, "role": "user", "content": content or ""}]
+
+
+class _Teller:
+    """Tells the messages of an agent."""
+
+    def __init__(
+        self, conversation: Conversation, limit: int, *, modern: bool, results: bool, about: bool
+    ) -> None:
+        self._calls = conversation.calls
+        self._limit = limit
+        self._modern = modern
+        self._results = results
+        self._about = about
+        self._brought = _brought(conversation)
+        self._terminals = {name: terminal.data for name, terminal in conversation.terminals.items()}
+        self._loose: dict[str | None, list[Call]] = {}
+        last_of = {message.turn_id: message.message_id for message in conversation.messages}
+        known = {message.message_id for message in conversation.messages}
+        for call in conversation.calls.values():
+            if call.message_id is None and (modern or call.lane is None):
+                place = call.after if call.after in known else last_of.get(call.turn_id)
+                self._loose.setdefault(place, []).append(call)
+
+    def loose(self, after: str | None) -> list[dict[str, Any]]:
+        """Tell the calls without a message that came right after one; each is a message by itself."""
+        calls = self._loose.get(after, ())
+        return [one for call in calls for one in self._with_calls(call.call_id, [call], call.lane)]
+
+    def agent(self, message: Message) -> list[dict[str, Any]]:
+        """Tell a message: reasoning where it stood, and results right behind the calls."""
+        before: list[dict[str, Any]] = []
+        behind: list[dict[str, Any]] = []
+        calls: list[Call] = []
+        texts: list[str] = []
+        for part in message.parts:
+            if isinstance(part, TextPart):
+                texts.append(part.text)
+            elif isinstance(part, ThoughtPart):
+                thoughts = behind if texts or calls else before
+                number = len(before) + len(behind) + 1
+                thoughts.append(_thought(f"{message.message_id}:reasoning:{number}", part, message.lane))
+            elif isinstance(part, CallPart) and part.call_id in self._calls:
+                calls.append(self._calls[part.call_id])
+        content = {"content": "".join(texts)} if texts else {}
+        told = self._with_calls(message.message_id, calls, message.lane, content) if texts or calls else []
+        return [*before, *told, *behind]
+
+    def _with_calls(
+        self, message_id: str, calls: list[Call], lane: str | None, content: Mapping[str, Any] = {}
+    ) -> list[dict[str, Any]]:
+        told: dict[str, Any] = {"id": message_id, "role": "assistant", **content, **_owner(lane)}
+        if calls:
+            told["toolCalls"] = [self._call(call) for call in calls]
+        return [told, *(self._result(call, lane) for call in calls if self._is_told(call))]
+
+    def _call(self, call: Call) -> dict[str, Any]:
+        text = call.arguments
+        if call.input is not None and parsed(text) != call.input:
+            # Said whole, or edited since it was said.
+            text = call.input if isinstance(call.input, str) else wire.encode(call.input).decode()
+        told = {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
+        return {**told, "metadata": about_call(call.kind, call.title)} if self._about else told
+
+    def _is_told(self, call: Call) -> bool:
+        if call.call_id in self._brought:
+            return True
+        return self._results and call.status in ev.FINAL_STATUSES
+
+    def _result(self, call: Call, lane: str | None) -> dict[str, Any]:
+        told: dict[str, Any] = {"role": "tool", "toolCallId": call.call_id}
+        about: dict[str, Any] | None = None
+        if call.call_id in self._brought:
+            told["id"], told["content"] = self._brought[call.call_id]
         else:
-            told += _agent(message, conversation, limit, modern=modern)
-    return told
+            content, about = result_of(call, self._terminals, self._limit, modern=self._modern)
+            told["id"] = call.result_message_id or f"{call.call_id}:result"
+            told |= {"content": content, **_owner(lane)}
+        if call.status in ev.FINAL_STATUSES and call.status != "completed":
+            told["error"] = call.reason or call.status
+        return {**told, "metadata": about} if about and self._about else told
 
 
-def _user(message: Message) -> dict[str, Any]:
-    if all(isinstance(block, c.TextBlock) for block in message.content):
-        content: Any = c.text_of(message.content)
-    else:
-        content = [part for block in message.content if (part := part_of(block)) is not None]
-    return {"id": message.message_id, "role": "user", "content": content}
+def _owner(lane: str | None) -> dict[str, str]:
+    return {} if lane is None else {"subagentRunId": lane}
 
 
-def _agent(message: Message, conversation: Conversation, limit: int, *, modern: bool) -> list[dict[str, Any]]:
-    owner = {"subagentRunId": message.lane} if message.lane is not None else {}
-    before: list[dict[str, Any]] = []
-    calls: list[Call] = []
-    texts: list[str] = []
-    number = 0
-    for part in message.parts:
-        if isinstance(part, TextPart):
-            texts.append(part.text)
-        elif isinstance(part, ThoughtPart):
-            number += 1
-            thought = {
-                "id": f"{message.message_id}:reasoning:{number}",
-                "role": "reasoning",
-                "content": part.text,
-            }
-            if part.signature is not None:
-                thought["encryptedValue"] = part.signature
-            before.append({**thought, **owner})
-        elif isinstance(part, CallPart) and part.call_id in conversation.calls:
-            calls.append(conversation.calls[part.call_id])
-    told: dict[str, Any] = {"id": message.message_id, "role": "assistant", **owner}
-    if texts:
-        told["content"] = "".join(texts)
-    if calls:
-        told["toolCalls"] = [_call(call) for call in calls]
-    results = [_result(call, limit, owner, modern=modern) for call in calls if _is_told(call)]
-    return [*before, *([told] if texts or calls else []), *results]
-
-
-def _call(call: Call) -> dict[str, Any]:
-    text = call.arguments
-    if not text and call.input is not None:
-        text = call.input if isinstance(call.input, str) else wire.encode(call.input).decode()
-    return {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
-
-
-def _is_told(call: Call) -> bool:
-    return call.status in ev.FINAL_STATUSES
-
-
-def _result(call: Call, limit: int, owner: dict[str, Any], *, modern: bool) -> dict[str, Any]:
-    content = result_content(call.content, call.raw_output, call.output, call.reason)
-    content, facts = shorten(content, limit)
-    told: dict[str, Any] = {
-        "id": call.result_message_id or f"{call.call_id}:result",
-        "role": "tool",
-        "toolCallId": call.call_id,
-        "content": content,
-        **owner,
-    }
-    if call.status != "completed":
-        told["error"] = call.reason or call.status
-    if facts and modern:
-        told["metadata"] = {"trunkline": facts}
-    return told
+def _thought(message_id: str, part: ThoughtPart, lane: str | None) -> dict[str, Any]:
+    told = {"id": message_id, "role": "reasoning", "content": part.text, **_owner(lane)}
+    return told if part.signature is None else {**told, "encryptedValue": part.signature}
 
 
 # -- theirs to ours --------------------------------------------------------------------------------
@@ -121,8 +176,10 @@ def _block(part: Any) -> c.Content | None:
         return None
     told = cast("dict[str, Any]", part)
     kind: Any = told.get("type")
+    about: Any = told.get("metadata")
+    meta = cast("dict[str, Any]", about) if isinstance(about, dict) else None
     if kind == "text":
-        return c.TextBlock(text=str(told.get("text", "")))
+        return c.TextBlock(text=str(told.get("text", "")), meta=meta)
     if kind == "binary":
         # A client of before 1.0.
         kind = str(told.get("mimeType", "")).partition("/")[0]
@@ -137,15 +194,18 @@ def _block(part: Any) -> c.Content | None:
     value, mime = source.get("value"), source.get("mimeType")
     if not isinstance(value, str) or not value:
         return None
+    name = str((meta or {}).get("filename") or kind)
+    if source.get("type") == "file":
+        # A provider's own file: an address for whoever knows it, and nothing that could be fetched.
+        return c.LinkBlock(uri=f"{source.get('provider') or 'file'}:{value}", name=name, mime_type=mime)
     inline = source.get("type") == "data"
     if kind in _MEDIA:
         place = {"data": value} if inline else {"url": value}
-        return _MEDIA[kind](mime_type=mime or _ANY_MIME[kind], **place)
+        return _MEDIA[kind](mime_type=mime or _ANY_MIME[kind], meta=meta, **place)
     if kind == "document":
-        name = str(cast("dict[str, Any]", told.get("metadata") or {}).get("filename") or "document")
         if inline:
-            return c.ResourceBlock(uri=f"file:{name}", data=value, mime_type=mime)
-        return c.LinkBlock(uri=value, name=name, mime_type=mime)
+            return c.ResourceBlock(uri=f"file:{name}", data=value, mime_type=mime, meta=meta)
+        return c.LinkBlock(uri=value, name=name, mime_type=mime, meta=meta)
     return None
 
 
@@ -184,7 +244,7 @@ def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Messag
         yield ev.ToolUpdate(
             call_id=call_id,
             status="failed" if answer.error else "completed",
-            input=_parsed(arguments),
+            input=parsed(arguments),
             content=content,
             raw_output=answer.content,
             reason=answer.error,
@@ -192,7 +252,8 @@ def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Messag
         )
 
 
-def _parsed(arguments: Any) -> Any:
+def parsed(arguments: Any) -> Any:
+    """Read the arguments of a call; None for what is not JSON."""
     try:
         return msgspec.json.decode(arguments) if isinstance(arguments, str) else None
     except msgspec.DecodeError:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.results import result_content, shorten
+from trunkline.frontends.agui.messages import parsed
+from trunkline.frontends.agui.results import TAIL, result_of
 
 __all__ = ["CallView", "LaneView"]
 
 Out = list[wire.AguiEvent]
-_TAIL = 65_536
 
 
 class CallView:
@@ -20,12 +21,13 @@ class CallView:
 
     __slots__ = (
         "answered",
-        "argued",
+        "arguments",
         "call_id",
         "content",
         "ended",
         "input",
         "lane",
+        "message_id",
         "output",
         "raw_output",
         "reason",
@@ -33,11 +35,13 @@ class CallView:
         "status",
     )
 
-    def __init__(self, call_id: str, lane: str | None) -> None:
+    def __init__(self, call_id: str, lane: str | None, message_id: str | None = None) -> None:
         """A call that was just announced."""
         self.call_id = call_id
         self.lane = lane
-        self.argued = False
+        self.message_id = message_id
+        self.arguments: list[str] = []
+        """The pieces of the arguments' text that were said."""
         self.ended = False
         self.answered = False
         self.input: Any = None
@@ -55,12 +59,16 @@ class CallView:
         if event.content is not None:
             self.content = event.content
         if event.output is not None:
-            self.output = (self.output + event.output)[-_TAIL:]
+            self.output = (self.output + event.output)[-TAIL:]
         if event.raw_output is not None:
             self.raw_output = event.raw_output
         self.status = event.status or self.status
         self.reason = event.reason or self.reason
-        self.result_id = self.result_id or event.result_message_id
+        self.result_id = event.result_message_id or self.result_id
+
+    def is_told(self) -> bool:
+        """Whether the arguments that were said are those that the call has."""
+        return self.input is None or parsed("".join(self.arguments)) == self.input
 
     def end(self, at: int | None) -> Out:
         """Say that the arguments are complete, and what they are if nobody said so yet."""
@@ -68,8 +76,9 @@ class CallView:
             return []
         self.ended = True
         said: Out = []
-        if not self.argued and self.input is not None:
+        if not self.arguments and self.input is not None:
             text = self.input if isinstance(self.input, str) else wire.encode(self.input).decode()
+            self.arguments.append(text)
             said.append(
                 wire.ToolCallArgs(
                     timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id, delta=text
@@ -90,22 +99,29 @@ class CallView:
             )
         ]
 
-    def result(self, at: int | None, limit: int, *, modern: bool) -> wire.ToolCallResult:
+    def result(
+        self, at: int | None, limit: int, terminals: Mapping[str, str], *, modern: bool
+    ) -> wire.ToolCallResult:
         """Say what the call gave back, or why it did not."""
-        content = result_content(self.content, self.raw_output, self.output, self.reason)
-        content, facts = shorten(content, limit)
-        about: dict[str, Any] = dict(facts or {})
-        if self.status != "completed":
-            about["status"] = self.status
-            about["error"] = self.reason or self.status
+        content, about = result_of(self, terminals, limit, modern=modern)
         return wire.ToolCallResult(
             timestamp=at,
             subagent_run_id=self.lane,
             message_id=self.result_id or f"{self.call_id}:result",
             tool_call_id=self.call_id,
             content=content,
-            metadata={"trunkline": about} if about and modern else None,
+            metadata=about,
         )
+
+
+class _Thinking:
+    """A part of a message's reasoning; one that a run left off may go on in the next."""
+
+    __slots__ = ("open", "thought_id")
+
+    def __init__(self, thought_id: str) -> None:
+        self.thought_id = thought_id
+        self.open = False
 
 
 class LaneView:
@@ -116,18 +132,25 @@ class LaneView:
         self._name = name
         self._started = started or ev.SubagentStarted(lane=name, name=name or "")
         self.live = name is None
+        self.over = False
+        """Whether the subagent ended in this run: its name may be used no more."""
         self.speaking: str | None = None
         """The message whose text can go on at once."""
         self.calls: dict[str, CallView] = {}
-        self._texts: dict[str, int] = {}
-        self._thoughts: dict[str, str] = {}
+        self._texts: dict[str, None] = {}
+        self._complete: set[str] = set()
+        self._thoughts: dict[str, _Thinking] = {}
         self._thought_count: dict[str, int] = {}
         self._steps: dict[str, str] = {}
-        self._pauses = 0
 
-    def open(self, at: int | None) -> Out:
-        """Begin a subagent, or begin it again in another run."""
-        if self.live:
+    @property
+    def parent(self) -> str | None:
+        """The lane that this one was started from."""
+        return self._started.parent_lane
+
+    def open(self, at: int | None, parent: str | None = None) -> Out:
+        """Begin a subagent, or begin it again in another run; ``parent`` is one that the run knows."""
+        if self.live or self.over:
             return []
         self.live = True
         about = self._started
@@ -137,32 +160,31 @@ class LaneView:
                 subagent_run_id=self._name,
                 name=about.name or self._name or "",
                 description=about.description,
-                parent_subagent_run_id=about.parent_lane,
+                parent_subagent_run_id=parent,
                 parent_tool_call_id=about.parent_call_id,
             )
         ]
 
-    def pause(self) -> None:
-        """Note that something other than words came: an answer that began before it is complete."""
-        self._pauses += 1
-        self.speaking = None
+    def complete(self, message_id: str) -> None:
+        """Note that a message's call is under way: whatever begins next, this one has been said."""
+        self._complete.add(message_id)
 
     # -- words -------------------------------------------------------------------------------------
 
     def say_text(self, message_id: str, at: int | None) -> Out:
-        """Open the text of a message; messages from before the last pause are complete now.
+        """Open the text of a message; messages that were complete before it are closed now.
 
-        Answers that come side by side (two branches of a graph) stay open side by side.
+        Answers that come side by side (two branches of a graph) stay open side by side: a text that
+        was closed cannot go on in the same run.
         """
         said = self.stop_thinking(message_id, at)
         self.speaking = message_id
         if message_id in self._texts:
-            self._texts[message_id] = self._pauses
             return said
-        for other, pauses in list(self._texts.items()):
-            if pauses < self._pauses:
+        for other in list(self._texts):
+            if other in self._complete:
                 said += self._end_text(other, at)
-        self._texts[message_id] = self._pauses
+        self._texts[message_id] = None
         said.append(
             wire.TextMessageStart(
                 timestamp=at, subagent_run_id=self._name, message_id=message_id, role="assistant"
@@ -178,48 +200,55 @@ class LaneView:
         """Say a piece of reasoning; a signature seals what was said of it."""
         said: Out = []
         self.speaking = None
-        thought = self._thoughts.get(message_id)
-        if thought is None and delta:
+        thinking = self._thoughts.get(message_id)
+        if thinking is None:
             number = self._thought_count[message_id] = self._thought_count.get(message_id, 0) + 1
-            thought = self._thoughts[message_id] = f"{message_id}:reasoning:{number}"
-            said.append(wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=thought))
+            thinking = self._thoughts[message_id] = _Thinking(f"{message_id}:reasoning:{number}")
+        thought_id = thinking.thought_id
+        if not thinking.open:
+            thinking.open = True
+            said.append(wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id))
             said.append(
-                wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought)
+                wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id)
             )
-        if thought is not None and delta:
+        if delta:
             said.append(
                 wire.ReasoningMessageContent(
-                    timestamp=at, subagent_run_id=self._name, message_id=thought, delta=delta
+                    timestamp=at, subagent_run_id=self._name, message_id=thought_id, delta=delta
                 )
             )
-        if signature is not None and message_id in self._thought_count:
-            sealed = thought or f"{message_id}:reasoning:{self._thought_count[message_id]}"
+        if signature is not None:
             said.append(
                 wire.ReasoningEncryptedValue(
                     timestamp=at,
                     subagent_run_id=self._name,
                     subtype="message",
-                    entity_id=sealed,
+                    entity_id=thought_id,
                     encrypted_value=signature,
                 )
             )
+            said += self.stop_thinking(message_id, at)
         return said
 
     def stop_thinking(self, message_id: str | None, at: int | None) -> Out:
         """End the reasoning of a message that goes on with something else."""
-        thought = self._thoughts.pop(message_id or "", None)
-        if thought is None:
+        thinking = self._thoughts.pop(message_id or "", None)
+        return [] if thinking is None else self._interrupt(thinking, at)
+
+    def _interrupt(self, thinking: _Thinking, at: int | None) -> Out:
+        if not thinking.open:
             return []
+        thinking.open = False
+        thought_id = thinking.thought_id
         return [
-            wire.ReasoningMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=thought),
-            wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=thought),
+            wire.ReasoningMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
+            wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
         ]
 
     # -- steps -------------------------------------------------------------------------------------
 
     def start_step(self, step_id: str, name: str, at: int | None) -> Out:
         """Begin a step; two at once may not have the same name."""
-        self.pause()
         number, shown = 2, name
         while shown in self._steps.values():
             shown = f"{name} ({number})"
@@ -232,15 +261,17 @@ class LaneView:
         name = self._steps.pop(step_id, None)
         if name is None:
             return []
+        if not self._steps:
+            self._complete.update(self._texts)
         return [wire.StepFinished(timestamp=at, subagent_run_id=self._name, step_name=name)]
 
     # -- the end -----------------------------------------------------------------------------------
 
     def _close_parts(self, at: int | None) -> Out:
-        self.pause()
+        self.speaking = None
         said: Out = []
-        for message_id in list(self._thoughts):
-            said += self.stop_thinking(message_id, at)
+        for thinking in self._thoughts.values():
+            said += self._interrupt(thinking, at)
         for message_id in list(self._texts):
             said += self._end_text(message_id, at)
         for call in self.calls.values():
@@ -252,8 +283,8 @@ class LaneView:
 
     def finish(self, event: ev.SubagentFinished, at: int | None) -> Out:
         """End a subagent as it ended."""
-        said = [*self.open(at), *self._close_parts(at)]
-        self.live = False
+        said = self._close_parts(at)
+        self.live, self.over = False, True
         if event.outcome == "completed":
             done: wire.AguiEvent = wire.SubagentFinished(
                 timestamp=at, subagent_run_id=self._name, result=event.result, outcome={"type": "success"}
@@ -269,16 +300,14 @@ class LaneView:
 
     def close(self, at: int | None, *, failed: bool, suspended: list[str] | None) -> Out:
         """Close everything at the end of a run; a subagent waits for the next one, or has failed."""
-        if not self.live:
-            return []
         said = self._close_parts(at)
-        if self._name is None:
+        if self._name is None or not self.live:
             return said
         self.live = False
         if suspended is not None and not failed:
             outcome: dict[str, Any] = {"type": "suspended"}
             if suspended:
-                outcome["interruptIds"] = suspended
+                outcome["interruptIds"] = list(suspended)
             return [*said, wire.SubagentFinished(timestamp=at, subagent_run_id=self._name, outcome=outcome)]
         return [
             *said,

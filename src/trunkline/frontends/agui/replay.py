@@ -10,16 +10,12 @@ from __future__ import annotations
 import time
 
 from trunkline import events as ev
-from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor
 from trunkline.errors import SessionNotFound
-from trunkline.folding import Folder
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.decoder import is_modern
-from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.endpoint import AguiRun, Place
-from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.standing import Place, stand
 from trunkline.hub import Hub
 from trunkline.session import Session
 
@@ -42,40 +38,20 @@ async def open_replay(
     await session.own()
     await session.settle()
     place = await _last_start(session)
-    conversation = await _folded(session, place.after if place is not None else None)
-    return AguiReplay(session, told, place, options, conversation, front_end=front_end)
+    standing = await stand(session, place)
+    run_id = options.run_id_override or told.run_id
+    return AguiReplay(session, told, place, options, standing, run_id=run_id, front_end=front_end)
 
 
 class AguiReplay(AguiRun):
     """A run that begins with everything said before it."""
 
-    def __init__(
-        self,
-        session: Session,
-        told: wire.RunAgentInput,
-        place: Place | None,
-        options: AguiOptions,
-        conversation: Conversation,
-        *,
-        front_end: str,
-    ) -> None:
-        """Show the conversation, then the turn from its place on, if there is one."""
-        run_id = options.run_id_override or told.run_id
-        super().__init__(session, told, place, options, run_id=run_id, known=[], front_end=front_end)
-        self._conversation = conversation
-        self._encoder = AguiEncoder(
-            session.session_id, run_id, options, modern=is_modern(told), state=conversation.state
+    def _opening(self) -> list[wire.AguiEvent]:
+        now = time.time()
+        said = self._encoder.begin(now, parent_run_id=self._told.parent_run_id)
+        return said + self._standing.opening(
+            self._told, self._options, int(now * 1000), modern=self._modern, whole=True
         )
-
-    async def _opening(self) -> list[wire.AguiEvent]:
-        said = self._encoder.begin(time.time(), parent_run_id=self._told.parent_run_id)
-        now = int(time.time() * 1000)
-        limit = self._options.max_ui_payload_size
-        messages = snapshot_of(self._conversation, limit, modern=self._modern)
-        said.append(wire.MessagesSnapshot(timestamp=now, messages=messages))
-        if self._conversation.state is not None:
-            said.append(wire.StateSnapshot(timestamp=now, snapshot=self._conversation.state))
-        return said
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
         self._over = True
@@ -99,12 +75,3 @@ async def _last_start(session: Session) -> Place | None:
         if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
             after = entry.cursor
     return Place(turn_id, after)
-
-
-async def _folded(session: Session, until: Cursor | None) -> Conversation:
-    folder = Folder()
-    async for entry in session.replay():
-        folder.feed(entry.event)
-        if until is not None and (entry.seq, entry.offset) >= (until.record, until.offset):
-            break
-    return folder.conversation

@@ -3,58 +3,118 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 import msgspec
 
 from trunkline import content as c
 
-__all__ = ["part_of", "result_content", "shorten"]
+__all__ = ["TAIL", "Settled", "about_call", "part_of", "result_content", "result_of", "shorten"]
+
+TAIL = 65_536
+"""Characters that are kept of what a call, or its terminal, has printed."""
 
 _KINDS: dict[type[Any], str] = {c.ImageBlock: "image", c.AudioBlock: "audio", c.VideoBlock: "video"}
 
 
+class Settled(Protocol):
+    """What is known of a call: as it was streamed, or as a conversation holds it."""
+
+    content: tuple[c.Content, ...]
+    output: str
+    raw_output: Any
+    reason: str | None
+
+    @property
+    def status(self) -> str | None:
+        """How it ended."""
+        ...
+
+
+def about_call(kind: str, title: str | None) -> dict[str, Any]:
+    """Say what AG-UI has no field for in a call; it is part of the metadata."""
+    return {"trunkline": {"kind": kind, **({"title": title} if title is not None else {})}}
+
+
+def result_of(
+    call: Settled, terminals: Mapping[str, str], limit: int, *, modern: bool
+) -> tuple[str | list[dict[str, Any]], dict[str, Any] | None]:
+    """Give the content of a result, and the metadata that say what became of it."""
+    content = result_content(call.content, call.raw_output, call.output[-TAIL:], call.reason, terminals)
+    if not modern and not isinstance(content, str):
+        # Before 1.0 a result is text.
+        content = "\n".join(part.get("text") or f"[{part['type']}]" for part in content)
+    content, facts = shorten(content, limit)
+    about: dict[str, Any] = dict(facts or {})
+    if call.status != "completed":
+        about["status"] = call.status
+        about["error"] = call.reason or call.status
+    return content, {"trunkline": about} if about and modern else None
+
+
 def part_of(block: c.Content) -> dict[str, Any] | None:
     """Give a block as a content part; None for what AG-UI has no part for."""
+    part: dict[str, Any]
     if isinstance(block, c.TextBlock):
-        return {"type": "text", "text": block.text}
-    if isinstance(block, c.ImageBlock | c.AudioBlock | c.VideoBlock):
-        return {"type": _KINDS[type(block)], "source": _source(block.data, block.url, block.mime_type)}
-    if isinstance(block, c.ResourceBlock):
+        part = {"type": "text", "text": block.text}
+    elif isinstance(block, c.ImageBlock | c.AudioBlock | c.VideoBlock):
+        part = {"type": _KINDS[type(block)], "source": _source(block.data, block.url, block.mime_type)}
+    elif isinstance(block, c.ResourceBlock):
         if block.text is not None:
-            return {"type": "text", "text": block.text}
-        source = _source(block.data, block.uri, block.mime_type or "application/octet-stream")
-        return {"type": "document", "source": source}
-    if isinstance(block, c.LinkBlock):
-        return {"type": "document", "source": _source(None, block.uri, block.mime_type)}
-    return None
+            part = {"type": "text", "text": block.text}
+        else:
+            source = _source(block.data, block.uri, block.mime_type or "application/octet-stream")
+            part = {"type": "document", "source": source}
+    elif isinstance(block, c.LinkBlock):
+        part = {"type": "document", "source": _source(None, block.uri, block.mime_type)}
+    elif isinstance(block, c.SourceBlock) and block.url is not None:
+        part = {"type": "document", "source": _source(None, block.url, block.mime_type)}
+    else:
+        return None
+    return part if block.meta is None else {**part, "metadata": block.meta}
 
 
 def _source(data: str | None, url: str | None, mime_type: str | None) -> dict[str, Any]:
     if data is not None:
         return {"type": "data", "value": data, "mimeType": mime_type or "application/octet-stream"}
-    mime = {"mimeType": mime_type} if mime_type else {}
+    mime = {"mimeType": mime_type} if mime_type and not mime_type.endswith("/*") else {}
     return {"type": "url", "value": url or "", **mime}
 
 
 def result_content(
-    content: Iterable[c.Content], raw_output: Any, output: str, reason: str | None
+    content: Iterable[c.Content],
+    raw_output: Any,
+    output: str,
+    reason: str | None,
+    terminals: Mapping[str, str] | None = None,
 ) -> str | list[dict[str, Any]]:
     """Choose what stands for a call's result: typed parts, its own text, its value, or the reason."""
-    blocks: list[c.Content] = [
-        block for block in content if not isinstance(block, c.DiffBlock | c.TerminalBlock)
-    ]
+    blocks: list[c.Content] = []
+    changes: list[str] = []
+    for block in content:
+        if isinstance(block, c.TerminalBlock):
+            blocks.append(c.TextBlock(text=(terminals or {}).get(block.terminal_id, "")[-TAIL:]))
+        elif isinstance(block, c.DiffBlock):
+            changes.append(f"{_change(block)} {block.path}")
+        else:
+            blocks.append(block)
     if any(not isinstance(block, c.TextBlock) for block in blocks):
         parts = [part_of(block) for block in blocks]
         return [part for part in parts if part is not None]
     if isinstance(raw_output, str):
         return raw_output
-    if blocks:
-        return c.text_of(blocks)
+    if text := c.text_of(blocks):
+        return text
     if raw_output is not None:
         return msgspec.json.encode(raw_output).decode()
-    return output or reason or ""
+    return output or reason or "\n".join(changes)
+
+
+def _change(block: c.DiffBlock) -> str:
+    if block.old is None:
+        return "wrote"
+    return "removed" if block.new is None else "changed"
 
 
 def shorten(

@@ -53,6 +53,7 @@ __all__ = [
     "ToolCallResult",
     "ToolCallStart",
     "encode",
+    "to_dict",
 ]
 
 PROTOCOL_VERSION = "1.0"
@@ -381,6 +382,11 @@ AguiEvent = Union[
 encode = msgspec.json.Encoder().encode
 
 
+def to_dict(event: AguiEvent) -> Json:
+    """Give an event as it stands in JSON."""
+    return msgspec.to_builtins(event)
+
+
 # -- what a client sends ---------------------------------------------------------------------------
 
 
@@ -438,7 +444,7 @@ class RunAgentInput(_Sent, frozen=True, kw_only=True):
     protocol_version: str | None = None
     parent_run_id: str | None = None
     state: Any = None
-    tools: list[Tool] = []
-    context: list[Context] = []
+    tools: list[Tool] | None = None
+    context: list[Context] | None = None
     forwarded_props: Any = None
     resume: list[ResumeEntry] | None = None

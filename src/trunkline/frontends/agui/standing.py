@@ -1,0 +1,124 @@
+"""Standing: what a thread holds where a run begins, and what its client has to be told of that first.
+
+A client sends the messages it has. Where they are those of the thread nothing is told; where it lacks some,
+or still shows what was taken back, it gets all of them. Messages that a page made up for itself (a
+greeting, say) are no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.conversation import Conversation
+from trunkline.cursor import Cursor, Entry, cut, piece_of
+from trunkline.folding import Folder
+from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.session import Session
+
+__all__ = ["Place", "Standing", "stand"]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where in its turn a run begins; without a cursor: right after the message that started it."""
+
+    turn_id: str
+    after: Cursor | None
+
+
+class Standing:
+    """A conversation up to a place."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._folder = Folder()
+        self.said: set[str] = set()
+        """The ids of every message, call and result, also of those that were taken back."""
+        self.state_before: Any = None
+        """The shared state when the last turn began."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """What was said, folded."""
+        return self._folder.conversation
+
+    def feed(self, event: ev.Event) -> None:
+        """Take one event."""
+        if isinstance(event, ev.TurnStarted):
+            self.state_before = self.conversation.state
+        elif isinstance(event, ev.ToolCall):
+            self.said |= {event.call_id, f"{event.call_id}:result"}
+        elif isinstance(event, ev.ToolUpdate) and event.result_message_id is not None:
+            self.said.add(event.result_message_id)
+        elif isinstance(event, ev.Answered) and BROUGHT in (event.meta or {}):
+            self.said.add(str((event.meta or {})[BROUGHT]))
+        if message_id := getattr(event, "message_id", None):
+            self.said.add(message_id)
+        self._folder.feed(event)
+
+    def messages(self, options: AguiOptions, *, modern: bool) -> list[dict[str, Any]]:
+        """Give all messages as a client holds them."""
+        return snapshot_of(
+            self.conversation,
+            options.max_ui_payload_size,
+            modern=modern,
+            results=options.emit_tool_results,
+            about=True,
+        )
+
+    def opening(
+        self, told: wire.RunAgentInput, options: AguiOptions, at: int, *, modern: bool, whole: bool = False
+    ) -> list[wire.AguiEvent]:
+        """Say what the client does not know; ``whole`` tells it everything, whatever it has."""
+        said: list[wire.AguiEvent] = []
+        messages = self.messages(options, modern=modern)
+        if whole or self._has_open_calls() or self._differs(messages, told.messages):
+            said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
+        state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
+        if shows and state is not None and (whole or state != told.state):
+            said.append(wire.StateSnapshot(timestamp=at, snapshot=state))
+        return said
+
+    def _has_open_calls(self) -> bool:
+        """Whether results may come of calls that this run does not announce."""
+        return any(call.status not in ev.FINAL_STATUSES for call in self.conversation.calls.values())
+
+    def _differs(self, ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bool:
+        mine = [message for message in ours if "subagentRunId" not in message]
+        spoken = [message["id"] for message in mine if message["role"] in ("user", "assistant")]
+        results = {message["id"] for message in mine if message["role"] == "tool"}
+        shown = [message for message in theirs if message.subagent_run_id is None]
+        heard = [one.id for one in shown if one.role in ("user", "assistant") and one.id in self.said]
+        taken = {one.id for one in shown if one.role == "tool"}
+        # Results of calls made side by side may stand in any order.
+        return heard != spoken or not results <= taken or bool(taken & self.said - results)
+
+
+async def stand(session: Session, place: Place | None = None) -> Standing:
+    """Read what a session said up to a place; all of it without one."""
+    standing = Standing()
+    async for entry in session.replay():
+        event = entry.event if place is None else _before(entry, place)
+        if event is None:
+            break
+        standing.feed(event)
+    return standing
+
+
+def _before(entry: Entry, place: Place) -> ev.Event | None:
+    """What of an entry was said before a place; None when that is behind us."""
+    event = entry.event
+    if place.after is None:
+        begins = isinstance(event, ev.TurnStarted | ev.UserMessage)
+        return None if event.turn_id == place.turn_id and not begins else event
+    if (entry.seq, entry.offset) <= (place.after.record, place.after.offset):
+        return event
+    if entry.seq == place.after.record and (piece := piece_of(event)):
+        return cut(event, place.after.offset - (entry.offset - len(piece)))[0]
+    return None

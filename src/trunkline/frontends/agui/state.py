@@ -1,0 +1,64 @@
+"""The shared state in a run: whole where a client cannot know it, and as patches from there on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trunkline import events as ev
+from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.options import Snapshots
+from trunkline.patches import PatchError, apply_patch
+
+__all__ = ["StateView"]
+
+Out = list[wire.AguiEvent]
+
+_SHORT_PATCH = 128
+"""Bytes of a patch below which nobody measures whether the whole state would be shorter."""
+
+
+class StateView:
+    """The shared state as a client knows it."""
+
+    def __init__(self, mode: Snapshots, state: Any) -> None:
+        """Begin with what the client has; None: nobody knows."""
+        self._mode = mode
+        self._state: Any = state
+        self._known = state is not None
+        self._changed = False
+
+    def replace(self, event: ev.StateReplaced, at: int | None) -> Out:
+        """Say the whole state, unless the client has it."""
+        if self._known and event.state == self._state:
+            return []
+        self._state, self._known, self._changed = event.state, True, True
+        return [] if self._mode in ("none", "final") else self._whole(at)
+
+    def patch(self, event: ev.StatePatched, at: int | None) -> Out:
+        """Say what changed, or the whole state if that is shorter."""
+        if not event.patch:
+            return []
+        try:
+            self._state = apply_patch(self._state, event.patch)
+        except PatchError:
+            self._known = False
+        self._changed = True
+        if self._mode in ("none", "final"):
+            return []
+        if self._known and (self._mode == "all" or self._is_shorter_than(event.patch)):
+            return self._whole(at)
+        return [wire.StateDelta(timestamp=at, delta=event.patch)]
+
+    def final(self, at: int | None) -> Out:
+        """Say the state at the end of a run, where that is wanted."""
+        if self._mode != "final" or not self._changed:
+            return []
+        self._changed = False
+        return self._whole(at)
+
+    def _whole(self, at: int | None) -> Out:
+        return [wire.StateSnapshot(timestamp=at, snapshot=self._state)]
+
+    def _is_shorter_than(self, patch: Any) -> bool:
+        size = len(wire.encode(patch))
+        return size > _SHORT_PATCH and len(wire.encode(self._state)) < size

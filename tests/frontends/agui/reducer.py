@@ -1,0 +1,227 @@
+"""What the official client makes of a stream, written from its reducer (``@ag-ui/client`` 1.0.0, default.ts).
+
+Whatever the client would only warn of is an error here: nothing we send may make it warn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from trunkline.patches import apply_patch
+
+Told = dict[str, Any]
+
+
+class Client:
+    """Holds what a page holds of a thread; ``body`` is what it sends for its next run."""
+
+    def __init__(self, thread_id: str = "t1", *, state: Any = None, version: str | None = "1.0") -> None:
+        """Begin with an empty thread."""
+        self.thread_id = thread_id
+        self.version = version
+        self.messages: list[Told] = []
+        self.state: Any = {} if state is None else state
+        self.interrupts: list[Told] = []
+        self.pending: list[str] = []
+        self.terminal: Told = {}
+        self.runs = 0
+        self._calls: list[str] = []
+        self._answered: set[str] = set()
+
+    # -- what it sends -----------------------------------------------------------------------------
+
+    def say(self, content: Any, message_id: str | None = None) -> None:
+        """Add a message of the person."""
+        self.messages.append(
+            {"id": message_id or f"u{len(self.messages)}", "role": "user", "content": content}
+        )
+
+    def body(self, **fields: Any) -> Told:
+        """Give the RunAgentInput of the next run."""
+        self.runs += 1
+        return {
+            "threadId": self.thread_id,
+            "runId": f"{self.thread_id}-run{self.runs}",
+            **({"protocolVersion": self.version} if self.version else {}),
+            "tools": [],
+            "context": [],
+            "forwardedProps": {},
+            "state": self.state,
+            "messages": [message for message in self.messages if message["role"] != "activity"],
+            **fields,
+        }
+
+    def resume(self, **payloads: Any) -> list[Told]:
+        """Answer each interrupt: ``cancelled`` or a payload, by the last of its id or for ``every`` one."""
+        told: list[Told] = []
+        for interrupt in self.interrupts:
+            answer = payloads.get(interrupt["id"].rpartition(".")[2], payloads.get("every"))
+            if answer == "cancelled":
+                told.append({"interruptId": interrupt["id"], "status": "cancelled"})
+            else:
+                told.append({"interruptId": interrupt["id"], "status": "resolved", "payload": answer})
+        return told
+
+    # -- what it gets ------------------------------------------------------------------------------
+
+    def take(self, events: Iterable[Told]) -> None:
+        """Apply events in their order."""
+        for event in events:
+            apply = self._applies.get(event["type"])
+            if apply is not None:
+                apply(self, event)
+
+    def find(self, message_id: str) -> Told | None:
+        """Find a message."""
+        return next((message for message in self.messages if message["id"] == message_id), None)
+
+    def _owner(self, call_id: str) -> tuple[Told, Told] | None:
+        for message in self.messages:
+            for call in message.get("toolCalls", ()):
+                if call["id"] == call_id:
+                    return message, call
+        return None
+
+    def _new(self, event: Told, role: str, **fields: Any) -> Told:
+        message: Told = {"id": event["messageId"], "role": role, **fields, **_lane(event)}
+        self.messages.append(message)
+        return message
+
+    def _started(self, event: Told) -> None:
+        self._calls, self._answered = [], set()
+
+    def _text_start(self, event: Told) -> None:
+        message = self.find(event["messageId"])
+        if message is None:
+            message = self._new(event, event.get("role", "assistant"), content="")
+        assert message["role"] == "assistant", event
+        _merge(message, event)
+
+    def _content(self, event: Told) -> None:
+        message = self.find(event["messageId"])
+        assert message is not None, event
+        assert message["role"] in ("assistant", "reasoning"), event
+        message["content"] = message.get("content", "") + event["delta"]
+        _merge(message, event)
+
+    def _reasoning_start(self, event: Told) -> None:
+        message = self.find(event["messageId"]) or self._new(event, "reasoning", content="")
+        assert message["role"] == "reasoning", event
+
+    def _encrypted(self, event: Told) -> None:
+        message = self.find(event["entityId"])
+        assert message is not None, event
+        assert event["subtype"] == "message", event
+        message["encryptedValue"] = event["encryptedValue"]
+
+    def _call_start(self, event: Told) -> None:
+        call_id = event["toolCallId"]
+        self._calls.append(call_id)
+        assert self._owner(call_id) is None, f"the call is known already: {event}"
+        parent = event.get("parentMessageId")
+        message = self.find(parent) if parent else None
+        if message is None:
+            message = Told(id=parent or call_id, role="assistant", toolCalls=[], **_lane(event))
+            self.messages.append(message)
+        assert message["role"] == "assistant", event
+        call: Told = {
+            "id": call_id,
+            "type": "function",
+            "function": {"name": event["toolCallName"], "arguments": ""},
+        }
+        message.setdefault("toolCalls", []).append(call)
+        _merge(call, event)
+
+    def _args(self, event: Told) -> None:
+        found = self._owner(event["toolCallId"])
+        assert found is not None, event
+        found[1]["function"]["arguments"] += event["delta"]
+
+    def _result(self, event: Told) -> None:
+        self._answered.add(event["toolCallId"])
+        message = {
+            "id": event["messageId"],
+            "role": "tool",
+            "toolCallId": event["toolCallId"],
+            "content": event["content"],
+            **_lane(event),
+        }
+        assert self.find(message["id"]) is None, f"the result is known already: {event}"
+        _merge(message, event)
+        found = self._owner(event["toolCallId"])
+        assert found is not None, f"nobody made the call: {event}"
+        at = self.messages.index(found[0]) + 1
+        while at < len(self.messages) and self.messages[at]["role"] == "tool":
+            at += 1
+        self.messages.insert(at, message)
+
+    def _messages_snapshot(self, event: Told) -> None:
+        told = {message["id"]: message for message in event["messages"]}
+        assert len(told) == len(event["messages"]), "two messages have one id"
+        has = {message["role"] for message in event["messages"]}
+        kept = [
+            told.get(message["id"], message)
+            for message in self.messages
+            if message["id"] in told
+            or (message["role"] in ("activity", "reasoning") and message["role"] not in has)
+        ]
+        known = {message["id"] for message in kept}
+        self.messages = kept + [message for key, message in told.items() if key not in known]
+
+    def _state_snapshot(self, event: Told) -> None:
+        self.state = event["snapshot"]
+
+    def _state_delta(self, event: Told) -> None:
+        self.state = apply_patch(self.state, event["delta"])
+
+    def _activity(self, event: Told) -> None:
+        message = self.find(event["messageId"]) or self._new(event, "activity")
+        assert message["role"] == "activity", event
+        message |= {"activityType": event["activityType"], "content": event["content"]}
+
+    def _activity_delta(self, event: Told) -> None:
+        message = self.find(event["messageId"])
+        assert message is not None, event
+        assert message["role"] == "activity", event
+        message["content"] = apply_patch(message["content"], event["patch"])
+
+    def _finished(self, event: Told) -> None:
+        self.terminal = event
+        outcome: Told = event.get("outcome") or {}
+        self.interrupts = outcome.get("interrupts", [])
+        self.pending = []
+        if outcome.get("type") == "success":
+            derived = [call_id for call_id in self._calls if call_id not in self._answered]
+            self.pending = outcome.get("pendingToolCallIds") or derived
+
+    def _failed(self, event: Told) -> None:
+        self.terminal = event
+
+    _applies: ClassVar[dict[str, Callable[[Any, Told], None]]] = {
+        "RUN_STARTED": _started,
+        "TEXT_MESSAGE_START": _text_start,
+        "TEXT_MESSAGE_CONTENT": _content,
+        "REASONING_MESSAGE_START": _reasoning_start,
+        "REASONING_MESSAGE_CONTENT": _content,
+        "REASONING_ENCRYPTED_VALUE": _encrypted,
+        "TOOL_CALL_START": _call_start,
+        "TOOL_CALL_ARGS": _args,
+        "TOOL_CALL_RESULT": _result,
+        "MESSAGES_SNAPSHOT": _messages_snapshot,
+        "STATE_SNAPSHOT": _state_snapshot,
+        "STATE_DELTA": _state_delta,
+        "ACTIVITY_SNAPSHOT": _activity,
+        "ACTIVITY_DELTA": _activity_delta,
+        "RUN_FINISHED": _finished,
+        "RUN_ERROR": _failed,
+    }
+
+
+def _lane(event: Told) -> Told:
+    return {"subagentRunId": event["subagentRunId"]} if "subagentRunId" in event else {}
+
+
+def _merge(target: Told, event: Told) -> None:
+    if "metadata" in event:
+        target["metadata"] = {**target.get("metadata", {}), **event["metadata"]}

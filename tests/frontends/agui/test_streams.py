@@ -1,0 +1,201 @@
+"""Any stream an agent may give: what the encoder makes of it is legal, and means the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.frontends.agui.reducer import Client, Told
+from tests.frontends.agui.rules import breaches, plain
+from tests.frontends.agui.talking import comparable
+from tests.stories import Story, rechunked, stories
+from tests.strategies import sloppy_streams
+
+from trunkline import events as ev
+from trunkline.conversation import Conversation
+from trunkline.cursor import Entry
+from trunkline.folding import fold
+from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.grammar import Grammar
+
+EVERYTHING = AguiOptions(emit_activities=True, emit_raw=True, max_ui_payload_size=0)
+
+
+def turns_of(events: list[Any]) -> list[list[Any]]:
+    """Cut a session into its turns; what was said between them is in no run."""
+    turns: list[list[Any]] = []
+    running = False
+    for event in events:
+        if isinstance(event, ev.TurnStarted):
+            turns.append([])
+            running = True
+        if running:
+            turns[-1].append(event)
+        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            running = False
+    return turns
+
+
+def runs_of(turn: list[Any]) -> list[list[Any]]:
+    """Cut a turn where it waits: there a run ends, and the next one begins."""
+    runs: list[list[Any]] = [[]]
+    for event in turn:
+        runs[-1].append(event)
+        if isinstance(event, ev.TurnSuspended):
+            runs.append([])
+    return runs
+
+
+def entries(events: list[Any]) -> list[Entry]:
+    return [Entry(seq=at, offset=0, fence=1, at=float(at), event=event) for at, event in enumerate(events)]
+
+
+class Thread:
+    """A client that follows a session turn by turn, and run by run."""
+
+    def __init__(self, options: AguiOptions = EVERYTHING, *, modern: bool = True) -> None:
+        self.client = Client()
+        self.options = options
+        self.modern = modern
+        self.told: list[ev.Event] = []
+        self.count = 0
+
+    def follow(self, turn: list[Any]) -> None:
+        state = fold(self.told).state
+        seen: list[Any] = []
+        for run in runs_of(turn):
+            for event in run:
+                if isinstance(event, ev.UserMessage):
+                    self.client.say(snapshot_of(fold([event]))[0]["content"], event.message_id)
+            self.told += run
+            self._run(seen, run, state)
+            seen += run
+
+    def _run(self, seen: list[Any], run: list[Any], state: Any) -> None:
+        self.count += 1
+        encoder = AguiEncoder("t1", f"r{self.count}", self.options, modern=self.modern, state=state)
+        for entry in entries(seen):
+            encoder.feed(entry)
+        said = plain(encoder.begin(0.0))
+        for entry in entries(run):
+            said += plain(encoder.feed(entry))
+        said += plain(encoder.close())
+        if encoder.outdated:
+            messages = plain(snapshot_of(self.conversation, modern=self.modern, about=True))
+            said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
+        assert breaches(said) == []
+        self.client.take(said)
+
+    @property
+    def conversation(self) -> Conversation:
+        return fold(self.told)
+
+    def held(self) -> list[Told]:
+        return plain(snapshot_of(self.conversation, modern=self.modern, about=True))
+
+
+def by_id(messages: list[Told]) -> dict[str, Told]:
+    """Give messages by id; a title that changed after it was told is news for the next snapshot."""
+    told: dict[str, Told] = {}
+    for message in comparable(messages):
+        assert message["id"] not in told
+        calls = [{**call, "metadata": None} for call in message.get("toolCalls", ())]
+        told[message["id"]] = {**message, **({"toolCalls": calls} if calls else {})}
+    return told
+
+
+def order(messages: list[Told], lane: str | None) -> tuple[list[str], list[str]]:
+    """The messages of a lane, and the calls without one: those may come between two words of a message."""
+    spoken = [
+        message
+        for message in messages
+        if message["role"] in ("user", "assistant") and message.get("subagentRunId") == lane
+    ]
+    loose = [m["id"] for m in spoken if [call["id"] for call in m.get("toolCalls", ())] == [m["id"]]]
+    return [message["id"] for message in spoken if message["id"] not in loose], loose
+
+
+def check_folds(thread: Thread) -> None:
+    client = [message for message in thread.client.messages if message["role"] != "activity"]
+    ours = thread.held()
+    assert by_id(client) == by_id(ours)
+    for lane in {message.get("subagentRunId") for message in ours}:
+        assert order(client, lane) == order(ours, lane)
+    for at, message in enumerate(client):
+        if message["role"] == "tool":
+            assert client[at - 1]["role"] in ("tool", "assistant"), "a result stands behind its call"
+    state = thread.conversation.state
+    assert thread.client.state == ({} if state is None else state)
+
+
+@settings(max_examples=50)
+@given(stories())
+def test_what_a_client_folds_run_by_run_is_what_the_session_means(story: Story) -> None:
+    thread = Thread()
+    for turn in turns_of([event for event in story.events if not isinstance(event, ev.Rewound)]):
+        thread.follow(turn)
+
+    check_folds(thread)
+
+
+@settings(max_examples=50)
+@given(stories(), st.data())
+def test_other_pieces_of_the_same_stream_fold_to_the_same(story: Story, data: st.DataObject) -> None:
+    told = [event for event in story.events if not isinstance(event, ev.Rewound)]
+    whole, pieces = Thread(), Thread()
+    for turn in turns_of(told):
+        whole.follow(turn)
+    for turn in turns_of(data.draw(rechunked(told))):
+        pieces.follow(turn)
+
+    assert pieces.client.messages == whole.client.messages
+    assert pieces.client.state == whole.client.state
+    assert {**pieces.client.terminal, "timestamp": 0} == {**whole.client.terminal, "timestamp": 0}
+
+
+@settings(max_examples=50)
+@given(stories(), st.integers(0, 60), st.booleans())
+def test_any_prefix_is_closed_in_order_and_ends_once(story: Story, length: int, modern: bool) -> None:
+    (first, *_) = turns_of(story.events)
+    encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
+    said = encoder.begin(0.0)
+    for run in runs_of(first[:length])[:1]:
+        for entry in entries(run):
+            said += encoder.feed(entry)
+    said += encoder.close()
+
+    assert breaches(plain(said)) == []
+    assert encoder.close() == []
+
+
+@settings(max_examples=60)
+@given(sloppy_streams(), st.booleans())
+def test_whatever_an_agent_says_the_stream_is_legal(events: list[ev.Event], modern: bool) -> None:
+    grammar = Grammar("sloppy")
+    legal = [out for event in events for out in grammar.feed(event)]
+    for turn in turns_of(legal):
+        seen: list[Any] = []
+        for run in runs_of(turn):
+            encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
+            for entry in entries(seen):
+                encoder.feed(entry)
+            said = encoder.begin(0.0)
+            for entry in entries(run):
+                said += encoder.feed(entry)
+            said += encoder.close()
+            assert breaches(plain(said)) == []
+            assert modern or not any("subagentRunId" in event for event in plain(said))
+            seen += run
+
+
+@settings(max_examples=50)
+@given(stories())
+def test_an_older_client_folds_what_the_agent_itself_says(story: Story) -> None:
+    thread = Thread(AguiOptions(max_ui_payload_size=0), modern=False)
+    for turn in turns_of([event for event in story.events if not isinstance(event, ev.Rewound)]):
+        thread.follow(turn)
+
+    check_folds(thread)
