@@ -229,18 +229,25 @@ def hold(agent: Any, prompts: list[str]) -> None:
     asyncio.run(run())
 
 
-@given(conversations())
+@settings(max_examples=60)
+@given(conversations(nested=False))
 def test_what_a_client_folds_is_what_the_thread_holds(prompts: list[str]) -> None:
     hold(oracle.agent, prompts)
 
 
 @settings(max_examples=30)
 @given(conversations())
+def test_the_fold_is_right_in_the_lanes_of_subagents_too(prompts: list[str]) -> None:
+    hold(oracle.agent, prompts)
+
+
+@settings(max_examples=20)
+@given(conversations())
 def test_the_fold_is_right_when_calls_are_reviewed_in_one_batch(prompts: list[str]) -> None:
     hold(oracle.batched, prompts)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(conversations())
 def test_the_fold_is_right_for_a_model_that_does_not_stream(prompts: list[str]) -> None:
     hold(oracle.whole, prompts)
