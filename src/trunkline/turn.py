@@ -30,7 +30,7 @@ from trunkline.patches import PatchError, apply_patch
 if TYPE_CHECKING:
     from trunkline.session import Session
 
-__all__ = ["Turn"]
+__all__ = ["Account", "Turn", "add_usage"]
 
 log = logging.getLogger("trunkline.agent")
 
@@ -51,6 +51,10 @@ _SESSIONS_OWN = (
     ev.Rewound,
     ev.UserMessage,
 )
+
+
+Account = dict[tuple[str | None, str | None], ev.TokenUsage]
+"""The tokens that were spent, by provider and model."""
 
 
 class Turn:
@@ -78,7 +82,7 @@ class Turn:
         self._asleep: dict[str, str] | None = None
         self._collected: dict[str, ev.Answered] = {}
         self._held: list[str] = []
-        self._usage: dict[tuple[str | None, str | None], ev.TokenUsage] = {}
+        self._usage: Account = {}
         self._quiet: asyncio.TimerHandle | None = None
         self._detach: asyncio.TimerHandle | None = None
 
@@ -223,19 +227,7 @@ class Turn:
 
     def count(self, usage: ev.TokenUsage) -> None:
         """Add tokens to the turn's account."""
-        key = (usage.provider, usage.model)
-        known = self._usage.get(key)
-        if known is not None:
-            usage = ev.TokenUsage(
-                provider=usage.provider,
-                model=usage.model,
-                input_tokens=known.input_tokens + usage.input_tokens,
-                output_tokens=known.output_tokens + usage.output_tokens,
-                reasoning_tokens=known.reasoning_tokens + usage.reasoning_tokens,
-                cached_input_tokens=known.cached_input_tokens + usage.cached_input_tokens,
-                cache_write_tokens=known.cache_write_tokens + usage.cache_write_tokens,
-            )
-        self._usage[key] = usage
+        add_usage(self._usage, usage)
 
     def hold(self, call_id: str) -> None:
         """Remember a call that was shown for a permission; it ends when the agent goes on."""
@@ -448,6 +440,23 @@ class Turn:
             if timer is not None:
                 timer.cancel()
         self._quiet = self._detach = None
+
+
+def add_usage(account: Account, usage: ev.TokenUsage) -> None:
+    """Add tokens to an account."""
+    key = (usage.provider, usage.model)
+    known = account.get(key)
+    if known is not None:
+        usage = ev.TokenUsage(
+            provider=usage.provider,
+            model=usage.model,
+            input_tokens=known.input_tokens + usage.input_tokens,
+            output_tokens=known.output_tokens + usage.output_tokens,
+            reasoning_tokens=known.reasoning_tokens + usage.reasoning_tokens,
+            cached_input_tokens=known.cached_input_tokens + usage.cached_input_tokens,
+            cache_write_tokens=known.cache_write_tokens + usage.cache_write_tokens,
+        )
+    account[key] = usage
 
 
 def _describe(error: BaseException) -> str:

@@ -10,14 +10,13 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.config import merge_configs
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.agents.langchain import threads
-from trunkline.agents.langchain.anatomy import Doors, middleware_in, model_in, open_doors, tools_in
+from trunkline.agents.langchain.anatomy import Doors, input_for, middleware_in, model_in, open_doors, tools_in
 from trunkline.agents.langchain.attachments import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
@@ -28,7 +27,6 @@ from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.conversation import Conversation
-from trunkline.errors import AgentError
 from trunkline.options import ConfigOption
 
 __all__ = ["LangChainAgent"]
@@ -128,7 +126,9 @@ class LangChainAgent:
         await self.open_session(ctx.session)
         voyage = Voyage(self, ctx)
         earlier = await voyage.begin()
-        async for item in voyage.sail(self._input([*earlier, message], prompt, voyage.state_for(prompt))):
+        told = [*earlier, message]
+        given = input_for(self.runnable, told, prompt.text, voyage.state_for(prompt), self.card.name)
+        async for item in voyage.sail(given):
             yield item
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
@@ -136,23 +136,6 @@ class LangChainAgent:
         voyage = Voyage(self, ctx, answers)
         async for item in voyage.sail(await voyage.go_on()):
             yield item
-
-    def _input(self, messages: list[Any], prompt: Prompt, state: dict[str, Any]) -> Any:
-        """Give the runnable what it takes: messages and shared state, one field, or plain text."""
-        if isinstance(getattr(self.runnable, "bound", self.runnable), BaseChatModel):
-            return messages
-        fields = _input_fields(self.runnable)
-        if "messages" in fields:
-            known = {key: value for key, value in state.items() if key in fields}
-            return {**known, "messages": messages}
-        if len(fields) == 1:
-            return {fields[0]: prompt.text}
-        if self.is_graph or fields:
-            raise AgentError(
-                f"{self.card.name!r} takes {', '.join(fields) or 'nothing that has a name'}, and a prompt is "
-                "one message: give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
-            )
-        return prompt.text
 
     def config_for(self, session: SessionView) -> dict[str, Any]:
         """The configuration of a session's runs: its id is the thread's."""
@@ -197,16 +180,3 @@ def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]
             cast("dict[str, Any]", merge_configs(outer.config, cast("Any", config))),
         )
     return runnable, config
-
-
-def _input_fields(runnable: Any) -> list[str]:
-    builder: Any = getattr(runnable, "builder", None)
-    channels = getattr(builder, "schemas", {}).get(getattr(builder, "input_schema", None))
-    if channels:
-        return list(channels)
-    try:
-        schema = runnable.get_input_jsonschema()
-    except Exception:
-        # A runnable that cannot say what it takes is tried with plain text.
-        return []
-    return list(schema.get("properties", {}))

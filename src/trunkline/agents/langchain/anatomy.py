@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import functools
 import types
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware
@@ -22,7 +22,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 
-__all__ = ["Doors", "middleware_in", "model_in", "open_doors", "tools_in"]
+from trunkline.errors import AgentError
+
+__all__ = ["Doors", "input_for", "middleware_in", "model_in", "open_doors", "tools_in"]
 
 Change = Callable[[Any], Any]
 Execute = Callable[[Any], Awaitable[Any]]
@@ -185,3 +187,37 @@ def _is_full(cell: types.CellType) -> bool:
     except ValueError:
         return False
     return True
+
+
+# -- what it takes -----------------------------------------------------------------------------------
+
+
+def input_for(runnable: Any, messages: list[Any], text: str, state: Mapping[str, Any], name: str) -> Any:
+    """Give a runnable what it takes: messages and shared state, one field, or plain text."""
+    if isinstance(getattr(runnable, "bound", runnable), BaseChatModel):
+        return messages
+    fields = _input_fields(runnable)
+    if "messages" in fields:
+        known = {key: value for key, value in state.items() if key in fields}
+        return {**known, "messages": messages}
+    if len(fields) == 1:
+        return {fields[0]: text}
+    if hasattr(runnable, "nodes") or fields:
+        raise AgentError(
+            f"{name!r} takes {', '.join(fields) or 'nothing that has a name'}, and a prompt is "
+            "one message: give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
+        )
+    return text
+
+
+def _input_fields(runnable: Any) -> list[str]:
+    builder: Any = getattr(runnable, "builder", None)
+    channels = getattr(builder, "schemas", {}).get(getattr(builder, "input_schema", None))
+    if channels:
+        return list(channels)
+    try:
+        schema = runnable.get_input_jsonschema()
+    except Exception:
+        # A runnable that cannot say what it takes is tried with plain text.
+        return []
+    return list(schema.get("properties", {}))

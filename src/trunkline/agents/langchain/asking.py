@@ -30,6 +30,7 @@ from pydantic import Discriminator
 
 from trunkline import events as ev
 from trunkline.agents.langchain.kinds import kind_of
+from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.voice import Voice
 from trunkline.context import Decision
 from trunkline.errors import ConfigurationError
@@ -145,7 +146,7 @@ def decide_sync(
     steps = _deliberate(voice, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
-        if in_loop():
+        if in_loop() and not (isinstance(voice, LineVoice) and voice.halts):
             return _refuse(voice, call, lane, "Nobody can be asked from here: call ainvoke(), not invoke().")
         while True:
             answered = cast("Voice", voice).ask_sync(question, durable_key=key, lane=lane)

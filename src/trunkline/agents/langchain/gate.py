@@ -25,6 +25,7 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 
 from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
 from trunkline.agents.langchain.handler import GraphHandler
+from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.voice import Voice
 
 __all__ = ["Refused", "guarding", "lane_at"]
@@ -106,6 +107,8 @@ class _Watch:
         always: Always | None,
     ) -> None:
         self.voice = voice
+        # A question that stops the run can only be put from inside of the call.
+        self.asks_early = voice is not None and not (isinstance(voice, LineVoice) and voice.halts)
         self._graph = _graph_handler(config)
         self._own_run = _run_of(config)
         self._rule_for = rule_for
@@ -173,7 +176,7 @@ class PermissionWarden(AsyncCallbackHandler):
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask as soon as the calls are known: a plain tool would keep a thread waiting for the answer."""
-        if self._watch.voice is not None:
+        if self._watch.asks_early:
             for call in _calls_in(inputs):
                 await self._watch.judge(run_id, call, parent_run_id)
 
@@ -200,7 +203,7 @@ class PermissionBar(BaseCallbackHandler):
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask about the calls that the warden will be told of too late."""
-        if self.watch.voice is not None:
+        if self.watch.asks_early:
             for call in _calls_in(inputs):
                 self.watch.judge_sync(run_id, call, parent_run_id)
 

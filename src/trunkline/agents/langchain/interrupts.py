@@ -1,8 +1,9 @@
 """Interrupts: what a graph stops for becomes questions, and their answers become its resume.
 
-Three shapes are known. LangChain's human-in-the-loop middleware asks about tool calls, batched (many
+Four shapes are known. LangChain's human-in-the-loop middleware asks about tool calls, batched (many
 actions in one interrupt, answered by position, without the ids of their calls) or per call (one action
-each, answered by one decision). Everything else is the free-form ``interrupt()`` of LangGraph: a form.
+each, answered by one decision). A question of ours that stops a run carries the whole question, and its
+answer is ours too. Everything else is the free-form ``interrupt()`` of LangGraph: a form.
 """
 
 from __future__ import annotations
@@ -11,14 +12,25 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
+from langgraph import types
 
 from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.forms import DECLINED, Sheet, sheet_for
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
 from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
 
-__all__ = ["OpenCalls", "Pending", "pending_questions", "reply_form", "resume_value"]
+__all__ = [
+    "OpenCalls",
+    "Pending",
+    "pending_questions",
+    "put_question",
+    "read_answer",
+    "reply_form",
+    "resume_value",
+    "show_decision",
+]
 
 Describe = Callable[[str | None, Mapping[str, Any]], str]
 
@@ -29,6 +41,7 @@ _OPTIONS = {
     "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once"),
 }
 _REFUSED = "The user refused this call."
+_OURS = "trunkline.question"
 
 
 class OpenCalls:
@@ -107,6 +120,8 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     decisions: tuple[str, ...] = ()
     """The decisions that the middleware takes; none for a free-form interrupt."""
     batched: bool = False
+    ours: bool = False
+    """Whether it is a question of ours, answered by the answer as it is."""
     sheet: Sheet | None = None
 
     @property
@@ -138,6 +153,11 @@ def pending_questions(
             allowed = told.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
             native_id = str(told["tool_call_id"])
             found.append(_review(interrupt, told, lane, native_id, allowed, name_call))
+        elif told.get("type") == _OURS:
+            asked = msgspec.convert(told["question"], Question)
+            found.append(
+                Pending(interrupt_id=str(interrupt.id), question=asked, lane=told.get("lane"), ours=True)
+            )
         else:
             sheet = sheet_for(value, interrupt.response_schema)
             found.append(
@@ -242,7 +262,9 @@ def resume_value(pending: Iterable[Pending], answers: Mapping[str, ev.Answered])
     values: dict[str, Any] = {}
     for item in pending:
         answered = answers.get(item.key)
-        if not item.decisions:
+        if item.ours:
+            values[item.interrupt_id] = {"outcome": "declined"} if answered is None else _told(answered)
+        elif not item.decisions:
             values[item.interrupt_id] = _value(item, answered)
         elif item.batched:
             decided = values.setdefault(item.interrupt_id, {"decisions": []})
@@ -283,3 +305,35 @@ def _run(item: Pending, answered: ev.Answered) -> dict[str, Any]:
     if "approve" in item.decisions and edited == args:
         return {"type": "approve"}
     return {"type": "edit", "edited_action": {"name": item.action["name"], "args": edited}}
+
+
+def show_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> None:
+    """Show a call as its reviewer wants it: with other arguments, or denied."""
+    if item.native_id is None:
+        return
+    if answered.input is not None:
+        emitter.revise(item.lane, item.native_id, answered.input)
+    elif answered.option_id == "reject" or answered.outcome == "declined":
+        emitter.tool_denied(item.lane, item.native_id, answered.reason or _REFUSED)
+
+
+# -- our own -----------------------------------------------------------------------------------------
+
+
+def put_question(question: Question, lane: str | None) -> Any:
+    """Stop the graph for a question of ours; when it is resumed, give what it was resumed with."""
+    return types.interrupt({"type": _OURS, "question": msgspec.to_builtins(question), "lane": lane})
+
+
+def read_answer(given: Any, question_id: str) -> ev.Answered | None:
+    """Read an answer that a graph was resumed with; None if it is something else."""
+    try:
+        return msgspec.convert({**given, "type": "answered", "question_id": question_id}, ev.Answered)
+    except (TypeError, msgspec.ValidationError):
+        return None
+
+
+def _told(answered: ev.Answered) -> dict[str, Any]:
+    """An answer as a checkpoint keeps it."""
+    told = msgspec.to_builtins(answered)
+    return {key: told[key] for key in told if key not in ("type", "turn_id", "lane", "meta", "question_id")}

@@ -123,7 +123,9 @@ class StandaloneAgent(ABC):
         **kwargs: Any,
     ) -> Any:
         """Run the agent and give its result."""
-        with self._running(input, config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
+        about, merged = self._about(input, config, transport, context, kwargs)
+        await self._meet(about)
+        with self._running(about, merged) as voice, _in_voice(voice):
             given = await self._aprepare(input, voice, merged)
             return None if given is NOTHING else await self.agent.ainvoke(given, merged, **kwargs)
 
@@ -137,7 +139,8 @@ class StandaloneAgent(ABC):
         **kwargs: Any,
     ) -> Any:
         """Run the agent in this thread and give its result."""
-        with self._running(input, config, transport, context, kwargs) as (voice, merged), _in_voice(voice):
+        about, merged = self._about(input, config, transport, context, kwargs)
+        with self._running(about, merged) as voice, _in_voice(voice):
             return self.agent.invoke(self._prepare(input, voice, merged), merged, **kwargs)
 
     async def astream(
@@ -150,7 +153,9 @@ class StandaloneAgent(ABC):
         **kwargs: Any,
     ) -> AsyncGenerator[Any]:
         """Run the agent and give what it streams."""
-        with self._running(input, config, transport, context, kwargs) as (voice, merged):
+        about, merged = self._about(input, config, transport, context, kwargs)
+        await self._meet(about)
+        with self._running(about, merged) as voice:
             given = await self._aprepare(input, voice, merged)
             if given is NOTHING:
                 return
@@ -176,7 +181,8 @@ class StandaloneAgent(ABC):
         **kwargs: Any,
     ) -> Generator[Any]:
         """Run the agent in this thread and give what it streams."""
-        with self._running(input, config, transport, context, kwargs) as (voice, merged):
+        about, merged = self._about(input, config, transport, context, kwargs)
+        with self._running(about, merged) as voice:
             given = self._prepare(input, voice, merged)
             stream = cast("Generator[Any]", self.agent.stream(given, merged, **kwargs))
             try:
@@ -196,8 +202,14 @@ class StandaloneAgent(ABC):
     # -- what a protocol says of a run -------------------------------------------------------------
 
     @abstractmethod
-    def _named(self, input: Any, about: TrunklineContext, config: RunnableConfig) -> RunnableConfig:
-        """Write down in the config which thread a run belongs to."""
+    def _named(
+        self, input: Any, about: TrunklineContext, config: RunnableConfig
+    ) -> tuple[TrunklineContext, RunnableConfig]:
+        """Say which thread a run belongs to, in its config too."""
+
+    async def _meet(self, about: TrunklineContext) -> None:
+        """See that the client is there."""
+        return
 
     def _prepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
         """Give what the agent takes."""
@@ -207,25 +219,28 @@ class StandaloneAgent(ABC):
         """Give what the agent takes, or NOTHING when there is nothing to run."""
         return self._prepare(input, voice, config)
 
-    @contextmanager
-    def _running(
+    def _about(
         self,
         input: Any,
         config: RunnableConfig | None,
         transport: Any,
         context: Any,
         kwargs: dict[str, Any],
-    ) -> Generator[tuple[LineVoice | None, RunnableConfig]]:
-        """Open a voice for one run, and end it with the run."""
+    ) -> tuple[TrunklineContext, RunnableConfig]:
+        """Put together whom a run talks to, and its config."""
         if context is not None:
             kwargs["context"] = context
         about = context if isinstance(context, TrunklineContext) else TrunklineContext()
         if transport is not None:
             about = TrunklineContext(transport=transport, thread_id=about.thread_id, run_id=about.run_id)
-        merged = self._named(input, about, merge_configs(config, {"callbacks": self._callbacks}))
-        voice = self.middleware.board.open(about, merged, kept=True)
+        return self._named(input, about, merge_configs(config, {"callbacks": self._callbacks}))
+
+    @contextmanager
+    def _running(self, about: TrunklineContext, config: RunnableConfig) -> Generator[LineVoice | None]:
+        """Open a voice for one run, and end it with the run."""
+        voice = self.middleware.board.open(about, config, kept=True)
         try:
-            yield voice, merged
+            yield voice
         except BaseException as error:
             if voice is not None:
                 voice.end(error)
@@ -251,9 +266,13 @@ def assemble(
     tools: Iterable[Any] | None,
     line: LineMiddleware,
     middleware: Iterable[Any],
+    known: Iterable[str],
     options: dict[str, Any],
 ) -> Runnable[Any, Any]:
-    """Make an agent of a model with these middlewares, or take one that is built already as it is."""
+    """Make an agent of a model with these middlewares, or take one that is built already as it is.
+
+    ``known`` are the options that were taken out of these already.
+    """
     if isinstance(model_or_agent, Runnable) and not isinstance(model_or_agent, BaseChatModel):
         extra = [*options, *(["tools"] if tools else []), *(["middleware"] if middleware else [])]
         if extra:
@@ -263,6 +282,7 @@ def assemble(
             )
         return cast("Runnable[Any, Any]", model_or_agent)
     build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
+    check_names(options, [*known, *inspect.signature(build).parameters])
     return build(model_or_agent, list(tools or ()), middleware=[*line, *middleware], **options)
 
 
@@ -316,14 +336,16 @@ def acp_agent(
     followed by callbacks alone: it was built without our middlewares, and takes only their options.
     """
     line = acp_middleware(transport, **{name: options.pop(name) for name in _KNOWN if name in options})
-    built = assemble("acp_agent", model_or_agent, tools, line, middleware, options)
+    built = assemble("acp_agent", model_or_agent, tools, line, middleware, _KNOWN, options)
     return AcpAgent(built, line, callbacks)
 
 
 class AcpAgent(StandaloneAgent):
     """An agent that tells an ACP client what it does."""
 
-    def _named(self, input: Any, about: TrunklineContext, config: RunnableConfig) -> RunnableConfig:
-        if about.thread_id is None:
-            return config
-        return merge_configs(config, {"configurable": {"thread_id": about.thread_id}})
+    def _named(
+        self, input: Any, about: TrunklineContext, config: RunnableConfig
+    ) -> tuple[TrunklineContext, RunnableConfig]:
+        if about.thread_id is not None:
+            config = merge_configs(config, {"configurable": {"thread_id": about.thread_id}})
+        return about, config

@@ -29,6 +29,7 @@ from trunkline.agents.langchain.interrupts import (
     pending_questions,
     reply_form,
     resume_value,
+    show_decision,
 )
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
@@ -292,16 +293,8 @@ class Voyage:
             words = await self._voice.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
             said = words.content.get("answer") if words.outcome == "accepted" else None
             answered = msgspec.structs.replace(answered, reason=said)
-        if item.native_id is not None:
-            self._show_decision(item, item.native_id, answered)
+        show_decision(self._emitter, item, answered)
         return answered
-
-    def _show_decision(self, item: Pending, native_id: str, answered: ev.Answered) -> None:
-        """Show a call as its reviewer wants it: with other arguments, or denied."""
-        if answered.input is not None:
-            self._emitter.revise(item.lane, native_id, answered.input)
-        elif answered.option_id == "reject" or answered.outcome == "declined":
-            self._emitter.tool_denied(item.lane, native_id, answered.reason or "The user refused this call.")
 
 
 _END: Any = object()

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trunkline.frontends.agui.codes import ErrorCode as ErrorCode
+    from trunkline.frontends.agui.decoder import read_input as read_input
     from trunkline.frontends.agui.encoder import AguiEncoder as AguiEncoder
     from trunkline.frontends.agui.endpoint import AguiEndpoint as AguiEndpoint
     from trunkline.frontends.agui.endpoint import AguiRun as AguiRun
     from trunkline.frontends.agui.options import AguiOptions as AguiOptions
+    from trunkline.frontends.agui.transports import AguiTransport as AguiTransport
+    from trunkline.frontends.agui.transports import console_transport as console_transport
+    from trunkline.frontends.agui.transports import http_transport as http_transport
+    from trunkline.frontends.agui.transports import sse_transport as sse_transport
+    from trunkline.frontends.agui.transports import websocket_transport as websocket_transport
     from trunkline.frontends.agui.wire import *  # noqa: F403
 
 _HOMES = {
@@ -18,7 +24,13 @@ _HOMES = {
     "AguiEndpoint": "endpoint",
     "AguiOptions": "options",
     "AguiRun": "endpoint",
+    "AguiTransport": "transports",
     "ErrorCode": "codes",
+    "console_transport": "transports",
+    "http_transport": "transports",
+    "read_input": "decoder",
+    "sse_transport": "transports",
+    "websocket_transport": "transports",
 }
 
 

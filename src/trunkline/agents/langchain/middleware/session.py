@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
+from langgraph.errors import GraphInterrupt
 
 from trunkline import events as ev
 from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
@@ -105,7 +107,8 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         owner = self._owner(voice)
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
-        response = bind_sync(request, handler, owner)
+        with _watching(voice, request.runtime):
+            response = bind_sync(request, handler, owner)
         self._relay(voice, request, response)
         return response
 
@@ -116,7 +119,10 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         owner = self._owner(voice)
         if owner is not None and self._servers is not None:
             await self._servers.attach(owner)
-        response = await bind(request, handler, owner)
+        if isinstance(voice, LineVoice):
+            await voice.ready()
+        with _watching(voice, request.runtime):
+            response = await bind(request, handler, owner)
         self._relay(voice, request, response)
         return response
 
@@ -149,12 +155,16 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 name = request.tool_call["name"]
                 tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
                 request = request if tool is None else request.override(tool=tool)
-            return carry_out_sync(request, handler, owner)
+            with _watching(voice, request.runtime, forgiving=True):
+                return carry_out_sync(request, handler, owner)
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool, one of the session's own too."""
-        with speaking_for(request.runtime, self) as voice:
+        with (
+            speaking_for(request.runtime, self) as voice,
+            _watching(voice, request.runtime, forgiving=True),
+        ):
             return await carry_out(request, handler, self._owner(voice))
 
     # -- the state ---------------------------------------------------------------------------------
@@ -186,10 +196,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(voice, TurnVoice):
             return  # A session reads the state from the graph itself.
         now = self._shown(cast("dict[str, Any]", state))
-        before: Any = voice.memory.get(_STATE)
+        shown = voice.shown if isinstance(voice, LineVoice) else voice.memory
+        before: Any = shown.get(_STATE)
         if now is None or now == before or (before is None and not now):
             return
-        voice.memory[_STATE] = now
+        shown[_STATE] = now
         if when != "initial" or before is None:
             voice.say(ev.StateReplaced(state=now))
         else:
@@ -206,6 +217,23 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 self._complained = True
                 log.exception("the state mapper failed, so this state is not shown")
             return None
+
+
+@contextmanager
+def _watching(voice: Voice | None, runtime: Any, *, forgiving: bool = False) -> Generator[None]:
+    """End a run that fails or stops here, if no callback follows it to its end.
+
+    Where somebody is ``forgiving``, an error does not end the run: the model is told of it.
+    """
+    try:
+        yield
+    except BaseException as error:
+        fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
+        if fatal and isinstance(voice, LineVoice) and not (voice.kept or voice.claimed or is_nested(runtime)):
+            if isinstance(error, GraphInterrupt):
+                voice.interrupt(error)
+            voice.end(error)
+        raise
 
 
 class _Silent(SessionMiddleware):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, cast
+from uuid import uuid4
 
 import msgspec
 from langchain.agents.middleware import AgentMiddleware
@@ -20,6 +21,7 @@ from trunkline.agents.langchain.callbacks import is_followed
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
 from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.content import Content, as_content
@@ -133,14 +135,23 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         if voice is None:
             return
         for message in _messages_of(result, request.tool_call["id"]):
+            # Named before it is said: the thread then knows it by the id that the client knows.
+            message.id = message.id or str(uuid4())
             if not self.emit_tool_results:
                 voice.emitter.tool_message(None, message.model_copy(update={"content": "", "artifact": None}))
                 continue
-            voice.emitter.tool_message(None, message)
             shown = self.content_mapper(message) if self.content_mapper is not None else None
             call_id = voice.emitter.find(None, message.tool_call_id)
+            mapped = None
             if shown is not None and call_id is not None:
-                voice.say(ev.ToolUpdate(call_id=call_id, content=_blocks(shown)))
+                mapped = ev.ToolUpdate(call_id=call_id, content=_blocks(shown))
+            # Where a call ends with its result nothing can follow it.
+            first = isinstance(voice, LineVoice) and voice.halts
+            if mapped is not None and first:
+                voice.say(mapped)
+            voice.emitter.tool_message(None, message)
+            if mapped is not None and not first:
+                voice.say(mapped)
 
 
 class Discretion:

@@ -1,0 +1,225 @@
+"""Carriers: transports with a reader at the other end, who may be slow, silent, or gone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from typing import Any, Self, cast
+
+from trunkline.errors import ConfigurationError, TrunklineError
+from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.codes import ErrorCode
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.outbox import Outbox
+
+__all__ = ["Carrier", "StreamTransport", "WebSocketTransport"]
+
+log = logging.getLogger("trunkline.agui")
+
+_GOODBYE = 5.0  # seconds for the last words
+
+# Whoever started a run may have forgotten it by now: the loop alone does not keep a task.
+_RUNNING: set[asyncio.Future[Any]] = set()
+
+
+class Carrier:
+    """What transports with a reader have in common."""
+
+    def __init__(
+        self, frame: Callable[[wire.AguiEvent], bytes], options: AguiOptions, *, runs: bool = False
+    ) -> None:
+        """Frame events; ``runs`` is for a transport that carries one run after the other."""
+        self._outbox = Outbox(
+            frame, high_water_mark=options.high_water_mark, coalesce=options.coalesce, runs=runs
+        )
+        self._options = options
+        self._listeners: dict[Callable[[], object], asyncio.AbstractEventLoop] = {}
+        self._gone = False
+        self._complained = False
+
+    def emit(self, event: wire.AguiEvent, /) -> None:
+        """Take an event, from any thread; never waits and never raises."""
+        try:
+            self._outbox.put(event)
+        except Exception as error:
+            if not self._complained:
+                self._complained = True
+                log.warning("an event could not be written: %s", error)
+        if self._outbox.dropped:
+            self._leave("it does not read")
+
+    def is_connected(self) -> bool:
+        """Whether more can be sent."""
+        return not (self._gone or self._outbox.closed)
+
+    async def drained(self) -> None:
+        """Wait for a reader that is behind, for a while."""
+        await self._outbox.drained()
+
+    def when_gone(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call back, in this loop, when the client leaves; give a function that takes this back.
+
+        With the policy ``continue`` nobody is called: the run goes on without a reader.
+        """
+        self._listeners[listener] = asyncio.get_running_loop()
+        return lambda: cast("None", self._listeners.pop(listener, None))
+
+    def attach(self, run: Awaitable[Any]) -> Self:
+        """Run this for the client: it is cancelled when the client leaves, if that is the policy.
+
+        What it raises is logged, and told to the client if the run itself could not.
+        """
+        task: asyncio.Future[Any] = asyncio.ensure_future(run)
+        _RUNNING.add(task)
+        ends = self._outbox.ends
+        forget = self.when_gone(lambda: cancel_once(task))
+
+        def conclude(task: asyncio.Future[Any]) -> None:
+            _RUNNING.discard(task)
+            forget()
+            self._conclude(task, told=self._outbox.ends > ends)
+
+        task.add_done_callback(conclude)
+        return self
+
+    def _conclude(self, task: asyncio.Future[Any], *, told: bool) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            log.warning("a run failed: %s", error, exc_info=error)
+        if told:
+            return
+        if task.cancelled():
+            self.emit(wire.RunError(message="the run was cancelled", code=ErrorCode.CANCELLED))
+        elif isinstance(error, TrunklineError):
+            self.emit(wire.RunError(message=str(error), code=ErrorCode.INVALID_INPUT))
+        elif error is not None:
+            message = "the run failed; the server's log says why"
+            self.emit(wire.RunError(message=message, code=ErrorCode.AGENT_EXECUTION_ERROR))
+        else:
+            self._end_silently()
+
+    def _end_silently(self) -> None:
+        """A run is over that never said a word."""
+
+    def _leave(self, why: str) -> None:
+        """The client is gone: tell whoever wants to know, once."""
+        if self._gone:
+            return
+        self._gone = True
+        log.debug("an AG-UI client is gone: %s", why)
+        listeners, self._listeners = self._listeners, {}
+        if self._options.on_disconnect == "cancel":
+            for listener, loop in listeners.items():
+                with contextlib.suppress(RuntimeError):  # Its loop is closed, and with it all that ran there.
+                    loop.call_soon_threadsafe(listener)
+
+
+class StreamTransport(Carrier):
+    """The body of a response: iterate it for bytes until the run is over."""
+
+    def __init__(
+        self,
+        media_type: str,
+        frame: Callable[[wire.AguiEvent], bytes],
+        silence: bytes,
+        options: AguiOptions,
+    ) -> None:
+        """Made by ``sse_transport`` and ``http_transport``; ``silence`` is a sign of life."""
+        super().__init__(frame, options)
+        self.media_type = media_type
+        self.headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+        self._silence = silence
+        self._has_reader = False
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        """Give the frames as they come, and a sign of life when there are none for a while."""
+        if self._has_reader:
+            raise RuntimeError("a stream has one reader: make a transport for each run")
+        self._has_reader = True
+        outbox = self._outbox
+        try:
+            while not outbox.over:
+                if frames := outbox.take():
+                    yield b"".join(frames)
+                elif not await outbox.wait(self._options.keep_alive):
+                    yield self._silence
+        finally:
+            if not outbox.over:
+                outbox.abandon()
+                self._leave("it left")
+
+    async def disconnect(self) -> None:
+        """End the stream; whatever was said before can still be read."""
+        if not self._outbox.closed:
+            self._outbox.close()
+            self._leave("it was disconnected")
+
+    def _end_silently(self) -> None:
+        self._outbox.close()
+
+
+class WebSocketTransport(Carrier):
+    """Sends events on a WebSocket, one run after the other."""
+
+    def __init__(self, websocket: Any, options: AguiOptions) -> None:
+        """Made by ``websocket_transport``."""
+        send: Any = getattr(websocket, "send_text", None) or getattr(websocket, "send", None)
+        if not callable(send):
+            raise ConfigurationError(
+                "a WebSocket has an async send_text or send, and this object has neither"
+            )
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise ConfigurationError(
+                "make the transport in the function that serves the WebSocket: no event loop runs here"
+            ) from None
+        super().__init__(wire.encode, options, runs=True)
+        self._send = cast("Callable[[str], Coroutine[Any, Any, Any]]", send)
+        self._pump: asyncio.Task[None] | None = None
+
+    def emit(self, event: wire.AguiEvent, /) -> None:
+        """Take an event, from any thread; never waits and never raises."""
+        super().emit(event)
+        if _running_loop() is self.loop:
+            self._start()
+        else:
+            with contextlib.suppress(RuntimeError):  # The loop is closed, and the socket with it.
+                self.loop.call_soon_threadsafe(self._start)
+
+    def _start(self) -> None:
+        if self._pump is None and not self._outbox.empty:
+            self._pump = self.loop.create_task(self._send_all())
+
+    async def _send_all(self) -> None:
+        try:
+            while frames := self._outbox.take():
+                for frame in frames:
+                    await self._send(frame.decode())
+        except Exception as error:
+            self._outbox.abandon()
+            self._leave(str(error) or type(error).__name__)
+        finally:
+            self._pump = None
+
+    async def disconnect(self) -> None:
+        """Send the last words, and take no more; a run that is on its way has lost its reader."""
+        self._outbox.close()
+        self._leave("it was disconnected")
+        if self._pump is not None:
+            await asyncio.wait({self._pump}, timeout=_GOODBYE)
+
+
+def cancel_once(task: asyncio.Future[Any]) -> None:
+    """Cancel a task, unless it is on its way out already: a second cancel would cut its last words off."""
+    if not (isinstance(task, asyncio.Task) and task.cancelling()):
+        task.cancel()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
