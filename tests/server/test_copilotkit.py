@@ -164,3 +164,59 @@ async def test_a_method_that_is_none_is_refused() -> None:
         broken = await client.post("/copilotkit", json=[])
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "method")
     assert broken.status_code == 422
+
+
+# -- a client of before 1.0, which CopilotKit's is ---------------------------------------------------
+
+
+def old(text: str, **fields: Any) -> dict[str, Any]:
+    """What a client sends that does not say which version it speaks."""
+    body = told(text, **fields)
+    del body["protocolVersion"]
+    return body
+
+
+async def test_an_answer_may_come_under_the_id_of_the_run_that_asked() -> None:
+    async with served() as (_, client):
+        asked = await run_events(client, old("/permission"), RUN)
+        (interrupt,) = asked[-1]["outcome"]["interrupts"]
+        # What CopilotKit makes of an answer, besides the answer itself.
+        made_up = {
+            "id": "made-up",
+            "role": "tool",
+            "toolCallId": interrupt["toolCallId"],
+            "content": '{"approved":true}',
+        }
+        history = [*asked[-2]["messages"], made_up]
+        resume = [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": True}}]
+        answer = old("", messages=history, resume=resume)
+        said = await run_events(client, answer, RUN)
+        again = await run_events(client, answer, RUN)
+    assert (asked[0]["runId"], said[0]["runId"]) == ("r1", "r1")
+    (shown,) = (event["messages"] for event in said if event["type"] == "MESSAGES_SNAPSHOT")
+    assert "made-up" not in [message["id"] for message in shown], "the result is yet to come"
+    (result,) = (event for event in said if event["type"] == "TOOL_CALL_RESULT")
+    assert result["toolCallId"] == interrupt["toolCallId"]
+    assert said[-1]["outcome"] == {"type": "success"}
+    assert kinds(again) == kinds(said), "the same request once more is the same run"
+
+
+async def test_a_cancelled_run_is_no_error_to_an_older_client() -> None:
+    async with served() as (_, client):
+        running = asyncio.create_task(run_events(client, old("/wait-for-cancel"), RUN))
+        stopped = False
+        while not stopped:
+            stop = await soon(client.post("/copilotkit/agent/default/stop/t1", json={}))
+            stopped = stop.json()["stopped"]
+        said = await soon(running)
+    assert said[-1]["type"] == "RUN_FINISHED"
+    assert said[-1]["result"] == {"stopReason": "cancelled"}
+    assert "outcome" not in said[-1]
+
+
+async def test_a_run_that_waits_for_the_page_claims_no_success_to_an_older_client() -> None:
+    tools = [{"name": "pick_colour", "description": "", "parameters": {}}]
+    async with served() as (_, client):
+        said = await run_events(client, old("/client-tool", tools=tools), RUN)
+    assert said[-1]["type"] == "RUN_FINISHED"
+    assert "outcome" not in said[-1]

@@ -268,27 +268,25 @@ class AguiEncoder:
         open_questions = [self._questions[key] for key in event.question_ids if key in self._questions]
         pending = [q.question.call_id for q in open_questions if isinstance(q.question, ClientCall)]
         asked = [q for q in open_questions if not isinstance(q.question, ClientCall)]
-        outcome: dict[str, Any] = {"type": "success"}
+        outcome: dict[str, Any] | None = {"type": "success"}
         if asked:
             interrupts = [interrupt_of(question, modern=self._modern) for question in asked]
             outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(one) for one in interrupts]}
-        elif pending and self._modern:
-            outcome["pendingToolCallIds"] = pending
+        elif pending:
+            # To older clients (assistant-ui) a success means that no result is awaited.
+            outcome = {"type": "success", "pendingToolCallIds": pending} if self._modern else None
         return self._finish(self._finished(outcome), suspended=asked)
 
     # -- the end -----------------------------------------------------------------------------------
 
     def _turn_finished(self, event: ev.TurnFinished) -> Out:
         usage = _usage(event.usage)
-        if event.stop_reason == "cancelled":
-            if not self._modern:
-                error = wire.RunError(
-                    timestamp=self._at, message="the run was cancelled", code=ErrorCode.CANCELLED
-                )
-                return self._finish(error)
+        if event.stop_reason == "cancelled" and self._modern:
             return self._finish(self._finished({"type": "cancelled"}, usage=usage))
         result = None if event.stop_reason == "end_turn" else {"stopReason": event.stop_reason}
-        return self._finish(self._finished({"type": "success"}, result=result, usage=usage))
+        # An older client knows no such outcome, and would show an error for what somebody wanted.
+        outcome = None if event.stop_reason == "cancelled" else {"type": "success"}
+        return self._finish(self._finished(outcome, result=result, usage=usage))
 
     def _turn_failed(self, event: ev.TurnFailed) -> Out:
         level = self._options.error_detail_level
@@ -306,7 +304,7 @@ class AguiEncoder:
         )
 
     def _finished(
-        self, outcome: dict[str, Any], *, result: Any = None, usage: Any = None
+        self, outcome: dict[str, Any] | None, *, result: Any = None, usage: Any = None
     ) -> wire.RunFinished:
         return wire.RunFinished(
             timestamp=self._at,
