@@ -6,10 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import httpx
+from ag_ui.core import AgentCapabilities
+from pydantic import BaseModel
 from tests.server.serving import frames, run_events, served, told
 from tests.worlds import make, soon, until
 
 from trunkline.commands import Prompt
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.testing import ScriptedAgent
 
 
 async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
@@ -114,3 +118,37 @@ async def test_several_agents_answer_under_their_names_and_the_first_by_default(
             for path in ("/agui", "/agui/default", "/agui/one", "/agui/two")
         }
     assert said == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
+
+
+async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:
+    async def plain(prompt: Prompt) -> str:
+        return "one"
+
+    async with served({"demo": ScriptedAgent(), "plain": make(plain)}) as (_, client):
+        demo = (await client.get("/agui/capabilities")).json()
+        plainly = (await client.get("/agui/plain/capabilities")).json()
+    for told_of in (demo, plainly):
+        known = AgentCapabilities.model_validate(told_of)
+        for part in (known, *(value for value in vars(known).values() if isinstance(value, BaseModel))):
+            assert not part.model_extra, "nothing that it does not know"
+    assert demo["identity"]["name"] == "Demo"
+    assert "description" not in plainly["identity"]
+    assert demo["humanInTheLoop"]["approvals"] is True
+
+
+async def test_a_run_whose_agent_raises_ends_with_its_error_and_everything_closed() -> None:
+    async with served() as (_, client):
+        said = await run_events(client, told("/raises"))
+    assert said[-1]["type"] == "RUN_ERROR"
+    starts = [event["type"] for event in said].count("TEXT_MESSAGE_START")
+    assert starts == [event["type"] for event in said].count("TEXT_MESSAGE_END")
+
+
+async def test_silence_is_kept_alive() -> None:
+    async with (
+        served(options=AguiOptions(keep_alive=0.1)) as (_, client),
+        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+    ):
+        async for piece in response.aiter_bytes():
+            if b": keep-alive\n\n" in piece:
+                break

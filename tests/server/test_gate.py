@@ -357,3 +357,16 @@ async def test_an_app_below_another_one_keeps_its_own_ways(app: Server) -> None:
     assert (unknown.status, unknown.code) == (404, "not_found")
     nobody = await call(outer, scope("/trunk/agui/nobody/capabilities"))
     assert (nobody.status, nobody.code) == (404, "agent")
+
+
+async def test_a_refusal_that_nobody_can_hear_any_more_is_no_error() -> None:
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        raise Refusal(404, "nothing", "nothing here")
+
+    async def send(message: Any) -> None:
+        raise RuntimeError("the connection was given up")
+
+    async def receive() -> Any:
+        raise AssertionError("nothing is read")
+
+    await guarded(inner)(scope(), receive, send)

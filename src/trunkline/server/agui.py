@@ -89,7 +89,7 @@ def _capabilities(exchange: Exchange, name: str) -> dict[str, Any]:
         "transport": {"streaming": True, "websocket": True, "resumable": True},
         "tools": {"supported": True, "parallelCalls": True, "clientProvided": True},
         "state": {"snapshots": True, "deltas": True, "persistentState": True},
-        "multiAgent": {"supported": True, "subagents": True},
+        "multiAgent": {"supported": True},
         "reasoning": {"supported": True, "streaming": True, "encrypted": True},
         "multimodal": {"input": media},
         "humanInTheLoop": {

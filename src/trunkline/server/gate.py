@@ -86,7 +86,11 @@ class Gate:
             if begun:
                 log.warning("a response was cut short: %s", refusal.message)
                 raise
-            await refuse(scope, reply, refusal)
+            try:
+                await refuse(scope, reply, refusal)
+            except Exception as failure:
+                # The server below has given the connection up: there is nobody left to tell.
+                log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
 
     def _check_host(self, scope: Scope) -> Place:
         given = _all(scope, b"host")

@@ -76,7 +76,7 @@ class SessionRoutes:
         access.need("follow")
         session_id: str = request.path_params["session_id"]
         hub, info = await self._exchange.keeper(session_id, access.principal)
-        if "text/event-stream" in request.headers.get("accept", ""):
+        if request.method == "GET" and "text/event-stream" in request.headers.get("accept", ""):
             last = request.headers.get("last-event-id") or request.query_params.get("after") or "0-0"
             session = await hub.session(session_id, principal=access.principal)
             return Stream(

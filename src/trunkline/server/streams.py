@@ -22,6 +22,9 @@ from trunkline.frontends.agui.wire import encode
 
 __all__ = ["NDJSON", "SSE", "Framing", "Stream", "framing_for"]
 
+_TURN = 0.005
+"""Seconds after which a stream that never had to wait lets others go first."""
+
 Batches = AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]
 
 
@@ -122,11 +125,15 @@ class Stream(Response):
 
     async def _pump(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        frame = self._framing.frame
+        frame, rested = self._framing.frame, self._spoke
         async with aclosing(self._batches) as batches:
             async for cursor, events in batches:
                 if events:
                     await self._send(send, frame(cursor, events))
+                if self._spoke - rested > _TURN:
+                    # A long replay to a fast reader waits for nothing; others want their turn, too.
+                    await asyncio.sleep(0)
+                    rested = self._spoke
         await self._send(send, b"", more=False)
 
     async def _send(self, send: Send, piece: bytes, *, more: bool = True) -> None:

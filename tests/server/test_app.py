@@ -1,0 +1,169 @@
+"""The app: how it is made, mounted, opened and closed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from tests.server.asgi import call, scope
+from tests.server.serving import BEARER, SECRET, frames, listening, run_events, told
+from tests.worlds import BRISK, echo, make, soon, until
+
+import trunkline
+from trunkline.errors import ConfigurationError, NotAnAgent
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.server.app import asgi
+from trunkline.server.tokens import Access
+from trunkline.testing import ScriptedAgent
+
+
+def made(agents: Any = None, **options: Any) -> Any:
+    chosen: dict[str, Any] = {"tokens": SECRET, "settings": BRISK, **options}
+    return asgi(agents or make(echo), **chosen)
+
+
+@asynccontextmanager
+async def reached(app: Any) -> AsyncGenerator[httpx.AsyncClient]:
+    async with (
+        listening(app) as place,
+        httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER, timeout=20) as client,
+    ):
+        yield client
+
+
+async def test_an_app_that_is_mounted_opens_by_itself_and_is_closed_by_its_owner() -> None:
+    trunk = made()
+    outer = Starlette(routes=[Mount("/trunk", app=trunk)])
+    async with (
+        listening(outer) as place,
+        httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER) as client,
+    ):
+        said = await run_events(client, told("hello you"), "/trunk/agui")
+        assert "".join(event.get("delta", "") for event in said) == "hello you "
+        await trunk.aclose()
+        await trunk.aclose()
+        refused = await client.post("/trunk/agui", json=told(run="r2"))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "closing")
+        assert (await client.get("/trunk/readyz")).status_code == 503
+        assert (await client.get("/trunk/healthz")).status_code == 200
+
+
+async def test_an_app_lends_its_life_to_the_one_around_it() -> None:
+    trunk = made()
+    outer = Starlette(routes=[Mount("/trunk", app=trunk)], lifespan=trunk.lifespan)
+    async with (
+        listening(outer) as place,
+        httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER) as client,
+    ):
+        assert (await client.get("/trunk/readyz")).status_code == 200
+    assert trunk.exchange.closing
+
+
+async def test_closing_ends_runs_with_their_last_event() -> None:
+    trunk = made(ScriptedAgent())
+    async with (
+        reached(trunk) as client,
+        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+    ):
+        events = frames(response)
+        assert (await soon(anext(events)))[1]["type"] == "RUN_STARTED"
+        await trunk.aclose()
+        last = [event async for _, event in events][-1]
+        assert last["outcome"] == {"type": "cancelled"}
+        await until(trunk.exchange.quiet.is_set)
+
+
+def test_a_token_that_had_to_be_made_is_said_in_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRUNKLINE_TOKEN", raising=False)
+    with caplog.at_level(logging.WARNING, "trunkline.server"):
+        app = made(tokens=None)
+    assert app.token in caplog.text
+    caplog.clear()
+    monkeypatch.setenv("TRUNKLINE_TOKEN", "from-the-environment")
+    assert made(tokens=None).token == "from-the-environment"
+    assert caplog.text == ""
+
+
+async def test_somebody_else_may_say_who_is_asking() -> None:
+    def authenticate(scope: Any) -> Access:
+        return Access("carol")
+
+    app = made(tokens=None, authenticate=authenticate)
+    try:
+        assert app.token is None
+        assert (await call(app, scope(token=False))).status == 200
+    finally:
+        await app.aclose()
+
+
+@pytest.mark.parametrize(
+    ("agents", "said"),
+    [
+        ({}, "no agent to serve"),
+        ({"two words": make(echo)}, "cannot be an agent's name"),
+        ({"ws": make(echo)}, "cannot be an agent's name"),
+        ({"a/b": make(echo)}, "cannot be an agent's name"),
+    ],
+)
+def test_agents_have_names_that_fit_into_addresses(agents: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        asgi(agents, tokens=SECRET)
+
+
+def test_what_is_no_agent_is_refused() -> None:
+    with pytest.raises(NotAnAgent):
+        asgi(17, tokens=SECRET)
+
+
+async def test_two_servers_of_one_agent_share_its_sessions(tmp_path: Path) -> None:
+    for number in range(2):
+        async with reached(made(journal=tmp_path / "journal.db")) as client:
+            messages = [{"id": f"u{n}", "role": "user", "content": "hi"} for n in range(number + 1)]
+            said = await run_events(client, told(run=f"r{number}", messages=messages))
+            assert said[-1]["outcome"] == {"type": "success"}
+            rows = (await client.get("/sessions")).json()["sessions"]
+            assert [row["agent"] for row in rows] == ["default"]
+
+
+async def test_a_thread_of_an_agent_that_is_not_served_here_is_left_alone(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.db"
+    async with reached(made(make(echo, name="gone"), journal=journal)) as client:
+        await run_events(client, told())
+    agents = {"one": make(echo, name="one"), "two": make(echo, name="two")}
+    async with reached(made(agents, journal=journal)) as client:
+        refused = await client.post("/agui", json=told(run="r2"))
+        assert refused.status_code == 409
+        assert "an agent that is not served here" in refused.json()["error"]["message"]
+        shown = (await client.get("/sessions/t1")).json()
+        assert shown["session"]["agent"] is None
+        assert shown["records"], "it can be read all the same"
+
+
+async def test_agents_of_one_name_are_told_apart() -> None:
+    app = made({"a": make(echo), "b": make(echo)})
+    try:
+        hubs = [await app.exchange.hub(name) for name in ("a", "b")]
+        assert len({hub.target for hub in hubs}) == 2
+    finally:
+        await app.aclose()
+
+
+async def test_options_of_the_front_end_set_how_far_a_reader_may_fall_behind() -> None:
+    app = asgi(make(echo), tokens=SECRET, options=AguiOptions(high_water_mark=7))
+    try:
+        assert (await app.exchange.hub()).settings.reader_backlog == 7
+    finally:
+        await app.aclose()
+
+
+async def test_the_public_name_is_the_factory() -> None:
+    assert trunkline.asgi is asgi

@@ -1,0 +1,177 @@
+"""Bodies: by hand and over raw sockets, too large, too slow, too deep, cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
+from tests.server.asgi import call, scope
+from tests.server.serving import SECRET, listening, served, told
+from tests.worlds import echo, make, soon
+
+import trunkline
+from trunkline.server.app import Server
+from trunkline.server.bodies import is_deeper, read_body
+from trunkline.server.limits import Limits
+from trunkline.server.refusals import Refusal
+
+JSON = {"content-type": "application/json"}
+SMALL = Limits(body_bytes=1000, body_seconds=0.1, json_depth=10)
+
+
+@pytest.fixture
+async def app() -> AsyncGenerator[Server]:
+    made = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
+    yield made
+    await made.aclose()
+
+
+def depth(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(depth, value.values()), default=0)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list):
+        return 1 + max(map(depth, value), default=0)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return 0
+
+
+VALUES = st.recursive(
+    st.none() | st.text(alphabet='[]{}"\\ax\n'),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet='[{"\\'), inner, max_size=3),
+    max_leaves=20,
+)
+
+
+@given(VALUES, st.integers(0, 6))
+def test_depth_is_what_a_parser_would_find(value: Any, limit: int) -> None:
+    assert is_deeper(json.dumps(value).encode(), limit) is (depth(value) > limit)
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 65 + b"]" * 65])
+def test_a_bomb_is_deep(body: bytes) -> None:
+    assert is_deeper(body, 64)
+
+
+@pytest.mark.parametrize("body", [b"", b"[" * 64 + b"]" * 64, b'"' + b"[" * 1000, b"[]" * 1000, b"]" * 99])
+def test_what_only_looks_deep_is_not(body: bytes) -> None:
+    assert not is_deeper(body, 64)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "status", "code"),
+    [
+        ((b"x" * 1001,), 413, "too_large"),
+        ((b"x" * 500, b"x" * 501), 413, "too_large"),
+        ((b"[" * 11 + b"]" * 11,), 422, "depth"),
+        ((b"[" * 10 + b"]" * 10,), 422, "invalid_command"),
+        ((b"{}",), 422, "invalid_command"),
+        ((b"",), 422, "invalid_command"),
+        ((b"\xff\xfe",), 422, "invalid_command"),
+    ],
+)
+async def test_a_body_is_refused_with_its_reason(
+    app: Server, bodies: tuple[bytes, ...], status: int, code: str
+) -> None:
+    reply = await call(app, scope("/agui", "POST", JSON), *bodies)
+    assert (reply.status, reply.code) == (status, code)
+
+
+async def test_a_body_that_says_that_it_is_too_large_is_not_read(app: Server) -> None:
+    async def receive() -> Any:
+        raise AssertionError("it was read")
+
+    asked = Request(scope("/agui", "POST", {**JSON, "content-length": "1001"}), receive)
+    with pytest.raises(Refusal) as refused:
+        await read_body(asked, SMALL)
+    assert refused.value.status == 413
+
+
+async def test_a_body_that_does_not_come_is_waited_for_only_so_long() -> None:
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    with pytest.raises(Refusal) as refused:
+        await soon(read_body(Request(scope("/agui", "POST", JSON), receive), SMALL))
+    assert (refused.value.status, refused.value.code) == (408, "slow")
+
+
+async def test_a_body_that_is_cut_off_is_nothing() -> None:
+    parts: list[Any] = [
+        {"type": "http.request", "body": b"{", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> Any:
+        return parts.pop(0)
+
+    with pytest.raises(Refusal) as refused:
+        await read_body(Request(scope("/agui", "POST", JSON), receive), SMALL)
+    assert (refused.value.status, refused.value.code) == (400, "truncated")
+
+
+# -- over raw sockets ------------------------------------------------------------------------------
+
+
+def head(place: str, *lines: str) -> bytes:
+    fixed = f"POST /agui HTTP/1.1\r\nHost: {place}\r\nAuthorization: Bearer {SECRET}\r\n"
+    return (
+        fixed + "".join(f"{line}\r\n" for line in ("Content-Type: application/json", *lines)) + "\r\n"
+    ).encode()
+
+
+async def send(place: str, *pieces: bytes) -> bytes:
+    """Send bytes and give what comes back until the server closes."""
+    host, port = place.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        return await soon(reader.read())
+    finally:
+        writer.close()
+
+
+async def test_a_chunked_body_is_counted_while_it_is_read() -> None:
+    app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
+    async with listening(app) as place:
+        chunk = b"200\r\n" + b"x" * 512 + b"\r\n"
+        answer = await send(place, head(place, "Transfer-Encoding: chunked"), chunk * 3)
+    assert b" 413 " in answer.split(b"\r\n")[0]
+    assert b'"too_large"' in answer
+
+
+async def test_a_body_that_drips_is_given_up() -> None:
+    app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
+    async with listening(app) as place:
+        answer = await send(place, head(place, "Content-Length: 500"), b"{")
+    assert b" 408 " in answer.split(b"\r\n")[0]
+
+
+async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing() -> None:
+    async with served() as (app, client):
+        place = client.base_url.netloc.decode()
+        body = json.dumps(told()).encode()
+        host, port = place.split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(head(place, f"Content-Length: {len(body)}") + body[:-1])
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        assert (await client.get("/sessions")).json() == {"sessions": []}
+        assert app.exchange.quiet.is_set()
+
+
+async def test_a_deep_body_over_the_wire_is_refused_and_the_server_lives() -> None:
+    async with served() as (_, client):
+        bomb = b'{"state":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+        refused = await client.post("/agui", content=bomb, headers=JSON)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "depth")
+        assert (await client.get("/healthz")).status_code == 200
+    assert sys.getrecursionlimit() < 200_000

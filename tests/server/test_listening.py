@@ -1,0 +1,187 @@
+"""Listening: sockets, heads of requests that do not come, and going down in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.server.serving import BEARER, SECRET, frames, told
+from tests.worlds import BRISK, echo, make, soon
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+import trunkline
+from trunkline.commands import Prompt
+from trunkline.errors import ConfigurationError
+from trunkline.server.limits import Limits
+from trunkline.server.listening import bind, is_address, is_loopback, listen, url_of
+
+Up = tuple[str, asyncio.Event, asyncio.Task[None]]
+BRIEF = Limits(head_seconds=0.2, drain_seconds=0.2)
+
+
+@contextlib.asynccontextmanager
+async def up(
+    agent: Any = None, **options: Any
+) -> AsyncGenerator[tuple[str, asyncio.Event, asyncio.Task[None]]]:
+    """A server that listens until it is told to stop."""
+    chosen: dict[str, Any] = {"tokens": SECRET, "settings": BRISK, "limits": BRIEF, **options}
+    app = trunkline.asgi(agent or make(echo), **chosen)
+    listener, ready, stop = bind("127.0.0.1", 0), asyncio.Event(), asyncio.Event()
+    serving = asyncio.create_task(listen(app, listener, on_ready=ready.set, stop=stop))
+    try:
+        url = url_of(listener)
+        await soon(ready.wait())
+        yield url, stop, serving
+    finally:
+        stop.set()
+        await soon(serving)
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback", "address"),
+    [
+        ("127.0.0.1", True, True),
+        ("127.9.9.9", True, True),
+        ("::1", True, True),
+        ("[::1]", True, True),
+        ("localhost", True, False),
+        ("LocalHost", True, False),
+        ("0.0.0.0", False, True),
+        ("::", False, True),
+        ("192.168.0.1", False, True),
+        ("example.org", False, False),
+    ],
+)
+def test_what_only_this_machine_reaches(host: str, loopback: bool, address: bool) -> None:
+    assert (is_loopback(host), is_address(host)) == (loopback, address)
+
+
+@pytest.mark.parametrize(
+    ("host", "start"),
+    [("127.0.0.1", "http://127.0.0.1:"), ("0.0.0.0", "http://127.0.0.1:"), ("localhost", "http://")],
+)
+def test_a_socket_has_an_address_that_can_be_typed(host: str, start: str) -> None:
+    with bind(host, 0) as listener:
+        assert url_of(listener).startswith(start)
+
+
+@pytest.mark.parametrize(("host", "start"), [("::1", "http://[::1]:"), ("::", "http://[::1]:")])
+def test_so_has_one_of_the_sixth_version(host: str, start: str) -> None:
+    try:
+        listener = bind(host, 0)
+    except ConfigurationError:
+        pytest.skip("this machine has none")
+    with listener:
+        assert url_of(listener).startswith(start)
+
+
+def test_a_socket_that_cannot_be_had_is_explained() -> None:
+    with bind("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"port {port} is taken: choose another"):
+            bind("127.0.0.1", port)
+    with pytest.raises(ConfigurationError, match="is no address of this machine"):
+        bind("192.0.2.1", 0)
+    with pytest.raises(ConfigurationError, match="is no address of this machine"):
+        bind("no.such.host.invalid", 0)
+
+
+def test_a_port_that_needs_more_rights_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with pytest.raises(ConfigurationError, match="port 80 needs more rights"):
+        bind("127.0.0.1", 80)
+
+
+async def raw(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, port = url.removeprefix("http://").split(":")
+    return await asyncio.open_connection(host, int(port))
+
+
+async def test_a_head_that_drips_is_given_up_and_others_are_served_meanwhile() -> None:
+    async with up() as (url, _, _):
+        silent, slow, kept = await raw(url), await raw(url), await raw(url)
+        slow[1].write(b"GET /healthz HTTP/1.1\r\nHost: 127")
+        kept[1].write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200" in await soon(kept[0].readline())
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"{url}/healthz")).status_code == 200
+        assert await soon(silent[0].read()) == b""
+        assert await soon(slow[0].read()) == b""
+        for _, writer in (silent, slow, kept):
+            writer.close()
+
+
+async def test_a_stream_and_a_socket_are_not_slow_heads() -> None:
+    async with up(make(_tick)) as (url, _, _):
+        place = url.removeprefix("http")
+        async with (
+            connect(f"ws{place}/agui/ws", additional_headers=BEARER) as idle,
+            httpx.AsyncClient(headers=BEARER) as client,
+            client.stream("POST", f"{url}/agui", json=told()) as response,
+        ):
+            loop, count = asyncio.get_running_loop(), 0
+            end = loop.time() + 2.5
+            async for _ in frames(response):
+                count += 1
+                if loop.time() > end:
+                    break
+            await (await idle.ping())
+            assert count > 10
+
+
+async def _tick(prompt: Prompt) -> AsyncIterator[str]:
+    while True:
+        yield "tick "
+        await asyncio.sleep(0.01)
+
+
+async def test_going_down_takes_nothing_new_and_ends_runs_with_their_last_event() -> None:
+    async with up(make(_tick), limits=Limits(drain_seconds=0.3)) as (url, stop, serving):
+        async with (
+            httpx.AsyncClient(headers=BEARER) as client,
+            client.stream("POST", f"{url}/agui", json=told()) as response,
+        ):
+            events = frames(response)
+            assert (await soon(anext(events)))[1]["type"] == "RUN_STARTED"
+            stop.set()
+            last = [event async for _, event in events][-1]
+        assert last["outcome"] == {"type": "cancelled"}
+        await soon(serving)
+        with pytest.raises(ConnectionRefusedError):
+            await raw(url)
+
+
+async def test_a_socket_gets_the_last_event_of_its_run_too() -> None:
+    async with up(make(_tick), limits=Limits(drain_seconds=0.1)) as (url, stop, _):
+        async with connect(f"ws{url.removeprefix('http')}/agui/ws", additional_headers=BEARER) as websocket:
+            await websocket.send(json.dumps(told()))
+            await soon(websocket.recv())
+            stop.set()
+            said = list[Any]()
+            with contextlib.suppress(ConnectionClosed):
+                while True:
+                    said.append(json.loads(await soon(websocket.recv())))
+            assert websocket.close_code == 1012
+        assert said[-1]["outcome"] == {"type": "cancelled"}
+
+
+async def test_an_idle_server_goes_down_at_once() -> None:
+    async with up(limits=Limits(drain_seconds=60)) as (_, stop, serving):
+        stop.set()
+        await soon(serving, 5.0)
+
+
+async def test_a_journal_that_cannot_be_opened_is_said_before_anything_listens() -> None:
+    app = trunkline.asgi(make(echo), tokens=SECRET, journal="sqlite:/dev/null/journal.db")
+    with bind("127.0.0.1", 0) as listener, pytest.raises(trunkline.TrunklineError):
+        await listen(app, listener, on_ready=lambda: None)
