@@ -312,6 +312,15 @@ def test_what_a_client_did_not_announce_is_not_sent(client: dict[str, Any] | Non
     assert mode["currentModeId"] == "ask"
 
 
+def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None:
+    warning = ev.Notice(turn_id="t", title="It failed", description="no file", severity="warning")
+    (update,) = outs(warning, client={})
+    assert update["sessionUpdate"] == "agent_thought_chunk"
+    assert update["content"] == {"type": "text", "text": "It failed: no file\n"}
+    broken = ev.Notice(turn_id="t", title="rules", severity="warning", code="agent_protocol")
+    assert outs(broken, client={}) == []
+
+
 def test_each_ability_opens_its_own_door_only() -> None:
     told = (ev.Notice(title="N"), ev.Compaction(compaction_id="k", status="completed"))
     assert [u["sessionUpdate"] for u in outs(*told, client={"session": {"notices": {}}})] == ["notice"]

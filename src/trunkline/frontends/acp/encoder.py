@@ -260,11 +260,22 @@ class AcpEncoder:
 
     def _notice(self, event: ev.Notice, at: float) -> list[Out]:
         if not self._notices:
-            return []
+            return self._aside(event)
         told = {"sessionUpdate": "notice", "severity": event.severity, "title": event.title}
         if event.description is not None:
             told["description"] = event.description
         return [self._line(told, event)]
+
+    def _aside(self, event: ev.Notice) -> list[Out]:
+        """Tell a client that knows no notices what its person has to know, as a thought.
+
+        What an agent does wrong against our rules is for its author, who reads the log.
+        """
+        if event.severity == "info" or event.code == "agent_protocol" or event.turn_id is None:
+            return []
+        words = event.title if event.description is None else f"{event.title}: {event.description}"
+        thought = ev.Thought(turn_id=event.turn_id, message_id=f"{event.turn_id}.notice", delta=f"{words}\n")
+        return self._piece(thought)
 
     def _compact(self, event: ev.Compaction, at: float) -> list[Out]:
         if not self._compaction:
