@@ -80,7 +80,7 @@ def test_the_base_install_is_light_and_the_rest_are_extras(project: dict[str, An
         "anyio", "click", "msgspec", "orjson", "platformdirs", "rich",
     }  # fmt: skip
     assert set(project["project"]["optional-dependencies"]) == {
-        "langchain", "openai", "mcp", "server", "redis", "finance", "all",
+        "agui", "langchain", "openai", "mcp", "server", "redis", "finance", "all",
     }  # fmt: skip
 
 

@@ -189,7 +189,7 @@ def test_a_module_that_is_not_there_is_answered_with_what_to_do(target: str) -> 
     said = refused(target)
     assert said.startswith(f"there is no module {name!r}: run from the folder that holds it, install it, or ")
     assert f"path/to/{name.split('.')[-1]}.py:NAME" in said
-    assert said.endswith(f"Known forms: module:attr, path/file.py:attr, {', '.join(SCHEMES)}")
+    assert said.endswith(f"Known forms: module:attr, path/file.py:attr, agui:URL, {', '.join(SCHEMES)}")
 
 
 def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
@@ -233,7 +233,7 @@ def test_something_else_than_an_agent_is_named_with_its_target(attr: str, said: 
         ("something", "."),
         ("acp:claude --flag", "."),
         ("acp:claude", "."),
-        ("agui:http://127.0.0.1:8000/agui", "."),
+        
         ("registry:some-agent", "."),
         ("greetings:", "; did you mean 'greetings.py:NAME'?"),
         ("place/main:hello", "; did you mean 'place/main.py:hello'?"),
@@ -245,7 +245,7 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     write("greetings.py")
     write("place/main.py")
     assert refused(target) == (
-        f"unknown target {target!r}{hint} Known forms: module:attr, path/file.py:attr, demo, demo-auth"
+        f"unknown target {target!r}{hint} Known forms: module:attr, path/file.py:attr, agui:URL, demo, demo-auth"
     )
 
 
