@@ -6,6 +6,7 @@ import itertools
 import logging
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from langchain_core.language_models import BaseChatModel
@@ -17,6 +18,8 @@ from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import collect, only, soon, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.testing.chat import ScriptedChatModel
 
 MANY = 1_000
@@ -96,3 +99,24 @@ async def test_a_model_that_does_not_stream_is_said_whole() -> None:
     async with world(adapt(create_agent(model, []))) as hub:
         told = await collect(await hub.create(), "go")
     assert [event.delta for event in only(told, ev.Text)] == ["one two three"]
+
+
+async def test_what_a_failed_subagent_left_running_says_nothing_any_more() -> None:
+    said: list[Any] = []
+    handler = GraphHandler(Emitter(said.append, "turn"))
+    turn, task, inside, late = uuid4(), uuid4(), uuid4(), uuid4()
+    await handler.on_chain_start({}, {}, run_id=turn)
+    await handler.on_tool_start({}, "", run_id=task, parent_run_id=turn, tool_call_id="t", name="task")
+    await handler.on_chain_start({}, {}, run_id=inside, parent_run_id=task)
+    await handler.on_chat_model_start({}, [[]], run_id=uuid4(), parent_run_id=inside)
+    await handler.on_tool_error(ValueError("no"), run_id=task)
+    assert isinstance(said[-1], ev.SubagentFinished)
+    before = list(said)
+    await handler.on_tool_start({}, "", run_id=late, parent_run_id=inside, tool_call_id="l", name="late")
+    await handler.on_tool_end("done", run_id=late)
+    await handler.on_chat_model_start({}, [[]], run_id=late, parent_run_id=inside)
+    await handler.on_llm_start({}, [], run_id=late, parent_run_id=inside)
+    await handler.on_llm_new_token(
+        "x", chunk=ChatGenerationChunk(message=AIMessageChunk(content="x")), run_id=late
+    )
+    assert said == before

@@ -63,6 +63,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._runs: dict[UUID, ModelRun] = {}
         self._parents: dict[UUID, UUID | None] = {}
         self._tools: dict[UUID, tuple[str | None, str, str]] = {}
+        self._over: set[UUID] = set()
         self._lanes: dict[UUID, str] = {}
         self.places: dict[str, str | None] = {}
         """The lane of each graph namespace a model spoke in."""
@@ -83,25 +84,26 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         """Remember who started whom."""
         self._parents[run_id] = parent_run_id
 
-    async def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Forget a chain that ended."""
-        self._parents.pop(run_id, None)
-
-    async def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Forget a chain that failed."""
-        self._parents.pop(run_id, None)
-
     async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
         """Pass on what a node dispatches by hand."""
         self._emitter.custom(name, data)
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the nearest tool above it, which is a subagent then."""
-        while run_id is not None:
-            if run_id in self._tools:
-                return self._open_lane(run_id, name)
+        tool_run = self._tool_above(run_id)
+        return self._open_lane(tool_run, name) if tool_run is not None else None
+
+    def _tool_above(self, run_id: UUID | None) -> UUID | None:
+        while run_id is not None and run_id not in self._tools:
             run_id = self._parents.get(run_id)
-        return None
+        return run_id
+
+    def _is_stray(self, run_id: UUID | None) -> bool:
+        """Whether a run outlived its subagent: one that failed leaves tools behind, in threads."""
+        tool_run = self._tool_above(run_id)
+        while tool_run is not None and tool_run not in self._over:
+            tool_run = self._tool_above(self._parents.get(tool_run))
+        return tool_run is not None
 
     def _open_lane(self, tool_run: UUID, name: str | None) -> str:
         lane = self._lanes.get(tool_run)
@@ -122,7 +124,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         return lane
 
     def _close_lane(self, tool_run: UUID, outcome: Any) -> None:
-        lane = self._lanes.pop(tool_run, None)
+        lane = self._lanes.get(tool_run)
         if lane is not None:
             self._emitter.settle(lane)
             self._emitter.say(ev.SubagentFinished(turn_id=self._emitter.turn_id, lane=lane, outcome=outcome))
@@ -140,6 +142,8 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         **kwargs: Any,
     ) -> None:
         """Begin a message; results that the model is told of are said first."""
+        if self._is_stray(parent_run_id):
+            return
         about = metadata or {}
         internal = about.get("lc_source") == "summarization" or bool(about.get("lc_internal_call"))
         lane = self.lane_of(parent_run_id, about.get("lc_agent_name"))
@@ -154,7 +158,8 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     async def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any) -> None:
         """Begin the answer of a model that completes text."""
         parent: UUID | None = kwargs.get("parent_run_id")
-        self._runs[run_id] = ModelRun(self.lane_of(parent, None), internal=False)
+        if not self._is_stray(parent):
+            self._runs[run_id] = ModelRun(self.lane_of(parent, None), internal=False)
 
     async def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
         """Say a token."""
@@ -220,7 +225,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         """Say that a tool runs."""
         self._parents[run_id] = parent_run_id
         native_id = kwargs.get("tool_call_id")
-        if native_id is None:
+        if native_id is None or self._is_stray(parent_run_id):
             return
         lane = self.lane_of(parent_run_id, None)
         name = str(kwargs.get("name") or cast("dict[str, Any]", serialized or {}).get("name") or "tool")
@@ -244,7 +249,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         for message in tool_messages(output):
             if message.tool_call_id == native_id:
                 self._emitter.tool_returned(lane, message)
-        self._forget(run_id)
+        self._over.add(run_id)
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Say that a tool raised; an interrupt or a cancel is not a failure."""
@@ -254,11 +259,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         if isinstance(error, Exception) and type(error).__name__ not in ("GraphInterrupt", "ParentCommand"):
             self._emitter.tool_raised(known[0], known[1], explain(error))
             self._close_lane(run_id, "failed")
-            self._forget(run_id)
-
-    def _forget(self, run_id: UUID) -> None:
-        self._tools.pop(run_id, None)
-        self._parents.pop(run_id, None)
+            self._over.add(run_id)
 
 
 def _message_of(response: Any, run_id: UUID) -> Any:
