@@ -233,7 +233,6 @@ def test_something_else_than_an_agent_is_named_with_its_target(attr: str, said: 
         ("something", "."),
         ("acp:claude --flag", "."),
         ("acp:claude", "."),
-        
         ("registry:some-agent", "."),
         ("greetings:", "; did you mean 'greetings.py:NAME'?"),
         ("place/main:hello", "; did you mean 'place/main.py:hello'?"),
@@ -245,7 +244,8 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     write("greetings.py")
     write("place/main.py")
     assert refused(target) == (
-        f"unknown target {target!r}{hint} Known forms: module:attr, path/file.py:attr, agui:URL, demo, demo-auth"
+        f"unknown target {target!r}{hint} Known forms: "
+        "module:attr, path/file.py:attr, agui:URL, demo, demo-auth"
     )
 
 
