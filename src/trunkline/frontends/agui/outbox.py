@@ -42,14 +42,12 @@ class Outbox:
         *,
         high_water_mark: int = 256,
         coalesce: bool = True,
-        most_bytes: int = _MOST_BYTES,
         runs: bool = False,
     ) -> None:
         """Frame events; without ``runs`` the end of the first run is the end of it all."""
         self._frame = frame
         self._high = high_water_mark
         self._coalesce = coalesce
-        self._most = most_bytes
         self._runs = runs
         self._frames: deque[bytes] = deque()
         self._size = 0
@@ -78,7 +76,7 @@ class Outbox:
             if isinstance(event, _TERMINALS):
                 self.ends += 1
                 self.closed = not self._runs
-            if self._size > self._most:
+            if self._size > _MOST_BYTES:
                 self._drop()
         self._wake()
 
@@ -90,25 +88,30 @@ class Outbox:
         same = _JOINED[type(last)]
         if getattr(event, same) != getattr(last, same) or event.subagent_run_id != last.subagent_run_id:
             return False
-        self._deltas.append(event.delta)
-        self._size += len(event.delta)
+        self._hold(event.delta)
         return True
 
     def _add(self, event: Any) -> None:
         self._settle()
         behind = self._coalesce and len(self._frames) >= self._high
         if behind and type(event) in _JOINED and event.metadata is None:
-            self._last, self._deltas = event, [event.delta]
-            self._size += len(event.delta)
+            self._hold(event.delta)
+            self._last = event
         else:
             self._push(self._frame(event))
+
+    def _hold(self, delta: str) -> None:
+        """Keep a delta to be joined; one that no wire can carry raises here, and spoils no other."""
+        self._size += len(delta.encode())
+        self._deltas.append(delta)
 
     def _settle(self) -> None:
         """Frame the deltas that were joined so far."""
         if self._last is not None:
-            whole = msgspec.structs.replace(self._last, delta="".join(self._deltas))
-            self._size -= sum(map(len, self._deltas))
+            text = "".join(self._deltas)
+            whole = msgspec.structs.replace(self._last, delta=text)
             self._last, self._deltas = None, []
+            self._size -= len(text.encode())
             self._push(self._frame(whole))
 
     def _push(self, frame: bytes) -> None:
@@ -155,6 +158,7 @@ class Outbox:
 
     def take(self) -> list[bytes]:
         """Give the next frames, some at a time; none when there are none."""
+        self._loop = asyncio.get_running_loop()
         taken: list[bytes] = []
         room = _PIECE
         with self._lock:
@@ -170,7 +174,6 @@ class Outbox:
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait for something to read, or for the end; False when nothing happened in time."""
-        self._loop = asyncio.get_running_loop()
         self._ready.clear()
         if self.closed or not self.empty:
             return True
