@@ -121,6 +121,31 @@ async def test_an_interrupting_prompt_cancels_the_running_turn_first() -> None:
         assert [end.stop_reason for end in ends] == ["cancelled", "end_turn"]
 
 
+async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet() -> None:
+    stopping = asyncio.Event()
+
+    async def slow_to_stop(prompt: Prompt) -> AsyncIterator[str]:
+        yield "well "
+        try:
+            if prompt.text == "first":
+                await forever()
+        finally:
+            stopping.set()
+            await asyncio.sleep(0.05)
+
+    async with world(slow_to_stop) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        await until(lambda: session.line.committed_seq > 2)
+        cancelling = asyncio.create_task(session.cancel())
+        await soon(stopping.wait())
+        assert session.busy
+        await collect(session, "second")
+        assert await cancelling
+        ends = only(await events_of(session), ev.TurnFinished)
+        assert [end.stop_reason for end in ends] == ["cancelled", "end_turn"]
+
+
 async def test_cancelling_nothing_or_another_turn_is_a_no_op() -> None:
     async with world(block) as hub:
         session = await hub.create()

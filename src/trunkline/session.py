@@ -198,8 +198,8 @@ class Session:
             self._start(prompt_id, self._queue.pop(prompt_id))
 
     async def settle(self) -> None:
-        """Wait for a turn that has said its last word but is still being written."""
-        while (turn := self.turn) is not None and not turn.live and not turn.settled.is_set():
+        """Wait for a turn that was cancelled, or has said its last word but is still being written."""
+        while (turn := self.turn) is not None and turn.ends and not turn.settled.is_set():
             await turn.settled.wait()
 
     async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:

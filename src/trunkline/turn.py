@@ -91,6 +91,11 @@ class Turn:
         """Whether the turn can still say something."""
         return self._live
 
+    @property
+    def ends(self) -> bool:
+        """Whether the turn is about to settle: somebody cancelled it, or it has said its last word."""
+        return self._cancelled_by is not None or not self._live
+
     def start(self, answers: Mapping[str, ev.Answered] | None = None) -> None:
         """Begin to work; with answers, go on with a turn of an earlier process."""
         self._task = asyncio.create_task(self._run(answers), name=f"trunkline {self.turn_id}")
