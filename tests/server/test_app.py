@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.server.asgi import call, scope
 from tests.server.serving import BEARER, SECRET, frames, listening, run_events, told
-from tests.worlds import BRISK, echo, make, soon, until
+from tests.worlds import BRISK, echo, make, soon
 
 import trunkline
 from trunkline.errors import ConfigurationError, NotAnAgent
@@ -77,7 +77,7 @@ async def test_closing_ends_runs_with_their_last_event() -> None:
         await trunk.aclose()
         last = [event async for _, event in events][-1]
         assert last["outcome"] == {"type": "cancelled"}
-        await until(trunk.exchange.quiet.is_set)
+        await trunk.exchange.idle(5.0)
 
 
 def test_a_token_that_had_to_be_made_is_said_in_the_log(

@@ -195,3 +195,29 @@ async def test_a_source_that_does_not_stop_at_once_is_waited_for() -> None:
     reader.gone.set()
     await soon(task)
     assert stopped.is_set()
+
+
+async def test_a_fast_stream_is_sent_in_pieces_and_a_slow_one_word_by_word() -> None:
+    words: asyncio.Queue[int] = asyncio.Queue()
+
+    async def batches() -> AsyncGenerator[tuple[Cursor | None, list[Any]]]:
+        while True:
+            said = [await words.get()]
+            while not words.empty():
+                said.append(words.get_nowait())
+            yield None, [EVENT] * len(said)
+
+    reader = Reader()
+    task = run(Stream(batches()), reader)
+    for number in range(200):
+        words.put_nowait(number)
+        await asyncio.sleep(0)
+    await until(lambda: b"".join(reader.bodies) == FRAME * 200)
+    assert len(reader.bodies) < 20
+    before = len(reader.bodies)
+    for number in range(3):
+        words.put_nowait(number)
+        await until(lambda seen=before + number: len(reader.bodies) > seen)
+    assert reader.bodies[before:] == [FRAME] * 3
+    reader.gone.set()
+    await soon(task)

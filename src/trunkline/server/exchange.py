@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
 from trunkline.adapters import adapt
@@ -29,6 +30,8 @@ __all__ = ["DEFAULT", "Exchange", "Served", "served"]
 DEFAULT = "default"
 """How front ends call an agent when they do not know its name."""
 
+_LAST_WORDS = 2.0
+"""Seconds that cancelled runs get to say their last words when the server goes down."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
 _RESERVED = ("capabilities", "ws")
 
@@ -89,7 +92,7 @@ class Exchange:
         self._opening = asyncio.Lock()
         self._runs: set[object] = set()
         self.quiet = asyncio.Event()
-        """Set while no run is shown to anybody; a server that goes down waits for it a while."""
+        """Set while no run is shown to anybody."""
         self.quiet.set()
         self.closing = False
         """Whether the server goes down: nothing new begins."""
@@ -117,8 +120,9 @@ class Exchange:
         self.closing = True
         await asyncio.gather(*(farewell() for farewell in self.farewells))
         async with self._opening:
-            hubs, self._hubs = self._hubs, {}
-            await asyncio.gather(*(hub.close() for hub in hubs.values()))
+            await asyncio.gather(*(hub.close() for hub in self._hubs.values()))
+            # Who reads slowly still needs the journal for the last words of a run.
+            await self.idle(_LAST_WORDS)
             journal, self._journal = self._journal, None
             if journal is not None and journal is not self._address:
                 await journal.close()
@@ -134,11 +138,19 @@ class Exchange:
         if not self._runs:
             self.quiet.set()
 
+    async def idle(self, seconds: float) -> None:
+        """Wait until no run is shown to anybody, but not for longer than this."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.quiet.wait()
+
     # -- finding -----------------------------------------------------------------------------------
 
     def find(self, name: str | None) -> str:
         """The name of an agent: as it was given, or the default one."""
-        found = self.default if name in (None, DEFAULT) and DEFAULT not in self.agents else name or DEFAULT
+        found = self.default if name is None else name
+        if found == DEFAULT and DEFAULT not in self.agents:
+            found = self.default
         if found not in self.agents:
             raise Refusal(404, "agent", f"there is no agent of that name; there are {', '.join(self.agents)}")
         return found
@@ -154,6 +166,7 @@ class Exchange:
         found = self.find(name)
         journal = await self.open()
         if len(self.agents) > 1:
+            thread_id = self.options.thread_id_override or thread_id
             info = await journal.get(SessionKey(principal, thread_id))
             owner = self.agent_of(info) if info is not None else found
             if owner != found:

@@ -27,9 +27,6 @@ from trunkline.transports.descendants import end_descendants
 
 __all__ = ["bind", "is_address", "is_loopback", "listen", "url_of"]
 
-_LAST_WORDS = 2.0
-"""Seconds that streams get to send the last events of cancelled runs."""
-
 
 def is_address(host: str) -> bool:
     """Whether a host is given as an address, not by a name."""
@@ -129,7 +126,7 @@ class _Uvicorn(uvicorn.Server):
                 ws="websockets-sansio",
                 ws_max_size=limits.body_bytes,
                 limit_concurrency=limits.connections,
-                timeout_graceful_shutdown=int(_LAST_WORDS) + 1,
+                timeout_graceful_shutdown=3,
             )
         )
         self._exchange = app.exchange
@@ -159,15 +156,9 @@ class _Uvicorn(uvicorn.Server):
         for server in self.servers:
             server.close()
         self._exchange.closing = True
-        await self._runs_end(self._limits.drain_seconds)
+        await self._exchange.idle(self._limits.drain_seconds)
         await self._exchange.close()
-        await self._runs_end(_LAST_WORDS)
         self.should_exit = True
-
-    async def _runs_end(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._exchange.quiet.wait()
 
 
 def close_slow(connections: set[Any], seen: WeakKeyDictionary[Any, float], limits: Limits) -> None:

@@ -22,8 +22,10 @@ from trunkline.frontends.agui.wire import encode
 
 __all__ = ["NDJSON", "SSE", "Framing", "Stream", "framing_for"]
 
-_TURN = 0.005
-"""Seconds after which a stream that never had to wait lets others go first."""
+_PACE = 0.005
+"""Seconds between the small messages of a fast stream: to send costs more than to say."""
+_FEW = 64
+"""Events that make a message worth sending at once."""
 
 Batches = AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]
 
@@ -125,15 +127,16 @@ class Stream(Response):
 
     async def _pump(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        frame, rested = self._framing.frame, self._spoke
+        frame = self._framing.frame
         async with aclosing(self._batches) as batches:
             async for cursor, events in batches:
-                if events:
-                    await self._send(send, frame(cursor, events))
-                if self._spoke - rested > _TURN:
-                    # A long replay to a fast reader waits for nothing; others want their turn, too.
-                    await asyncio.sleep(0)
-                    rested = self._spoke
+                if not events:
+                    continue
+                fast = time.monotonic() - self._spoke < _PACE
+                await self._send(send, frame(cursor, events))
+                if fast:
+                    # What is said meanwhile comes in one piece; and others get their turn.
+                    await asyncio.sleep(_PACE if len(events) < _FEW else 0)
         await self._send(send, b"", more=False)
 
     async def _send(self, send: Send, piece: bytes, *, more: bool = True) -> None:
