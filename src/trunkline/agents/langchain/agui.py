@@ -37,7 +37,7 @@ from trunkline.agents.langchain.standalone import (
     check_names,
     names_of,
 )
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.transports import AguiTransport
@@ -147,7 +147,16 @@ class AguiAgent(StandaloneAgent):
     ) -> Any:
         """Do what a request means before the agent runs; give what it runs with."""
         place = _place(config)["configurable"]["thread_id"]
-        intake = await read_request(self.agent, told, place, voice.questions if voice is not None else {})
+        try:
+            intake = await read_request(self.agent, told, place, voice.questions if voice is not None else {})
+        except InvalidCommand as error:
+            if voice is not None:
+                voice.turn_away(error)
+            raise
+        if intake.payload is None:
+            if voice is not None:
+                voice.be_too_late()
+            return NOTHING
         if voice is not None:
             voice.recall(intake.known, intake.asked)
             for item, answered in intake.answers:
@@ -155,7 +164,7 @@ class AguiAgent(StandaloneAgent):
                 show_decision(voice.emitter, item, answered)
             if intake.gives_up:
                 voice.give_up("the user went on without an answer")
-        return NOTHING if intake.payload is None else intake.payload
+        return intake.payload
 
 
 def _place(config: RunnableConfig) -> Any:

@@ -37,6 +37,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import answer_of
 from trunkline.frontends.agui.carriers import cancel_once
+from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
@@ -92,6 +93,7 @@ class AguiVoice(LineVoice):
     ) -> None:
         """Begin a run; ``told`` is the client's request, where the client is known."""
         self._options = options
+        self._run_id = run_id
         self._encoder = _Encoder(
             line.name,
             run_id,
@@ -103,6 +105,7 @@ class AguiVoice(LineVoice):
         self._shown: dict[Any, Any] = {}
         self._open_calls: dict[str, tuple[str | None, dict[str, Any]]] = {}
         self._interrupts: dict[str, tuple[str | None, Any]] = {}
+        self._resumed = False
         self._resting = False
         self._ended = False
         self._stop_watching: Callable[[], object] | None = None
@@ -141,7 +144,7 @@ class AguiVoice(LineVoice):
             try:
                 await drained()
             except Exception as error:
-                self.line.complain(explain(error))
+                log.debug("a transport cannot say when its client has caught up: %s", explain(error))
 
     def watch(self) -> None:
         """Cancel the task that runs here when the client leaves, if that is the policy."""
@@ -163,7 +166,8 @@ class AguiVoice(LineVoice):
             self.line = line
             self._interrupts.clear()
             self.go_on()
-            self._resting = False
+            self._resumed, self._resting = True, False
+            self._run_id = run_id
             self._encoder.continue_in(run_id)
             self._begin(told)
 
@@ -190,8 +194,53 @@ class AguiVoice(LineVoice):
             for legal in self._grammar.feed(event):
                 self._encode(cast("ev.AnyEvent", legal))
 
+    def turn_away(self, error: Exception) -> None:
+        """End a run whose request cannot be carried out."""
+        told = self._options.error_detail_level in ("full", "message")
+        message = str(error) if told else "the request was refused"
+        self._close(wire.RunError(timestamp=_now(), message=message, code=ErrorCode.INVALID_INPUT))
+
+    def be_too_late(self) -> None:
+        """End a run that answers what nobody asks any more: the client is free for its next message."""
+        self._close(
+            wire.RunFinished(
+                timestamp=_now(),
+                thread_id=self.line.name,
+                run_id=self._run_id,
+                outcome={"type": "success"},
+                result={"stopReason": "too_late"},
+            )
+        )
+
+    def _close(self, terminal: wire.AguiEvent) -> None:
+        """End a run in which nothing was done; what the turn waits for can still be answered."""
+        with self._lock:
+            self.line.send(terminal)
+            if self._resumed:
+                self._interrupted = self._resting = True
+                super()._rest()
+            else:
+                self._fall_silent()
+
+    def finish(self, outcome: Any = None) -> None:
+        """End the turn for good; between two runs there is nobody to tell."""
+        with self._lock:
+            if self._resting:
+                self._fall_silent()
+        super().finish(outcome)
+
+    def _fall_silent(self) -> None:
+        self._grammar.close()
+        self._over = True
+        self._give_back()
+        if self.line.ties.interrupted is self:
+            self.line.ties.interrupted = None
+        self._let_go()
+
     def _rest(self) -> None:
         """End the run with what it waits for; a run that waits for nothing is over."""
+        if self._resting:
+            return
         calls = OpenCalls()
         for lane, call in self._open_calls.values():
             calls.add(lane, [call])
@@ -215,7 +264,6 @@ class AguiVoice(LineVoice):
         super()._let_go()
 
     def _terminal(self, outcome: Any) -> ev.TurnFinished | ev.TurnFailed:
-        self._resting = False
         return terminal_for(outcome, self.turn_id, tuple(self._account.values()))
 
     def _give_back(self) -> None:
@@ -280,6 +328,10 @@ class AguiVoice(LineVoice):
         asked = ev.Asked(question_id=durable_key, question=question, lane=lane)
         entry = wire.ResumeEntry(interrupt_id=durable_key, status="resolved", payload=given)
         return settle(asked, answer_of(asked, entry, "resume"))
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
 
 
 def _is_kept() -> bool:

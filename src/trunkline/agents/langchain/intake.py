@@ -69,6 +69,8 @@ async def read_request(
     messages = thread_messages(snapshot)
     pending = _pending(snapshot, messages)
     asked = {item.key: legal.get(item.key) or question_of(item) for item in pending}
+    if told.resume and not asked.keys() & {entry.interrupt_id for entry in told.resume}:
+        return Intake(known=messages)  # Too late: nobody asks that any more.
     conversation = conversation_of(messages, mapper)
     intent = intent_of(_without_strangers(told, conversation, asked), conversation, asked, by="agui")
     if isinstance(intent, GoOn):
@@ -79,8 +81,7 @@ async def read_request(
             asked=list(asked.values()),
             answers=[(item, answers[item.key]) for item in pending if item.key in answers],
         )
-    if not isinstance(intent, Start):
-        return Intake(known=messages)
+    intent = cast("Start", intent)
     if intent.gives_up:
         await threads.repair(agent, thread_id)
     if intent.rewind_to is not NoRewind:

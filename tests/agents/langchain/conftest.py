@@ -1,0 +1,17 @@
+"""Fixtures of the LangChain tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.agents.langchain.agui_lines import Page
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A client that ends up without a breach of the official client's rules."""
+    page = Page()
+    yield page
+    assert page.breaches == []
