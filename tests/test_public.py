@@ -28,7 +28,8 @@ MODULES = {
     "agents.langchain": """
         READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware
         Rule SessionMiddleware ToolMiddleware TrunklineCallbackHandler TrunklineContext acp_agent
-        acp_middleware emit_plan load_mcp_tools map_error_to_content map_to_stop_reason session_tools
+        acp_middleware agui_agent agui_middleware agui_system emit_plan load_mcp_tools map_error_to_content
+        map_to_stop_reason session_tools
     """,
     "commands": "Answer Cancel Command DropPrompt Prompt Rewind SetConfig",
     "content": """
@@ -58,6 +59,16 @@ MODULES = {
     "folding": "Folder fold",
     "frontends.acp.handset": "Handset Unhandled stdio_transport",
     "frontends.acp.serving": "serve_acp serve_target",
+    "frontends.agui": """
+        PROTOCOL_VERSION ActivityDelta ActivitySnapshot AguiEncoder AguiEndpoint AguiEvent AguiOptions AguiRun
+        AguiTransport BaseEvent Context Custom ErrorCode Interrupt Message MessagesSnapshot Raw
+        ReasoningEncryptedValue ReasoningEnd ReasoningMessageChunk ReasoningMessageContent ReasoningMessageEnd
+        ReasoningMessageStart ReasoningStart ResumeEntry RunAgentInput RunError RunFinished RunStarted
+        StateDelta StateSnapshot StepFinished StepStarted SubagentError SubagentFinished SubagentStarted
+        TextMessageChunk TextMessageContent TextMessageEnd TextMessageStart TokenUsage Tool ToolCallArgs
+        ToolCallChunk ToolCallEnd ToolCallResult ToolCallStart console_transport encode http_transport
+        read_input sse_transport to_dict websocket_transport
+    """,
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "hub": "Hub",
     "journal": """

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import AgentMiddleware
 
+from trunkline.agents.langchain.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.asking import Rule
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
 from trunkline.agents.langchain.content import ContentBlockMapper
@@ -22,6 +23,7 @@ from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.standalone import AcpAgent, acp_agent, acp_middleware
 from trunkline.agents.langchain.stops import map_error_to_content, map_to_stop_reason
+from trunkline.frontends.agui import console_transport, http_transport, sse_transport, websocket_transport
 
 MIDDLEWARES: dict[Any, str] = {
     SessionMiddleware: (
@@ -46,6 +48,13 @@ OTHERS: dict[Any, str] = {
     TrunklineContext: "(*, transport=None, thread_id=None, run_id=None)",
     acp_middleware: "(transport=None, **options)",
     acp_agent: "(model_or_agent, tools=None, *, transport=None, middleware=(), callbacks=(), **options)",
+    agui_middleware: "(transport=None, **options)",
+    agui_system: "(transport=None, **options)",
+    agui_agent: "(model_or_agent, tools=None, *, transport=None, middleware=(), callbacks=(), **options)",
+    sse_transport: "(*, keep_alive=15.0, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
+    http_transport: "(*, keep_alive=15.0, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
+    websocket_transport: "(websocket, *, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
+    console_transport: "(file=None, detail='full')",
     AcpAgent.invoke: "(self, input, config=None, *, transport=None, context=None, **kwargs)",
     AcpAgent.ainvoke: "(self, input, config=None, *, transport=None, context=None, **kwargs)",
     AcpAgent.stream: "(self, input, config=None, *, transport=None, context=None, **kwargs)",

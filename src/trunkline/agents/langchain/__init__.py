@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
+    from trunkline.agents.langchain.agui import agui_agent, agui_middleware, agui_system
     from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
     from trunkline.agents.langchain.content import ContentBlockMapper
     from trunkline.agents.langchain.dynamic import session_tools
@@ -40,6 +41,9 @@ __all__ = [
     "TrunklineContext",
     "acp_agent",
     "acp_middleware",
+    "agui_agent",
+    "agui_middleware",
+    "agui_system",
     "emit_plan",
     "load_mcp_tools",
     "map_error_to_content",
@@ -62,6 +66,9 @@ _HOMES = {
     "TrunklineContext": "lookup",
     "acp_agent": "standalone",
     "acp_middleware": "standalone",
+    "agui_agent": "agui",
+    "agui_middleware": "agui",
+    "agui_system": "agui",
     "emit_plan": "middleware.plan",
     "load_mcp_tools": "mcp",
     "map_error_to_content": "failures",

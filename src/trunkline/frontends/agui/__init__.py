@@ -35,6 +35,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted([*_HOMES, *import_module("trunkline.frontends.agui.wire").__all__])
     home = import_module(f"trunkline.frontends.agui.{_HOMES.get(name, 'wire')}")
     try:
         return getattr(home, name)
