@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import httpx
+import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
 from tests.server.serving import frames, run_events, served, told
@@ -152,3 +154,28 @@ async def test_silence_is_kept_alive() -> None:
         async for piece in response.aiter_bytes():
             if b": keep-alive\n\n" in piece:
                 break
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"authorization": "Bearer wrong-wrong-wrong"}, 401),
+        ({"host": "evil.example"}, 421),
+        ({"host": "0.0.0.0:8000"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost:9999"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+    ],
+)
+async def test_hostile_requests_over_the_wire_begin_nothing(headers: dict[str, str], status: int) -> None:
+    async with served() as (_, client):
+        body = json.dumps(told()).encode()
+        answer = await client.post(
+            "/agui", content=body, headers={"content-type": "application/json", **headers}
+        )
+        assert answer.status_code == status
+        assert set(answer.json()["error"]) == {"code", "message"}
+        assert (await client.get("/sessions")).json() == {"sessions": []}
