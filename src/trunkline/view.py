@@ -94,6 +94,13 @@ class SessionView:
             self._retired.append(self._terminals)
             self._terminals = None
 
+    def forget(self, lent: Files | TerminalsAccess) -> None:
+        """Stop using what a client lent that is gone; the sandbox takes its place."""
+        if self._files is lent:
+            self._files = None
+        if self._terminals is lent:
+            self._terminals = None
+
     async def close(self) -> None:
         """Release what the session holds in this process."""
         for terminals in (*self._retired, self._terminals):

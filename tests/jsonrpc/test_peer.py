@@ -21,6 +21,7 @@ from trunkline.jsonrpc import (
     Request,
     RpcError,
     Settled,
+    parse,
 )
 
 
@@ -426,3 +427,11 @@ def test_how_the_bytes_were_chunked_changes_neither_what_comes_in_nor_what_is_an
         return shown(items), peer.drain(), peer.unmatched, peer.malformed, shown([*peer.close()])
 
     assert run([stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]) == run([stream])
+
+
+def test_a_message_that_was_framed_elsewhere_is_taken_as_a_line_is() -> None:
+    for text in (line(id=1, method="m"), line(method="n"), b"[1]", b"{", line(id=7, result={})):
+        by_line, by_message = Peer(), Peer()
+        taken = by_message.receive_message(parse(text.strip()))
+        assert shown(taken) == shown(by_line.receive(text.strip() + b"\n"))
+        assert by_message.drain() == by_line.drain()

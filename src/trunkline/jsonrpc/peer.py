@@ -25,6 +25,7 @@ from trunkline.jsonrpc.messages import (
     REQUEST_CANCELLED,
     Id,
     Malformed,
+    Message,
     Notification,
     Params,
     Request,
@@ -88,12 +89,20 @@ class Peer:
         """Take the end of the other side's bytes; a last line may lack its newline."""
         return self._receive_lines(self._framer.close())
 
+    def receive_message(self, message: Message | Malformed) -> list[Incoming]:
+        """Take one message that a transport with frames of its own has cut out and parsed."""
+        return self._receive_messages([message])
+
     def _receive_lines(self, lines: list[bytes | Oversize]) -> list[Incoming]:
+        return self._receive_messages(
+            [parse(line) if isinstance(line, bytes) else _oversize(line) for line in lines]
+        )
+
+    def _receive_messages(self, messages: list[Message | Malformed]) -> list[Incoming]:
         incoming: list[Incoming] = []
         if self._closed is not None:
             return incoming
-        for line in lines:
-            message = parse(line) if isinstance(line, bytes) else _oversize(line)
+        for message in messages:
             if isinstance(message, Notification):
                 item = message if message.method != CANCEL_METHOD else self._cancelled(message.params)
             elif isinstance(message, Request):

@@ -25,13 +25,12 @@ from trunkline.frontends.acp.streams import session_of
 from trunkline.jsonrpc import INVALID_REQUEST, Malformed, Message, Notification, parse
 from trunkline.jsonrpc import Request as Call
 from trunkline.server.bodies import is_deeper, read_body
-from trunkline.server.callers import Caller, Callers, HttpCaller
+from trunkline.server.callers import Caller, Callers, HttpCaller, Reading
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 from trunkline.server.streams import Framing, Stream
 from trunkline.server.tokens import access_of
-from trunkline.transports.outbox import Outbox
 
 __all__ = ["AcpRoutes"]
 
@@ -128,7 +127,7 @@ class AcpRoutes:
         answer: list[bytes] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.body_seconds):
-                answer = await caller.transport.outbox().take(1)
+                answer = await caller.transport.outbox().take(most=1)
         if not answer:
             caller.hang_up("initialize was not answered")
             raise Refusal(504, "agent", "the agent did not get ready in time: try again")
@@ -139,12 +138,11 @@ class AcpRoutes:
         if _EVENTS not in request.headers.get("accept", ""):
             raise Refusal(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
         caller = self._find(request)
-        session_id = request.headers.get(_SESSION)
-        outbox = caller.attach(session_id)
+        reading = caller.attach(request.headers.get(_SESSION))
         return Stream(
-            _batches(outbox),
+            _batches(reading),
             _MESSAGES,
-            close=partial(caller.detach, session_id),
+            close=partial(caller.detach, reading),
             keep_alive=self._exchange.options.keep_alive,
             stall_seconds=self._limits.stall_seconds,
         )
@@ -162,10 +160,10 @@ class AcpRoutes:
         return self._callers.find(connection_id, agent, access_of(request.scope))
 
 
-async def _batches(outbox: Outbox) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
+async def _batches(reading: Reading) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
     # Clients wait for the head of a response, and some servers send that with the first piece only.
     yield None, [b""]
-    while messages := await outbox.take():
+    while messages := await reading.next():
         yield None, messages
 
 

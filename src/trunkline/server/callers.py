@@ -24,7 +24,7 @@ from trunkline.server.refusals import Refusal
 from trunkline.server.tokens import Access
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
-__all__ = ["Caller", "Callers", "Farewell", "HttpCaller"]
+__all__ = ["Caller", "Callers", "Farewell", "HttpCaller", "Reading"]
 
 _ADMIN = frozenset({"authenticate", "logout"})
 
@@ -34,6 +34,18 @@ class Farewell(NamedTuple):
 
     reason: str
     code: int = 1008
+
+
+class Reading(NamedTuple):
+    """Somebody who reads a stream: of a session, or of the connection."""
+
+    session_id: str | None
+    outbox: Outbox
+    ticket: object
+
+    async def next(self) -> list[bytes]:
+        """The next messages; none when the stream is over, or another reader has taken it."""
+        return await self.outbox.take(self.ticket)
 
 
 class Caller:
@@ -111,25 +123,23 @@ class HttpCaller(Caller):
             self.transport.expect(message)
         super().receive(message)
 
-    def attach(self, session_id: str | None) -> Outbox:
-        """Read a stream; it has one reader at a time."""
-        outbox = self.transport.find(session_id)
-        if outbox is not None and outbox.read:
-            raise Refusal(409, "stream", "this stream has a reader already: close that one first")
-        if len(self._reading) > self.limits.streams:
+    def attach(self, session_id: str | None) -> Reading:
+        """Read a stream, in the place of whoever does: its connection may be lost and nobody noticed."""
+        if session_id not in self._reading and len(self._reading) > self.limits.streams:
             raise Refusal(
                 409, "streams", f"{self.limits.streams} sessions are open here: use another connection"
             )
         outbox = self.transport.outbox(session_id)
-        outbox.read = True
         self._reading.add(session_id)
         for name in (session_id, None):
             self._cancel_timer(name)
-        return outbox
+        return Reading(session_id, outbox, outbox.attach())
 
-    async def detach(self, session_id: str | None) -> None:
+    async def detach(self, reading: Reading) -> None:
         """A reader is gone; if none comes back, so is whoever it read for."""
-        self.transport.outbox(session_id).read = False
+        session_id, outbox, ticket = reading
+        if not outbox.detach(ticket):
+            return
         self.transport.forget(session_id)
         self._reading.discard(session_id)
         if not self._reading:

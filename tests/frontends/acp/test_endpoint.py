@@ -547,3 +547,17 @@ async def test_a_change_made_elsewhere_is_told_also_while_a_prompt_runs() -> Non
         await soon(running)
         told = [u["configOptions"][0]["currentValue"] for u in editor.updates("config_option_update")]
         assert told == ["b", "a"]
+
+
+async def test_changes_made_elsewhere_wait_for_a_slow_client() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        session = await hub.session(await editor.open())
+        await until(lambda: session.line.readers == 1)
+        editor.agents_wire.free.clear()
+        await session.set_config("mode", "code")
+        await until(lambda: len(editor.updates("current_mode_update")) == 1)
+        for mode in ("plan", "ask"):
+            await session.set_config("mode", mode)
+        assert len(editor.updates("current_mode_update")) == 1
+        editor.agents_wire.free.set()
+        await until(lambda: len(editor.updates("current_mode_update")) == 3)

@@ -1,9 +1,12 @@
 // Plays a plan as a client on the official TypeScript SDK and prints what it saw, as JSON:
 // `node drive_client.mjs < plan > report`. tests/peers/playing.py says what a plan and a report are.
+// A plan with a `url` is played over the network (tests/peers/serve_and_drive.py), else the agent is started.
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { Readable, Writable } from "node:stream";
 import * as acp from "@agentclientprotocol/sdk";
+import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
+import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
 
 const plan = JSON.parse(await text(process.stdin));
 const files = { ...plan.files };
@@ -14,14 +17,25 @@ let answers = [];
 let cancelOn;
 let news = () => {};
 
-const child = spawn(plan.agent[0], plan.agent.slice(1), {
-  cwd: plan.cwd,
-  env: plan.env,
-  stdio: ["pipe", "pipe", "inherit"],
-});
+let child;
+
+function connect() {
+  if (plan.url?.startsWith("ws")) {
+    // As a browser has to: its WebSocket sends no headers.
+    return createWebSocketStream(plan.url, { protocols: ["trunkline", `trunkline.bearer.${plan.token}`] });
+  }
+  if (plan.url) return createHttpStream(plan.url, { headers: { Authorization: `Bearer ${plan.token}` } });
+  child = spawn(plan.agent[0], plan.agent.slice(1), {
+    cwd: plan.cwd,
+    env: plan.env,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  return acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+}
+
 setTimeout(() => {
   console.error("the plan took too long");
-  child.kill();
+  child?.kill();
   process.exit(1);
 }, plan.seconds * 1000).unref();
 
@@ -105,8 +119,7 @@ async function carryOut(agent, step) {
   return { ...told, heard };
 }
 
-const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
-const report = await client.connectWith(stream, async (agent) => {
+const report = await client.connectWith(connect(), async (agent) => {
   const greeting = await agent.request(acp.methods.agent.initialize, {
     protocolVersion: acp.PROTOCOL_VERSION,
     clientCapabilities: plan.capabilities,
@@ -116,5 +129,5 @@ const report = await client.connectWith(stream, async (agent) => {
   for (const step of plan.steps) steps[step.name] = await carryOut(agent, step);
   return { greeting, sessions: names, steps, files };
 });
-child.stdin.end();
+child?.stdin.end();
 process.stdout.write(JSON.stringify(report));

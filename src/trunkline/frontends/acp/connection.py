@@ -22,6 +22,8 @@ from trunkline.jsonrpc import (
     INVALID_PARAMS,
     Cancelled,
     Id,
+    Malformed,
+    Message,
     Notification,
     Params,
     Peer,
@@ -96,6 +98,10 @@ class Connection:
     def receive(self, data: bytes) -> None:
         """Take bytes from the other side."""
         self._dispatch(self._peer.receive(data))
+
+    def receive_message(self, message: Message | Malformed) -> None:
+        """Take one message from a transport that has frames of its own."""
+        self._dispatch(self._peer.receive_message(message))
 
     def receive_eof(self) -> None:
         """The other side will send nothing more."""

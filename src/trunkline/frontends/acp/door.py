@@ -28,12 +28,20 @@ class Door:
     """The handler of a connection whose agent may not be loaded yet."""
 
     def __init__(
-        self, connection: Connection, open_hub: Callable[[], Awaitable[Hub]], cache: CardCache | None = None
+        self,
+        connection: Connection,
+        open_hub: Callable[[], Awaitable[Hub]],
+        cache: CardCache | None = None,
+        *,
+        principal: str = "local",
+        may_answer: bool = True,
     ) -> None:
         """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it."""
         self._connection = connection
         self._open_hub = open_hub
         self._cache = cache
+        self._principal = principal
+        self._may_answer = may_answer
         self._client: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
@@ -57,14 +65,21 @@ class Door:
         """The client no longer waits for a request."""
         return self._endpoint is not None and self._endpoint.withdraw(method, params)
 
+    def stop_listening(self, session_id: str) -> None:
+        """The client is there, but hears nothing of a session any more."""
+        if self._endpoint is not None:
+            self._endpoint.leave(session_id)
+
     async def close(self) -> None:
         """The client is gone or going: cancel its prompts, and answer what it asked before it left."""
         self._closing = True
         if self._endpoint is not None:
-            self._endpoint.cancel_prompts()
+            self._endpoint.leave()
         await self._connection.idle()
         async with self._opening:
-            return  # An agent that was being loaded is loaded now, and whoever opened it can close it.
+            # An agent that was being loaded is loaded now, and whoever opened it can close it.
+            if self._endpoint is not None:
+                self._endpoint.give_back()
 
     async def _initialize(self, params: Params) -> Any:
         asked = params if isinstance(params, dict) else {}
@@ -111,7 +126,13 @@ class Door:
                 from trunkline.frontends.acp.lossless import decode
 
                 client = decode(wire.ClientCapabilities, self._client)
-                self._endpoint = AcpEndpoint(hub, self._connection, client)
+                self._endpoint = AcpEndpoint(
+                    hub,
+                    self._connection,
+                    client,
+                    principal=self._principal,
+                    may_answer=self._may_answer,
+                )
             return self._endpoint
 
     def _remember(self, hub: Hub) -> dict[str, Any]:

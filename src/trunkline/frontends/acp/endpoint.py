@@ -6,6 +6,7 @@ a window on the turn it starts: its updates are written in order, and nothing fo
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -48,13 +49,20 @@ class _Attached:
     def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
         self.session = session
         self.watched: Session | None = None
+        self.files: EditorFiles | None = None
         self.terminals = terminals
-        self.prompting = False
+        self.prompting: asyncio.Task[Any] | None = None
         self.cancelled = False
 
     @property
     def terminal_ids(self) -> set[str]:
         return self.terminals.ids if self.terminals is not None else set()
+
+    @property
+    def followed_elsewhere(self) -> bool:
+        """Whether somebody reads the session besides this client's own watch and prompt."""
+        own = (self.watched is self.session) + (self.prompting is not None)
+        return self.session.line.readers > own
 
 
 class AcpEndpoint:
@@ -67,12 +75,14 @@ class AcpEndpoint:
         client: wire.ClientCapabilities | None = None,
         *,
         principal: str = "local",
+        may_answer: bool = True,
     ) -> None:
-        """Serve a client that announced these capabilities."""
+        """Serve a client that announced these capabilities; one that may not answer is asked nothing."""
         self._hub = hub
         self._connection = connection
         self._client = client or wire.ClientCapabilities()
         self._principal = principal
+        self._may_answer = may_answer
         self._attached: dict[str, _Attached] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
@@ -101,10 +111,22 @@ class AcpEndpoint:
         self._cancel(decode(wire.PromptRequest, params).session_id)
         return True
 
-    def cancel_prompts(self) -> None:
-        """Nobody waits for the running prompts any more."""
-        for session_id in self._attached:
-            self._cancel(session_id)
+    def leave(self, session_id: str | None = None) -> None:
+        """The client is gone, or stopped to listen to a session: cancel what nobody else follows."""
+        for name, attached in self._attached.items():
+            if attached.prompting is None or session_id not in (None, name):
+                continue
+            if attached.followed_elsewhere:
+                attached.prompting.cancel()
+            else:
+                self._cancel(name)
+
+    def give_back(self) -> None:
+        """Let the sessions, which live on, work without what the client lent them."""
+        for attached in self._attached.values():
+            for lent in (attached.files, attached.terminals):
+                if lent is not None:
+                    attached.session.view.forget(lent)
 
     # -- authentication ----------------------------------------------------------------------------
 
@@ -161,15 +183,21 @@ class AcpEndpoint:
 
     async def _reopen(self, request: wire.LoadSessionRequest | wire.ResumeSessionRequest) -> Session:
         _check_absolute(request.cwd, *request.additional_directories)
-        session = await self._hub.session(request.session_id, principal=self._principal)
+        session = await self._find_own(request.session_id)
         servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
         session.view.move(request.cwd, request.additional_directories, servers)
         await session.prepare()
         return session
 
+    async def _find_own(self, session_id: str) -> Session:
+        session = await self._hub.session(session_id, principal=self._principal)
+        if not self._hub.may_run(session.info):
+            raise SessionNotFound(f"the session {session_id!r} belongs to another agent: ask for it there")
+        return session
+
     async def _fork(self, request: wire.ForkSessionRequest) -> Any:
         _check_absolute(request.cwd, *request.additional_directories)
-        origin = await self._hub.session(request.session_id, principal=self._principal)
+        origin = await self._find_own(request.session_id)
         fork = await self._hub.fork(origin)
         servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
         fork.view.move(request.cwd, request.additional_directories, servers)
@@ -235,7 +263,8 @@ class AcpEndpoint:
         attached.session = session
         if client.fs.read_text_file or client.fs.write_text_file:
             with contextlib.suppress(WorkspaceError):
-                view.files = EditorFiles(view.folders, self._connection, session_id, client.fs)
+                attached.files = EditorFiles(view.folders, self._connection, session_id, client.fs)
+                view.files = attached.files
         if attached.terminals is not None:
             view.terminals = attached.terminals
         return attached
@@ -255,6 +284,8 @@ class AcpEndpoint:
                     for entry in await reader.next():
                         if entry.event.turn_id is None:
                             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+                    if self._connection.congested:
+                        await self._connection.drained()
 
     # -- options -----------------------------------------------------------------------------------
 
@@ -280,7 +311,7 @@ class AcpEndpoint:
         if attached.prompting:
             raise SessionBusy("a prompt is running in this session: wait for it or cancel it first")
         # From here on a cancel is for this prompt, even before its turn has begun.
-        attached.prompting, attached.cancelled = True, False
+        attached.prompting, attached.cancelled = asyncio.current_task(), False
         try:
             session = await self._known(request.session_id)
             receipt = await session.prompt(Prompt(content=content, meta=request.meta, by="acp"))
@@ -288,7 +319,7 @@ class AcpEndpoint:
                 await session.cancel(receipt.turn_id, by="acp")
             return _result(await self._show(attached, receipt.turn_id or ""))
         finally:
-            attached.prompting = False
+            attached.prompting = None
 
     async def _show(self, attached: _Attached, turn_id: str) -> ev.TurnFinished | ev.TurnFailed:
         """Write the turn's updates and put its questions, until it ends."""
@@ -298,23 +329,24 @@ class AcpEndpoint:
         encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, turns_only=True)
         shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp")
         terminal: ev.TurnFinished | ev.TurnFailed | None = None
-        async for _, outs in shown:
-            lines: list[bytes] = []
-            for out in outs:
-                if type(out) is bytes:
-                    lines.append(out)
-                    continue
+        async with contextlib.aclosing(aiter(shown)) as batches:
+            async for _, outs in batches:
+                lines: list[bytes] = []
+                for out in outs:
+                    if type(out) is bytes:
+                        lines.append(out)
+                        continue
+                    self._connection.send_lines(lines)
+                    lines = []
+                    if isinstance(out, Ask) and self._may_answer:
+                        self._connection.spawn(asker.ask(out))
+                    elif isinstance(out, Withdraw):
+                        asker.withdraw(out.question_id)
+                    elif isinstance(out, End):
+                        terminal = out.terminal
                 self._connection.send_lines(lines)
-                lines = []
-                if isinstance(out, Ask):
-                    self._connection.spawn(asker.ask(out))
-                elif isinstance(out, Withdraw):
-                    asker.withdraw(out.question_id)
-                elif isinstance(out, End):
-                    terminal = out.terminal
-            self._connection.send_lines(lines)
-            if self._connection.congested:
-                await self._connection.drained()
+                if self._connection.congested:
+                    await self._connection.drained()
         assert terminal is not None, "a window ends with its turn"
         return terminal
 

@@ -1,0 +1,108 @@
+"""The streams of a client over HTTP: which of them a message belongs to.
+
+There is one stream for the connection and one for every session. What concerns a session goes to its own
+stream, also before that is opened, so its order is kept; and so do the answers to requests about it. The
+exception is a load or a resume by a client that does not read the session's stream yet: some open it only
+when they have the answer, so until then everything goes to the stream of the connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from trunkline.jsonrpc import Id, Message, Params, Request, Response
+from trunkline.transports.outbox import OutboxTransport
+
+__all__ = ["AcpStreams", "session_of"]
+
+_OPENING = frozenset({"session/load", "session/resume"})
+_MOST_REMEMBERED = 2048
+
+
+class _About(msgspec.Struct, rename="camel"):
+    session_id: str | None = None
+    request_id: Id = None
+    elicitation_id: str | None = None
+
+
+class _Head(msgspec.Struct):
+    """As much of a message of ours as its way depends on."""
+
+    id: Id = None
+    method: str | None = None
+    params: _About | None = None
+
+
+_NOTHING = _About()
+_read_head = msgspec.json.Decoder(_Head).decode
+
+
+def session_of(message: Message) -> str | None:
+    """The session that a message of the client names."""
+    params: Params = None if isinstance(message, Response) else message.params
+    named = params.get("sessionId") if isinstance(params, dict) else None
+    return named if isinstance(named, str) else None
+
+
+class AcpStreams(OutboxTransport):
+    """A transport with an outbox per stream; the one of the connection has no name."""
+
+    def __init__(
+        self, give_up: Callable[[str], None], *, limit: int = 16 << 20, patience: float = 300.0
+    ) -> None:
+        """Begin with the stream of the connection alone."""
+        super().__init__(give_up, limit=limit, patience=patience)
+        self._answers: dict[Id, str] = {}
+        """The sessions that open requests are about."""
+        self._opening: dict[str, Id] = {}
+        """Sessions whose stream nobody reads while they are opened."""
+        self._ours: dict[Id, str] = {}
+        """The sessions that requests and links of ours are about: what is said of those follows them."""
+
+    def expect(self, message: Message) -> None:
+        """Note a message of the client before it is carried out: an answer to it will need a way."""
+        session_id = session_of(message)
+        if isinstance(message, Response):
+            self._ours.pop(message.id, None)
+        if session_id is None or not isinstance(message, Request):
+            return
+        self._answers[message.id] = session_id
+        if message.method in _OPENING and not self._is_read(session_id):
+            self._opening[session_id] = message.id
+
+    def address(self, message: bytes) -> str | None:
+        """The session whose stream a message belongs to; None is the stream of the connection."""
+        try:
+            head = _read_head(message)
+        except msgspec.DecodeError:
+            return None
+        if head.method is not None:
+            named = self._subject(head.id, head.params or _NOTHING)
+            return None if named in self._opening else named
+        session_id = self._answers.pop(head.id, None)
+        if session_id is None:
+            return None
+        if session_id in self._opening and self._opening[session_id] == head.id:
+            del self._opening[session_id]
+            return None
+        # Who neither reads this stream nor has anything to read there may not know of it at all.
+        outbox = self.find(session_id)
+        waits = outbox is not None and not outbox.empty
+        return session_id if waits or self._is_read(session_id) else None
+
+    def _subject(self, request_id: Id, about: _About) -> str | None:
+        """The session that something we say is about."""
+        if about.session_id is None:
+            return self._ours.get(about.request_id) or self._ours.get(about.elicitation_id)
+        for name in (request_id, about.elicitation_id):
+            if name is not None:
+                self._ours[name] = about.session_id
+        while len(self._ours) > _MOST_REMEMBERED:
+            del self._ours[next(iter(self._ours))]
+        return about.session_id
+
+    def _is_read(self, session_id: str) -> bool:
+        outbox = self.find(session_id)
+        return outbox is not None and outbox.read

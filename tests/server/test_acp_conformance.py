@@ -1,0 +1,83 @@
+"""The 56 requirements once more, against ``/acp``: over a WebSocket and over streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.frontends.acp.conformance import basics, sessions, turns
+from tests.frontends.acp.conformance.kit import REQUIREMENTS, Subject, Verdict, judge
+from tests.server.serving import SECRET, listening
+
+from trunkline.server.app import asgi
+from trunkline.targets import resolve_target
+
+pytestmark = pytest.mark.slow
+
+assert [basics, turns, sessions], "importing them fills the table"
+
+Judged = tuple[dict[str, Verdict], list[str]]
+
+
+@contextmanager
+def serving_in_a_thread() -> Generator[str]:
+    """The scripted agents on a server with a loop of its own: the kit is plain and blocking."""
+    places: queue.Queue[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]] = queue.Queue()
+
+    async def serve() -> None:
+        over = asyncio.Event()
+        agents = {name: resolve_target(name) for name in ("demo", "demo-auth")}
+        async with listening(asgi(agents, tokens=SECRET)) as place:
+            places.put((place, asyncio.get_running_loop(), over))
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    place, loop, over = places.get(timeout=20)
+    try:
+        yield place
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join(20)
+
+
+@pytest.fixture(scope="module", params=["ws", "http"])
+def judged(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """What the kit finds about the scripted agent; made once for each transport."""
+    folder = tmp_path_factory.mktemp("conformance")
+    env = {"TRUNKLINE_TOKEN": SECRET, "PYTHONPATH": str(root)}
+    with serving_in_a_thread() as place:
+
+        def command(agent: str) -> list[str]:
+            url = f"{request.param}://{place}/acp/{agent}"
+            return [sys.executable, str(root / "tests/server/relay.py"), url]
+
+        return judge(Subject(command("demo"), folder, command("demo-auth"), env))
+
+
+@pytest.mark.parametrize("name", [row.id for row in REQUIREMENTS.values() if row.level != "I"])
+def test_the_requirement_is_kept(name: str, judged: Judged) -> None:
+    assert judged[0][name].outcome == "pass", f"{REQUIREMENTS[name].sentence} {judged[0][name].note}"
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"),
+    [
+        ("ACP-STDERR-001", "0 bytes"),
+        ("ACP-INFO-PARSE-001", "says -32700 "),
+        ("ACP-INFO-INVALIDREQ-001", "says -32600 "),
+        ("ACP-INFO-UNKNOWNSESSION-001", "{'code': -32002, "),
+    ],
+)
+def test_what_is_left_open_is_done_as_on_stdio(name: str, recorded: str, judged: Judged) -> None:
+    assert judged[0][name].note.startswith(recorded)
+
+
+def test_every_message_is_valid(judged: Judged) -> None:
+    assert judged[1] == []
