@@ -1,0 +1,125 @@
+"""The AG-UI examples: each runs as its page says, in its own process, with a real client at the other end."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.frontends.agui.reducer import Client
+from tests.frontends.agui.rules import breaches
+
+EXAMPLES = {"debug", "minimal", "two_clients"}
+
+
+def program(root: Path, tmp_path: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run an example to its end; it says nothing on stderr."""
+    example, *arguments = command
+    done = subprocess.run(
+        [sys.executable, "-W", "error", f"{root}/examples/agui/{example}.py", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done
+
+
+def test_every_agui_example_is_run(root: Path) -> None:
+    assert {path.stem for path in (root / "examples/agui").glob("*.py")} == EXAMPLES
+
+
+# -- debug -----------------------------------------------------------------------------------------
+
+
+def test_debug_prints_every_event(root: Path, tmp_path: Path) -> None:
+    done = program(root, tmp_path, "debug")
+    pairs = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    events = [{"type": kind, **json.loads(rest)} for kind, rest in pairs]
+    assert breaches(events) == []
+    client = Client("debug")
+    client.take(events)
+    assert [one["role"] for one in client.messages] == ["reasoning", "assistant", "tool", "assistant"]
+    assert client.messages[-1]["content"] == "It is 22 degrees and sunny in Lisbon."
+
+
+def test_debug_in_brief_is_a_conversation(root: Path, tmp_path: Path) -> None:
+    done = program(root, tmp_path, "debug", "brief")
+    assert done.stdout.splitlines()[1:] == [
+        "(thinking) I can look that up.",
+        '> get_weather {"city": "Lisbon"}',
+        "< 22 degrees and sunny in Lisbon",
+        "It is 22 degrees and sunny in Lisbon.",
+        "-- done",
+    ]
+
+
+# -- two clients -------------------------------------------------------------------------------------
+
+
+def test_of_two_clients_one_runs_and_the_other_follows(root: Path, tmp_path: Path) -> None:
+    done = program(root, tmp_path, "two_clients")
+    assert done.stdout.splitlines() == [
+        "the one that runs heard: Once upon a time there were two readers.",
+        "the one that follows heard: Once upon a time there were two readers.",
+    ]
+
+
+# -- minimal -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def minimal(root: Path, tmp_path: Path) -> Iterator[httpx.Client]:
+    """The minimal app behind uvicorn, and a client of it."""
+    folder = f"{root}/examples/agui"
+    command = [sys.executable, "-m", "uvicorn", "--app-dir", folder, "minimal:app", "--port", "0"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            started = next(found for line in server.stderr if (found := re.search(r"http://\S+:\d+", line)))
+            with httpx.Client(base_url=started[0], timeout=30) as client:
+                yield client
+        finally:
+            server.terminate()
+            server.stderr.read()
+
+
+def run(http: httpx.Client, page: Client, **fields: Any) -> list[dict[str, Any]]:
+    response = http.post("/agent", json=page.body(**fields))
+    assert response.headers["content-type"].startswith("text/event-stream"), response.text
+    frames = response.content.split(b"\n\n")
+    events = [json.loads(frame.removeprefix(b"data: ")) for frame in frames if frame.startswith(b"data: ")]
+    assert breaches(events) == []
+    page.take(events)
+    return events
+
+
+def test_minimal_asks_before_it_books_and_goes_on_with_the_answer(minimal: httpx.Client) -> None:
+    page = Client("dinner")
+    page.say("A table for four, please")
+    run(minimal, page)
+    (asked,) = page.interrupts
+    assert asked["message"] == "Run book_table?"
+    run(minimal, page, resume=page.resume(every={"approved": True}))
+    assert [one["role"] for one in page.messages] == ["user", "assistant", "tool", "assistant"]
+    assert page.messages[2]["content"] == "Table 7 is booked for 4"
+    assert page.messages[3]["content"] == "See you tonight!"
+    page.say("Another one")
+    run(minimal, page)
+    run(minimal, page, resume=page.resume(every={"approved": False, "reason": "too late"}))
+    assert page.messages[-2]["content"] == "too late"
+
+
+def test_minimal_refuses_what_is_no_request(minimal: httpx.Client) -> None:
+    response = minimal.post("/agent", json={"threadId": "t"})
+    assert response.status_code == 422
+    assert "no RunAgentInput" in response.text
