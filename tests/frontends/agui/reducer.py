@@ -16,9 +16,12 @@ Told = dict[str, Any]
 class Client:
     """Holds what a page holds of a thread; ``body`` is what it sends for its next run."""
 
-    def __init__(self, thread_id: str = "t1", *, state: Any = None, version: str | None = "1.0") -> None:
-        """Begin with an empty thread."""
+    def __init__(
+        self, thread_id: str = "t1", *, state: Any = None, version: str | None = "1.0", name: str = ""
+    ) -> None:
+        """Begin with an empty thread; ``name`` is part of the ids that this client makes."""
         self.thread_id = thread_id
+        self.name = name
         self.version = version
         self.messages: list[Told] = []
         self.state: Any = {} if state is None else state
@@ -34,7 +37,7 @@ class Client:
     def say(self, content: Any, message_id: str | None = None) -> None:
         """Add a message of the person."""
         self.messages.append(
-            {"id": message_id or f"u{len(self.messages)}", "role": "user", "content": content}
+            {"id": message_id or f"{self.name}u{len(self.messages)}", "role": "user", "content": content}
         )
 
     def body(self, **fields: Any) -> Told:
@@ -42,7 +45,7 @@ class Client:
         self.runs += 1
         return {
             "threadId": self.thread_id,
-            "runId": f"{self.thread_id}-run{self.runs}",
+            "runId": f"{self.thread_id}-{self.name}run{self.runs}",
             **({"protocolVersion": self.version} if self.version else {}),
             "tools": [],
             "context": [],
@@ -191,7 +194,7 @@ class Client:
         outcome: Told = event.get("outcome") or {}
         self.interrupts = outcome.get("interrupts", [])
         self.pending = []
-        if outcome.get("type") == "success":
+        if outcome.get("type", "success") == "success":
             derived = [call_id for call_id in self._calls if call_id not in self._answered]
             self.pending = outcome.get("pendingToolCallIds") or derived
 

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import groupby
 from typing import Any
 
 from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.rules import breaches, plain
-from tests.worlds import WAIT
+from tests.worlds import WAIT, world
 
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.frontends.agui.options import AguiOptions
 from trunkline.testing import ScriptedAgent
 from trunkline.testing.scenarios import SCENARIOS
 
-__all__ = ["NAMES", "ScriptedAgent", "comparable", "held", "prompt_of", "run"]
+__all__ = [
+    "NAMES",
+    "ScriptedAgent",
+    "answer_all",
+    "comparable",
+    "held",
+    "normalized",
+    "play",
+    "prompt_of",
+    "run",
+    "talk",
+]
 
 ARGUMENTS = {"long": " 25", "slow": " 3 0"}
 NAMES = [name for name in SCENARIOS if name != "wait-for-cancel"]
+EDITED = {"path": "other.txt", "content": "edited"}
+_PIECE = {"delta": "", "timestamp": 0}
+_RANDOM = re.compile(r"\b([a-z]+)_[0-9a-f]{24,}\b")
+_MOMENT = re.compile(r'"(timestamp|expiresAt)": ("[^"]*"|\d+)')
 
 
 def prompt_of(name: str) -> str:
@@ -28,18 +46,27 @@ def prompt_of(name: str) -> str:
     return f"/{name}{ARGUMENTS.get(name, '')}"
 
 
-async def run(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[Told]:
-    """Let a client run once; gives the events, which broke no rule."""
+async def run(
+    endpoint: AguiEndpoint,
+    client: Client,
+    *,
+    on: Mapping[str, Callable[[], Awaitable[Any]]] | None = None,
+    **fields: Any,
+) -> list[Told]:
+    """Let a client run once, and do something on events; gives the events, which broke no rule."""
+    said: list[Told] = []
     async with asyncio.timeout(WAIT):
         opened = await endpoint.open(read_input(json.dumps(client.body(**fields)).encode()))
-        said: list[Any] = []
         async for _, batch in opened:
-            said += batch
+            events = plain(batch)
+            said += events
+            for event in events:
+                if on is not None and event["type"] in on:
+                    await on[event["type"]]()
         await opened.close()
-    events = plain(said)
-    assert breaches(events) == []
-    client.take(events)
-    return events
+    assert breaches(said) == []
+    client.take(said)
+    return said
 
 
 async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[list[Told], Any]:
@@ -48,6 +75,62 @@ async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[
     conversation = await session.history()
     limit = endpoint.options.max_ui_payload_size
     return plain(snapshot_of(conversation, limit, about=True, **options)), conversation.state
+
+
+def answer_all(client: Client) -> Told:
+    """Say yes to every interrupt, and run every tool of the front end; gives the fields of the next run."""
+    for call_id in client.pending:
+        client.messages.append(
+            {"id": f"mine:{call_id}", "role": "tool", "toolCallId": call_id, "content": "blue"}
+        )
+    if not client.interrupts:
+        return {}
+    payloads: dict[str, Any] = {"every": {"approved": True}}
+    schema = client.interrupts[0].get("responseSchema", {}).get("properties", {})
+    if "editedArgs" in schema:
+        payloads["every"] = {"approved": True, "editedArgs": EDITED}
+    elif "colour" in schema:
+        payloads["every"] = {"name": "Ada", "colour": "red"}
+    return {"resume": client.resume(**payloads)}
+
+
+async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any) -> list[Told]:
+    """Send a prompt and answer whatever comes, until the turn is over; gives the events of all runs."""
+    client.say(text)
+    events = await run(endpoint, client, **fields)
+    while client.interrupts or client.pending:
+        events += await run(endpoint, client, **answer_all(client))
+    return events
+
+
+async def play(name: str, client: Client, **options: Any) -> tuple[list[Told], list[Told], Any]:
+    """Play a scenario to its end; gives the events, and what the agent's side holds then."""
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(**options))
+        events = await talk(endpoint, client, prompt_of(name))
+        messages, state = await held(endpoint, client.thread_id, modern=client.version is not None)
+        return events, messages, state
+
+
+def normalized(events: list[Told]) -> list[str]:
+    """Give events as lines in which two runs of the same story are equal, in whatever pieces they came."""
+    names: dict[str, str] = {}
+    counts: dict[str, int] = {}
+
+    def name(match: re.Match[str]) -> str:
+        if match[0] not in names:
+            counts[match[1]] = counts.get(match[1], 0) + 1
+            names[match[0]] = f"{match[1]}{counts[match[1]]}"
+        return names[match[0]]
+
+    joined: list[Told] = []
+    for event in events:
+        if "delta" in event and joined and {**joined[-1], **_PIECE} == {**event, **_PIECE}:
+            joined[-1] = {**event, "delta": joined[-1]["delta"] + event["delta"]}
+        else:
+            joined.append(event)
+    lines = [json.dumps(event, ensure_ascii=False) for event in joined]
+    return [_MOMENT.sub(r'"\1": 0', _RANDOM.sub(name, line)) for line in lines]
 
 
 def comparable(messages: list[Told]) -> list[Told]:

@@ -85,6 +85,7 @@ class AguiEncoder:
         self._started: set[str] = set()
         """Subagents that this run knows."""
         self._terminals: dict[str, str] = {}
+        self._media_count: dict[str, int] = {}
         self._over = False
         self._at: int | None = None
         self.outdated = False
@@ -169,7 +170,8 @@ class AguiEncoder:
             value["part"] = msgspec.to_builtins(event.content)
         said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
         said += lane.stop_thinking(event.message_id, self._at)
-        return said + self._show("media", f"{event.message_id}:media", value, event)
+        number = self._media_count[event.message_id] = self._media_count.get(event.message_id, 0) + 1
+        return said + self._show("media", f"{event.message_id}:media:{number}", value, event)
 
     def _source(self, event: ev.Source) -> Out:
         said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))

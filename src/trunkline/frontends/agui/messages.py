@@ -85,7 +85,8 @@ class _Teller:
         known = {message.message_id for message in conversation.messages}
         for call in conversation.calls.values():
             if call.message_id is None and (modern or call.lane is None):
-                place = call.after if call.after in known else last_of.get(call.turn_id)
+                stands = call.after is None or call.after in known
+                place = call.after if stands else last_of.get(call.turn_id)
                 self._loose.setdefault(place, []).append(call)
 
     def loose(self, after: str | None) -> list[dict[str, Any]]:

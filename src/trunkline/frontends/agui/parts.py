@@ -157,7 +157,7 @@ class LaneView:
         return [
             wire.SubagentStarted(
                 timestamp=at,
-                subagent_run_id=self._name,
+                subagent_run_id=self._name or "",
                 name=about.name or self._name or "",
                 description=about.description,
                 parent_subagent_run_id=parent,
@@ -287,12 +287,15 @@ class LaneView:
         self.live, self.over = False, True
         if event.outcome == "completed":
             done: wire.AguiEvent = wire.SubagentFinished(
-                timestamp=at, subagent_run_id=self._name, result=event.result, outcome={"type": "success"}
+                timestamp=at,
+                subagent_run_id=self._name or "",
+                result=event.result,
+                outcome={"type": "success"},
             )
         else:
             done = wire.SubagentError(
                 timestamp=at,
-                subagent_run_id=self._name,
+                subagent_run_id=self._name or "",
                 message=event.message or f"the subagent {event.outcome}",
                 code=event.outcome.upper(),
             )

@@ -79,6 +79,8 @@ class Standing:
         said: list[wire.AguiEvent] = []
         messages = self.messages(options, modern=modern)
         if whole or self._has_open_calls() or self._differs(messages, told.messages):
+            if _would_mix(messages, told.messages):
+                said.append(wire.MessagesSnapshot(timestamp=at, messages=_clearing(messages)))
             said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
         state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
         if shows and state is not None and (whole or state != told.state):
@@ -98,6 +100,19 @@ class Standing:
         taken = {one.id for one in shown if one.role == "tool"}
         # Results of calls made side by side may stand in any order.
         return heard != spoken or not results <= taken or bool(taken & self.said - results)
+
+
+def _would_mix(ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bool:
+    """Whether a client would put ours into another order: it leaves what it has where that stands."""
+    places = {message["id"]: place for place, message in enumerate(ours)}
+    kept = [places[message.id] for message in theirs if message.id in places]
+    return kept != list(range(len(kept)))
+
+
+def _clearing(ours: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A snapshot after which a client has nothing; it gives up its reasoning only for another one."""
+    thinks = any(message["role"] == "reasoning" for message in ours)
+    return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
 
 
 async def stand(session: Session, place: Place | None = None) -> Standing:

@@ -321,9 +321,10 @@ class Custom(_Owned, frozen=True, kw_only=True, tag="CUSTOM"):
     value: Any
 
 
-class SubagentStarted(_Owned, frozen=True, kw_only=True, tag="SUBAGENT_STARTED"):
+class SubagentStarted(BaseEvent, frozen=True, kw_only=True, tag="SUBAGENT_STARTED"):
     """A subagent begins."""
 
+    subagent_run_id: str
     name: str
     description: str | None = None
     parent_subagent_run_id: str | None = None
@@ -331,16 +332,18 @@ class SubagentStarted(_Owned, frozen=True, kw_only=True, tag="SUBAGENT_STARTED")
     parent_message_id: str | None = None
 
 
-class SubagentFinished(_Owned, frozen=True, kw_only=True, tag="SUBAGENT_FINISHED"):
+class SubagentFinished(BaseEvent, frozen=True, kw_only=True, tag="SUBAGENT_FINISHED"):
     """A subagent is done, or waits."""
 
+    subagent_run_id: str
     result: Any = None
     outcome: Json | None = None
 
 
-class SubagentError(_Owned, frozen=True, kw_only=True, tag="SUBAGENT_ERROR"):
+class SubagentError(BaseEvent, frozen=True, kw_only=True, tag="SUBAGENT_ERROR"):
     """A subagent failed."""
 
+    subagent_run_id: str
     message: str
     code: str | None = None
 

@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+from tests.frontends.agui.reducer import Told
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.conversation import Conversation
+from trunkline.errors import InvalidCommand
+from trunkline.folding import fold
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.decoder import (
+    GoOn,
+    Intent,
+    NoRewind,
+    Start,
+    TooLate,
+    intent_of,
+    is_modern,
+    read_input,
+)
+from trunkline.questions import ClientCall, Form, Permission, default_options
+
+EMPTY = Conversation()
+FILLED = fold(
+    [
+        ev.UserMessage(message_id="u1", content=(c.TextBlock(text="hello"),)),
+        ev.Text(message_id="m1", delta="I look."),
+        ev.ToolCall(call_id="c1", name="search", message_id="m1"),
+        ev.ToolUpdate(call_id="c1", status="completed", result_message_id="r1"),
+        ev.Text(message_id="m2", delta="Done."),
+        ev.UserMessage(message_id="u2", content=(c.TextBlock(text="more"),)),
+        ev.Text(message_id="m3", delta="More."),
+    ]
+)
+PERMISSION = Permission(call_id="c2", options=default_options())
+
+
+def user(key: str = "u9", content: Any = "hi", **fields: Any) -> Told:
+    return {"id": key, "role": "user", "content": content, **fields}
+
+
+def spoken(key: str, **fields: Any) -> Told:
+    return {"id": key, "role": "assistant", "content": "x", **fields}
+
+
+def result(key: str, call_id: str, content: Any = "done", **fields: Any) -> Told:
+    return {"id": key, "role": "tool", "toolCallId": call_id, "content": content, **fields}
+
+
+def resume(**entries: Any) -> list[Told]:
+    return [
+        {"interruptId": key, "status": "cancelled"}
+        if payload is None
+        else {"interruptId": key, "status": "resolved", "payload": payload}
+        for key, payload in entries.items()
+    ]
+
+
+def asked(**questions: Any) -> dict[str, ev.Asked]:
+    return {key: ev.Asked(question_id=key, question=question) for key, question in questions.items()}
+
+
+def intent(
+    *messages: Told,
+    known: Conversation = FILLED,
+    open: dict[str, ev.Asked] | None = None,
+    said: Collection[str] = (),
+    **fields: Any,
+) -> Intent:
+    body = {"threadId": "t1", "runId": "r1", "messages": messages, **fields}
+    return intent_of(read_input(json.dumps(body).encode()), known, open or {}, said=said, by="me")
+
+
+def start(*messages: Told, **fields: Any) -> Start:
+    found = intent(*messages, **fields)
+    assert isinstance(found, Start)
+    return found
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "the request is not JSON"),
+        (b'{"threadId": "t", "runId"', "the request is not JSON"),
+        (b"[]", "the request is no RunAgentInput: Expected `object`, got `array`"),
+        (b'{"threadId": "t", "messages": []}', "missing required field `runId`"),
+        (b'{"threadId": 1, "runId": "r", "messages": []}', "Expected `str`, got `int` - at `$.threadId`"),
+        (b'{"threadId": "t", "runId": "r", "messages": [{"role": "user"}]}', "at `$.messages[0]`"),
+        (b'{"threadId": "", "runId": "r", "messages": []}', "threadId must be a printable text"),
+        (b'{"threadId": "t", "runId": "a\\nb", "messages": []}', "runId must be a printable text"),
+        (b'{"threadId": "%b", "runId": "r", "messages": []}' % (b"x" * 513), "of 1 to 512 characters"),
+        (
+            b'{"threadId": "t", "runId": "r", "messages": [], "state": ' + b"[" * 200_000,
+            "the request is nested too deeply",
+        ),
+    ],
+)
+def test_a_request_that_is_none_is_refused_saying_where(body: bytes, said: str) -> None:
+    with pytest.raises(InvalidCommand) as refused:
+        read_input(body)
+
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "modern"),
+    [(None, False), ("", False), ("0.9", False), ("1.0", True), ("2.7", True), ("10", True), ("x", False)],
+)
+def test_a_client_is_modern_if_it_says_so(version: str | None, modern: bool) -> None:
+    body: Told = {"threadId": "t", "runId": "r", "messages": [], "protocolVersion": version}
+
+    assert is_modern(read_input(json.dumps(body).encode())) is modern
+
+
+# -- prompts ---------------------------------------------------------------------------------------
+
+
+def test_everything_that_came_with_a_message_reaches_the_prompt() -> None:
+    prompt = start(
+        user(content=[{"type": "text", "text": "look"}], metadata={"k": 1}),
+        known=EMPTY,
+        tools=[{"name": "f", "description": "does", "parameters": {"type": "object"}}],
+        context=[{"description": "d", "value": "v"}],
+        state={"a": 1},
+        forwardedProps={"p": 1},
+    ).prompt
+
+    assert prompt.content == (c.TextBlock(text="look"),)
+    assert (prompt.message_id, prompt.run_id) == ("u9", "r1")
+    assert prompt.tools == ({"name": "f", "description": "does", "parameters": {"type": "object"}},)
+    assert prompt.context == ({"description": "d", "value": "v"},)
+    assert prompt.state == {"a": 1}
+    assert prompt.meta == {"k": 1, "forwardedProps": {"p": 1}}
+
+
+@pytest.mark.parametrize(
+    ("state", "meant"), [(None, None), ({}, None), ([], []), (0, 0), ({"a": None}, {"a": None})]
+)
+def test_an_empty_object_says_nothing_of_the_state(state: Any, meant: Any) -> None:
+    assert start(user(), known=EMPTY, state=state).prompt.state == meant
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([], "the last message must be the user's"),
+        ([spoken("m9")], "the last message must be the user's"),
+        ([user(content=[])], "message 'u9' is empty"),
+        ([user(content=None)], "message 'u9' is empty"),
+    ],
+)
+def test_without_words_there_is_nothing_to_answer(messages: list[Told], said: str) -> None:
+    with pytest.raises(InvalidCommand) as refused:
+        intent(*messages)
+
+    assert said in str(refused.value)
+
+
+def test_the_history_of_an_unknown_thread_is_taken_over() -> None:
+    found = start(user("u1"), spoken("m1"), user("u2"), known=EMPTY)
+
+    assert [getattr(event, "message_id", None) for event in found.history] == ["u1", "m1"]
+    assert found.prompt.message_id == "u2"
+
+
+def test_of_a_known_thread_only_the_new_message_counts() -> None:
+    found = start(user("u1", "changed"), spoken("m1"), spoken("m2"), user("u2"), spoken("m3"), user("u3"))
+
+    assert (found.history, found.rewind_to, found.gives_up) == ((), NoRewind, False)
+
+
+@pytest.mark.parametrize(
+    ("messages", "place"),
+    [
+        ([user("u1"), spoken("m1"), result("r1", "c1"), spoken("m2"), user("u2")], "m2"),
+        ([user("u1")], None),
+        ([user("u1"), spoken("m1"), result("r1", "c1"), spoken("m2"), user("new")], "m2"),
+        ([user("u1"), spoken("m1"), result("r1", "c1"), user("new")], "m1"),
+        ([user("new")], NoRewind),
+        ([spoken("greeting"), user("new")], NoRewind),
+        (
+            [user("u1"), spoken("m1"), spoken("m2"), user("u2"), spoken("m3"), spoken("stray"), user("new")],
+            NoRewind,
+        ),
+        (
+            [user("u2"), spoken("m3"), {"id": "x", "role": "reasoning", "content": "hm"}, user("new")],
+            NoRewind,
+        ),
+    ],
+)
+def test_a_message_that_is_asked_again_or_edited_goes_back_first(messages: list[Told], place: Any) -> None:
+    assert start(*messages).rewind_to is place or start(*messages).rewind_to == place
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def test_a_result_of_a_call_that_nobody_made_is_refused() -> None:
+    with pytest.raises(InvalidCommand, match="message 'x' answers the call 'forged', which nobody made"):
+        intent(user("u1"), spoken("m1"), result("x", "forged"), user("new"))
+
+
+def test_a_result_of_a_call_that_was_taken_back_is_old_news() -> None:
+    assert start(user("u1"), result("x", "gone"), user("new"), said={"gone"})
+
+
+def test_another_result_for_a_call_of_the_agent_changes_nothing() -> None:
+    found = start(user("u1"), spoken("m1"), result("r1", "c1", "FORGED"), spoken("m3"), user("new"))
+
+    assert (found.history, found.rewind_to) == ((), NoRewind)
+
+
+def test_the_results_of_the_front_ends_tools_answer_what_waits() -> None:
+    waits = asked(q1=ClientCall(call_id="c7"), q2=ClientCall(call_id="c8"))
+
+    found = intent(
+        user("u1"),
+        spoken("m1"),
+        result("x", "c7", "red"),
+        result("y", "c8", "", error="broke"),
+        open=waits,
+        said={"c7", "c8"},
+    )
+
+    assert isinstance(found, GoOn)
+    one, two = found.answers
+    assert (one.question_id, one.outcome, one.content, one.by) == ("q1", "accepted", "red", "me")
+    assert (two.question_id, two.outcome, two.reason) == ("q2", "declined", "broke")
+    assert [answer.meta for answer in found.answers] == [{BROUGHT: "x"}, {BROUGHT: "y"}]
+
+
+def test_a_result_that_is_missing_is_asked_for() -> None:
+    waits = asked(q1=ClientCall(call_id="c7"), q2=ClientCall(call_id="c8"))
+
+    with pytest.raises(InvalidCommand, match="waits for the results of c8: send a tool message for each"):
+        intent(user("u1"), result("x", "c7"), open=waits, said={"c7"})
+
+
+def test_a_new_message_instead_of_a_result_gives_up_what_waits() -> None:
+    found = start(user("u1"), user("new"), open=asked(q1=ClientCall(call_id="c7")))
+
+    assert found.gives_up
+
+
+def test_a_result_that_nobody_waits_for_any_more_comes_too_late() -> None:
+    assert isinstance(intent(user("u1"), spoken("m1"), result("x", "c1")), TooLate)
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+
+
+def test_a_resume_answers_all_that_is_open() -> None:
+    waits = asked(q1=PERMISSION, q2=Form(fields={}))
+
+    found = intent(user("u1"), open=waits, resume=resume(q2={"a": 1}, q1={"approved": True}))
+
+    assert isinstance(found, GoOn)
+    assert [(answer.question_id, answer.outcome) for answer in found.answers] == [
+        ("q1", "selected"),
+        ("q2", "accepted"),
+    ]
+
+
+def test_a_resume_that_leaves_one_out_is_refused_naming_it() -> None:
+    waits = asked(q1=PERMISSION, q2=PERMISSION)
+
+    with pytest.raises(InvalidCommand, match="the resume leaves out q2"):
+        intent(open=waits, resume=resume(q1={"approved": True}))
+
+
+def test_a_resume_leaves_client_calls_to_their_results() -> None:
+    waits = asked(q1=PERMISSION, q2=ClientCall(call_id="c7"))
+
+    found = intent(open=waits, resume=resume(q1=None))
+
+    assert isinstance(found, GoOn)
+    assert [answer.question_id for answer in found.answers] == ["q1"]
+
+
+def test_a_resume_of_what_nobody_asked_is_refused() -> None:
+    with pytest.raises(InvalidCommand, match="no run of this thread asked q9"):
+        intent(open=asked(q1=PERMISSION), resume=resume(q9={"approved": True}))
+
+
+def test_a_resume_of_what_was_answered_comes_too_late() -> None:
+    known = fold([ev.UserMessage(message_id="u1"), ev.Asked(question_id="q1", question=PERMISSION)])
+
+    assert intent(known=known, resume=resume(q1=None)) == TooLate(question_ids=("q1",))
+
+
+def test_a_resume_in_a_thread_that_was_lost_comes_too_late() -> None:
+    assert intent(known=EMPTY, resume=resume(q1={"approved": True})) == TooLate(question_ids=("q1",))
+
+
+def test_a_message_without_a_resume_is_refused_while_a_question_is_open() -> None:
+    with pytest.raises(InvalidCommand, match="the thread waits for an answer to q1: send `resume`"):
+        intent(user("u1"), user("new"), open=asked(q1=PERMISSION))
+
+
+def test_a_new_message_with_everything_dismissed_moves_on() -> None:
+    found = start(user("u1"), user("new"), open=asked(q1=PERMISSION), resume=resume(q1=None))
+
+    assert found.gives_up
+    assert found.prompt.message_id == "new"
+
+
+def test_a_new_message_with_an_answer_would_be_lost_and_is_refused() -> None:
+    with pytest.raises(InvalidCommand, match="send the new message in a run of its own"):
+        intent(user("u1"), user("new"), open=asked(q1=PERMISSION), resume=resume(q1={"approved": True}))

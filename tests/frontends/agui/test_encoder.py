@@ -1,0 +1,614 @@
+"""What each event becomes, in the order in which a client may hear it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from tests.frontends.agui.reducer import Told
+from tests.frontends.agui.rules import breaches, plain
+from tests.strategies import event_kinds
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.cursor import Entry
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.encoder import LOSSES, AguiEncoder
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.questions import ClientCall, Form, Permission, default_options
+
+FINISHED = ev.TurnFinished()
+PERMISSION = Permission(call_id="c1", options=default_options())
+
+
+def encoder_of(modern: bool = True, state: Any = None, **options: Any) -> AguiEncoder:
+    return AguiEncoder("t1", "r1", AguiOptions(**options), modern=modern, state=state)
+
+
+def feed(encoder: AguiEncoder, *events: Any) -> list[Told]:
+    said = [out for event in events for out in encoder.feed(Entry(1, 0, 1, 2.5, event))]
+    return plain(said)
+
+
+def told(*events: Any, modern: bool = True, **options: Any) -> list[Told]:
+    """Give the run that these events are, without its start; it breaks no rule."""
+    encoder = encoder_of(modern, **options)
+    said = [*plain(encoder.begin(2.0)), *feed(encoder, *events), *plain(encoder.close())]
+    assert breaches(said) == []
+    return [{key: value for key, value in event.items() if key != "timestamp"} for event in said[1:]]
+
+
+def kinds(events: list[Told]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+def text(message_id: str = "m1", delta: str = "x", **fields: Any) -> ev.Text:
+    return ev.Text(message_id=message_id, delta=delta, **fields)
+
+
+def call(call_id: str = "c1", **fields: Any) -> ev.ToolCall:
+    return ev.ToolCall(call_id=call_id, name="search", **fields)
+
+
+def update(call_id: str = "c1", **fields: Any) -> ev.ToolUpdate:
+    return ev.ToolUpdate(call_id=call_id, **fields)
+
+
+# -- everything ------------------------------------------------------------------------------------
+
+
+def test_every_event_has_a_form_or_a_place_in_the_table_of_losses() -> None:
+    handled = set(AguiEncoder._handlers) | {ev.Text}  # pyright: ignore[reportPrivateUsage]
+    silent = {ev.Answered, ev.TerminalOutput}
+
+    assert handled | set(LOSSES) == set(event_kinds())
+    assert handled & set(LOSSES) == silent
+    assert len(get_args(ev.AnyEvent)) == len(event_kinds())
+
+
+def test_events_have_the_time_of_their_records() -> None:
+    encoder = encoder_of()
+
+    assert plain(encoder.begin(2.0))[0]["timestamp"] == 2000
+    assert {event["timestamp"] for event in feed(encoder, text(), FINISHED)} == {2500}
+    assert "timestamp" not in plain(encoder_of().begin())[0]
+
+
+def test_a_run_without_a_word_has_a_start_and_an_end() -> None:
+    assert told(ev.TurnStarted(), FINISHED) == [
+        {"type": "RUN_FINISHED", "threadId": "t1", "runId": "r1", "outcome": {"type": "success"}}
+    ]
+
+
+def test_a_run_that_is_cut_off_is_closed_and_says_so_once() -> None:
+    encoder = encoder_of()
+    encoder.begin()
+    feed(encoder, text())
+
+    assert kinds(plain(encoder.close())) == ["TEXT_MESSAGE_END", "RUN_ERROR"]
+    assert encoder.close() == []
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def test_a_text_is_opened_by_its_first_word_and_closed_at_the_end() -> None:
+    said = told(text(delta="a"), text(delta=""), text(delta="b"), FINISHED)
+
+    assert kinds(said) == [
+        "TEXT_MESSAGE_START",
+        *["TEXT_MESSAGE_CONTENT"] * 3,
+        "TEXT_MESSAGE_END",
+        "RUN_FINISHED",
+    ]
+    assert kinds(told(text(delta=""), FINISHED)) == ["RUN_FINISHED"]
+
+
+def test_answers_that_come_side_by_side_stay_open_side_by_side() -> None:
+    said = told(text("m1"), text("m2"), text("m1"), text("m2"), FINISHED)
+
+    assert kinds(said).count("TEXT_MESSAGE_START") == 2
+    assert kinds(said)[-3:-1] == ["TEXT_MESSAGE_END"] * 2
+
+
+def test_a_message_whose_call_is_under_way_is_closed_when_the_next_one_begins() -> None:
+    said = told(text("m1"), call(message_id="m1"), update(status="completed"), text("m2"), FINISHED)
+
+    assert kinds(said).index("TEXT_MESSAGE_END") < kinds(said).index("TEXT_MESSAGE_START", 1)
+
+
+def test_a_message_goes_on_after_its_call() -> None:
+    said = told(text("m1"), call(message_id="m1"), update(status="completed"), text("m1"), FINISHED)
+
+    assert kinds(said).count("TEXT_MESSAGE_START") == 1
+
+
+def test_the_words_of_a_step_are_complete_when_it_is() -> None:
+    step = ev.StepStarted(step_id="s1", name="think")
+    said = told(step, text("m1"), ev.StepFinished(step_id="s1"), text("m2"), FINISHED)
+
+    assert kinds(said).index("TEXT_MESSAGE_END") < kinds(said).index("TEXT_MESSAGE_START", 3)
+
+
+def test_what_is_said_of_a_piece_of_text_is_its_metadata() -> None:
+    said = told(text(meta={"k": 1}), text(meta={"k": 2}), FINISHED)
+    older = told(text(meta={"k": 1}), FINISHED, modern=False)
+
+    assert [event.get("metadata") for event in said[1:3]] == [{"k": 1}, {"k": 2}]
+    assert "metadata" not in older[1]
+
+
+def test_reasoning_is_a_span_with_a_message_and_a_seal() -> None:
+    said = told(
+        ev.Thought(message_id="m1", delta="hm"),
+        ev.Thought(message_id="m1", signature="s1"),
+        ev.Thought(message_id="m1", delta="so"),
+        text("m1"),
+        FINISHED,
+    )
+
+    assert [(event["type"], event.get("messageId") or event.get("entityId")) for event in said[:10]] == [
+        ("REASONING_START", "m1:reasoning:1"),
+        ("REASONING_MESSAGE_START", "m1:reasoning:1"),
+        ("REASONING_MESSAGE_CONTENT", "m1:reasoning:1"),
+        ("REASONING_ENCRYPTED_VALUE", "m1:reasoning:1"),
+        ("REASONING_MESSAGE_END", "m1:reasoning:1"),
+        ("REASONING_END", "m1:reasoning:1"),
+        ("REASONING_START", "m1:reasoning:2"),
+        ("REASONING_MESSAGE_START", "m1:reasoning:2"),
+        ("REASONING_MESSAGE_CONTENT", "m1:reasoning:2"),
+        ("REASONING_MESSAGE_END", "m1:reasoning:2"),
+    ]
+
+
+def test_reasoning_that_a_provider_hides_has_its_seal_without_a_word() -> None:
+    said = told(ev.Thought(message_id="m1", signature="hidden"), FINISHED)
+
+    assert kinds(said)[:5] == [
+        "REASONING_START",
+        "REASONING_MESSAGE_START",
+        "REASONING_ENCRYPTED_VALUE",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+    ]
+
+
+@pytest.mark.parametrize("activities", [True, False])
+def test_media_and_sources_are_activities_or_named_values(activities: bool) -> None:
+    picture = c.ImageBlock(mime_type="image/png", url="https://x")
+    said = told(
+        ev.Media(message_id="m1", content=picture),
+        ev.Media(message_id="m1", content=c.TerminalBlock(terminal_id="x")),
+        ev.Source(message_id="m1", source_id="1", url="https://x"),
+        FINISHED,
+        emit_activities=activities,
+    )
+
+    if activities:
+        assert [event.get("activityType") for event in said[:3]] == ["MEDIA", "MEDIA", "SOURCE"]
+        assert [event.get("messageId") for event in said[:3]] == ["m1:media:1", "m1:media:2", "m1:1"]
+    else:
+        assert [event.get("name") for event in said[:3]] == [
+            "trunkline.media", "trunkline.media", "trunkline.source",
+        ]  # fmt: skip
+        assert said[0]["value"]["part"]["type"] == "image"
+        assert said[1]["value"]["part"] == {"type": "terminal", "terminal_id": "x"}
+
+
+# -- calls -----------------------------------------------------------------------------------------
+
+
+def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
+    said = told(
+        text("m1"),
+        call(message_id="m1", kind="search", title="Search"),
+        ev.ToolInput(call_id="c1", delta='{"a":'),
+        ev.ToolInput(call_id="c1", delta=" 1}"),
+        update(status="in_progress", input={"a": 1}),
+        update(status="completed", raw_output="found", result_message_id="r9"),
+        FINISHED,
+    )
+
+    assert kinds(said)[2:7] == [
+        "TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT",
+    ]  # fmt: skip
+    assert said[2]["parentMessageId"] == "m1"
+    assert said[2]["metadata"] == {"trunkline": {"kind": "search", "title": "Search"}}
+    assert (said[6]["messageId"], said[6]["content"]) == ("r9", "found")
+
+
+def test_arguments_that_were_never_streamed_are_told_whole() -> None:
+    said = told(call(), update(input={"a": 1}), update(status="completed"), FINISHED)
+
+    assert [event.get("delta") for event in said if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
+    said = told(call(), update(input="raw", status="completed"), FINISHED)
+    assert [event.get("delta") for event in said if event["type"] == "TOOL_CALL_ARGS"] == ["raw"]
+
+
+@pytest.mark.parametrize(
+    ("events", "outdated"),
+    [
+        ((ev.ToolInput(call_id="c1", delta='{"a": 1}'), update(input={"a": 1}, status="in_progress")), False),
+        ((update(input={"a": 1}), update(input={"a": 1})), False),
+        ((update(input={"a": 1}), update(input={"a": 2}, status="in_progress")), True),
+        ((ev.ToolInput(call_id="c1", delta='{"a": 1}'), update(input={"a": 2})), True),
+        ((update(input={"a": 1}), ev.ToolInput(call_id="c1", delta="more")), True),
+    ],
+)
+def test_arguments_that_change_after_they_were_told_need_a_snapshot(events: Any, outdated: bool) -> None:
+    encoder = encoder_of()
+    feed(encoder, call(), *events)
+
+    assert encoder.outdated is outdated
+
+
+def test_a_call_is_announced_and_answered_once() -> None:
+    said = told(call(), call(), update(status="completed"), update(status="completed"), FINISHED)
+
+    assert kinds(said) == ["TOOL_CALL_START", "TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]
+
+
+def test_a_call_that_nobody_announced_in_this_turn_has_its_result() -> None:
+    assert kinds(told(ev.ToolInput(call_id="c1", delta="x"), update(status="completed"), FINISHED)) == [
+        "TOOL_CALL_RESULT",
+        "RUN_FINISHED",
+    ]
+
+
+def test_results_can_be_left_out_and_are_cut_where_they_are_long() -> None:
+    events = (call(), update(status="completed", raw_output="x" * 99), FINISHED)
+
+    assert "TOOL_CALL_RESULT" not in kinds(told(*events, emit_tool_results=False))
+    cut = told(*events, max_ui_payload_size=10)[2]
+    assert cut["content"] == "x" * 10
+    assert cut["metadata"]["trunkline"]["bytes"] == 99
+
+
+def test_what_a_call_prints_is_an_activity_where_those_are_wanted() -> None:
+    events = (call(), update(output="a"), update(output="b"), update(status="completed"), FINISHED)
+
+    said = told(*events, emit_activities=True)
+    assert [event["content"]["output"] for event in said if event["type"] == "ACTIVITY_SNAPSHOT"] == [
+        "a",
+        "ab",
+    ]
+    assert "ACTIVITY_SNAPSHOT" not in kinds(told(*events))
+    assert told(*events)[2]["content"] == "ab"
+
+
+def test_a_terminals_output_is_the_result_of_its_call() -> None:
+    said = told(
+        call(),
+        ev.TerminalOutput(terminal_id="x", data="a"),
+        ev.TerminalOutput(terminal_id="x", data="b", exited=True),
+        update(status="completed", content=(c.TerminalBlock(terminal_id="x"),)),
+        FINISHED,
+    )
+
+    assert said[2]["content"] == "ab"
+
+
+# -- asking ----------------------------------------------------------------------------------------
+
+
+def asked(question: Any, question_id: str = "q1", **fields: Any) -> ev.Asked:
+    return ev.Asked(question_id=question_id, question=question, **fields)
+
+
+def test_a_suspended_turn_is_an_interrupt_for_each_question() -> None:
+    *_, end = told(
+        call(), asked(PERMISSION), asked(Form(fields={}), "q2"), ev.TurnSuspended(question_ids=("q1", "q2"))
+    )
+
+    assert end["outcome"]["type"] == "interrupt"
+    assert [one["id"] for one in end["outcome"]["interrupts"]] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    ("modern", "outcome"),
+    [(True, {"type": "success", "pendingToolCallIds": ["c1", "c2"]}), (False, None)],
+)
+def test_tools_of_the_front_end_are_pending_in_the_order_of_their_calls(modern: bool, outcome: Any) -> None:
+    said = told(
+        call("c1"),
+        call("c2"),
+        asked(ClientCall(call_id="c1", input={"a": 1})),
+        asked(ClientCall(call_id="c2"), "q2"),
+        ev.TurnSuspended(question_ids=("q1", "q2")),
+        modern=modern,
+    )
+
+    assert said[-1].get("outcome") == outcome
+    assert [event["delta"] for event in said if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
+
+
+def test_a_question_that_is_settled_is_no_interrupt() -> None:
+    *_, end = told(
+        asked(PERMISSION),
+        asked(Form(fields={}), "q2"),
+        ev.Answered(question_id="q1", outcome="declined"),
+        ev.Answered(question_id="unheard", outcome="declined"),
+        ev.TurnSuspended(question_ids=("q1", "q2")),
+    )
+
+    assert [one["id"] for one in end["outcome"]["interrupts"]] == ["q2"]
+
+
+@pytest.mark.parametrize(
+    ("meta", "results"), [({BROUGHT: "mine"}, 0), (None, 1)], ids=["brought", "not brought"]
+)
+def test_a_result_that_the_client_brought_is_not_told_to_it(meta: Any, results: int) -> None:
+    said = told(
+        call(),
+        asked(ClientCall(call_id="c1")),
+        ev.Answered(question_id="q1", outcome="accepted", content="x", meta=meta),
+        update(status="completed", raw_output="x"),
+        FINISHED,
+    )
+
+    assert kinds(said).count("TOOL_CALL_RESULT") == results
+
+
+def test_a_client_call_that_nobody_announced_is_no_trouble() -> None:
+    assert told(asked(ClientCall(call_id="c9")), FINISHED)[-1]["outcome"] == {"type": "success"}
+
+
+# -- subagents -------------------------------------------------------------------------------------
+
+
+def started(lane: str, **fields: Any) -> ev.SubagentStarted:
+    return ev.SubagentStarted(lane=lane, name=lane.upper(), **fields)
+
+
+def test_a_subagent_begins_speaks_and_ends_in_its_own_name() -> None:
+    said = told(
+        started("l1", parent_call_id="c1", description="helps"),
+        text("m1", lane="l1"),
+        ev.SubagentFinished(lane="l1", result=330),
+        FINISHED,
+    )
+
+    assert said[0] == {
+        "type": "SUBAGENT_STARTED",
+        "subagentRunId": "l1",
+        "name": "L1",
+        "description": "helps",
+        "parentToolCallId": "c1",
+    }
+    assert all(event["subagentRunId"] == "l1" for event in said[:-1])
+    assert said[-2]["outcome"] == {"type": "success"}
+    assert said[-2]["result"] == 330
+
+
+@pytest.mark.parametrize(("outcome", "message"), [("failed", "it broke"), ("cancelled", None)])
+def test_a_subagent_that_failed_says_why(outcome: Any, message: str | None) -> None:
+    said = told(started("l1"), ev.SubagentFinished(lane="l1", outcome=outcome, message=message), FINISHED)
+
+    assert said[1]["type"] == "SUBAGENT_ERROR"
+    assert said[1]["message"] == (message or f"the subagent {outcome}")
+    assert said[1]["code"] == outcome.upper()
+
+
+def test_an_older_client_hears_nothing_of_subagents() -> None:
+    said = told(
+        started("l1"),
+        text(lane="l1"),
+        call(lane="l1"),
+        ev.SubagentFinished(lane="l1"),
+        FINISHED,
+        modern=False,
+    )
+
+    assert kinds(said) == ["RUN_FINISHED"]
+
+
+def test_a_subagent_that_waits_is_suspended_for_its_questions_and_goes_on_below_its_parent() -> None:
+    turn = [
+        started("l1"),
+        started("l2", parent_lane="l1"),
+        started("l3"),
+        text("m2", lane="l2"),
+        asked(Form(fields={}), lane="l2"),
+        ev.TurnSuspended(question_ids=("q1",)),
+    ]
+    first = told(*turn)
+    ends = {e["subagentRunId"]: e["outcome"] for e in first if e["type"] == "SUBAGENT_FINISHED"}
+    assert ends == {
+        "l1": {"type": "suspended", "interruptIds": ["q1"]},
+        "l2": {"type": "suspended", "interruptIds": ["q1"]},
+        "l3": {"type": "suspended"},
+    }
+    encoder = encoder_of()
+    feed(encoder, *turn)
+    second = plain(encoder.begin(3.0)) + feed(
+        encoder,
+        text("m2", lane="l2"),
+        ev.SubagentFinished(lane="l2"),
+        ev.SubagentFinished(lane="l1"),
+        ev.SubagentFinished(lane="l3"),
+        FINISHED,
+    )
+
+    assert breaches(second) == []
+    starts = [event for event in second if event["type"] == "SUBAGENT_STARTED"]
+    assert [(one["subagentRunId"], one.get("parentSubagentRunId")) for one in starts] == [
+        ("l1", None),
+        ("l2", "l1"),
+        ("l3", None),
+    ]
+
+
+def test_a_subagent_below_one_that_ended_names_it_only_in_the_same_run() -> None:
+    ended = (started("l1"), ev.SubagentFinished(lane="l1"))
+    below = (started("l2", parent_lane="l1"), ev.SubagentFinished(lane="l2"))
+    encoder = encoder_of()
+    feed(encoder, *ended, asked(Form(fields={})), ev.TurnSuspended(question_ids=("q1",)))
+
+    (first,) = [e for e in told(*ended, *below, FINISHED) if e.get("name") == "L2"]
+    (second,) = [e for e in feed(encoder, *below) if e.get("name") == "L2"]
+    assert first["parentSubagentRunId"] == "l1"
+    assert "parentSubagentRunId" not in second
+
+
+def test_a_subagent_that_ended_is_not_ended_again() -> None:
+    said = told(started("l1"), ev.SubagentFinished(lane="l1"), ev.SubagentFinished(lane="l1"), FINISHED)
+
+    assert kinds(said) == ["SUBAGENT_STARTED", "SUBAGENT_FINISHED", "RUN_FINISHED"]
+
+
+def test_a_subagent_that_nobody_announced_is_announced() -> None:
+    assert told(text(lane="l9"), FINISHED)[0]["name"] == "l9"
+
+
+# -- the end ---------------------------------------------------------------------------------------
+
+
+def test_everything_is_closed_in_order_before_the_end() -> None:
+    said = told(
+        ev.StepStarted(step_id="s1"),
+        ev.Thought(message_id="m1", delta="hm"),
+        text("m2"),
+        call(message_id="m3"),
+        started("l1"),
+        ev.StepStarted(step_id="s2", lane="l1"),
+        text("m4", lane="l1"),
+        ev.TurnFailed(code="timeout", message="too slow"),
+    )
+
+    assert kinds(said)[-9:] == [
+        "TEXT_MESSAGE_END",
+        "STEP_FINISHED",
+        "SUBAGENT_ERROR",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+        "TEXT_MESSAGE_END",
+        "TOOL_CALL_END",
+        "STEP_FINISHED",
+        "RUN_ERROR",
+    ]
+    assert (said[-1]["code"], said[-1]["message"]) == ("TIMEOUT", "too slow")
+
+
+@pytest.mark.parametrize(
+    ("reason", "modern", "outcome", "result"),
+    [
+        ("end_turn", True, {"type": "success"}, None),
+        ("max_tokens", True, {"type": "success"}, {"stopReason": "max_tokens"}),
+        ("cancelled", True, {"type": "cancelled"}, None),
+        ("cancelled", False, None, {"stopReason": "cancelled"}),
+        ("refusal", False, {"type": "success"}, {"stopReason": "refusal"}),
+    ],
+)
+def test_a_run_ends_as_its_turn_did(reason: Any, modern: bool, outcome: Any, result: Any) -> None:
+    (end,) = told(ev.TurnFinished(stop_reason=reason), modern=modern)
+
+    assert (end.get("outcome"), end.get("result")) == (outcome, result)
+
+
+def test_what_was_spent_is_told_for_each_model() -> None:
+    spent = (
+        ev.TokenUsage(provider="a", model="x", input_tokens=1, output_tokens=2, reasoning_tokens=3),
+        ev.TokenUsage(model="y", cached_input_tokens=4, cache_write_tokens=5),
+    )
+    (end,) = told(ev.TurnFinished(usage=spent))
+    (failed,) = told(ev.TurnFailed(code="x", message="y", usage=spent))
+    (older,) = told(ev.TurnFinished(usage=spent), modern=False)
+
+    assert end["usage"] == failed["usage"]
+    assert end["usage"][0] == {
+        "provider": "a",
+        "model": "x",
+        "inputTokens": 1,
+        "outputTokens": 2,
+        "totalTokens": 3,
+        "reasoningTokens": 3,
+    }
+    assert end["usage"][1]["cachedInputTokens"] == 4
+    assert end["usage"][1]["cacheWriteInputTokens"] == 5
+    assert "usage" not in older
+
+
+# -- work ------------------------------------------------------------------------------------------
+
+
+def test_two_steps_of_one_name_are_told_apart() -> None:
+    said = told(
+        ev.StepStarted(step_id="s1", name="think"),
+        ev.StepStarted(step_id="s2", name="think"),
+        ev.StepFinished(step_id="s1"),
+        ev.StepFinished(step_id="s2"),
+        ev.StepFinished(step_id="s2"),
+        ev.StepFinished(step_id="s3", lane="nowhere"),
+        FINISHED,
+    )
+
+    assert [event["stepName"] for event in said[:-1]] == ["think", "think (2)", "think", "think (2)"]
+
+
+def test_a_plan_is_an_activity_or_a_named_value() -> None:
+    plan = ev.Plan(turn_id="t1", entries=(ev.PlanEntry(content="read"),))
+    entry = {"content": "read", "status": "pending", "priority": "medium"}
+
+    (shown, _) = told(plan, FINISHED, emit_activities=True)
+    assert (shown["messageId"], shown["activityType"]) == ("t1:plan", "PLAN")
+    assert shown["content"] == {"entries": [entry]}
+    (named, _) = told(plan, FINISHED)
+    assert (named["name"], named["value"]) == ("trunkline.plan", {"entries": [entry]})
+
+
+def test_activities_are_shown_and_changed_where_they_are_wanted() -> None:
+    change = {"op": "replace", "path": "/done", "value": 1}
+    events = (
+        ev.Activity(activity_id="v1", activity_type="progress", content={"done": 0}),
+        ev.Activity(activity_id="v1", activity_type="progress", patch=(change,)),
+        ev.Activity(activity_id="v2", activity_type="progress"),
+        FINISHED,
+    )
+
+    assert kinds(told(*events)) == ["RUN_FINISHED"]
+    said = told(*events, emit_activities=True)
+    assert kinds(said)[:3] == ["ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "ACTIVITY_SNAPSHOT"]
+    assert said[2]["content"] == {}
+
+
+def test_what_a_source_said_is_told_raw_only_where_it_is_wanted() -> None:
+    raw = ev.Raw(source="acp", payload={"a": 1})
+
+    assert kinds(told(raw, FINISHED)) == ["RUN_FINISHED"]
+    assert told(raw, FINISHED, emit_raw=True)[0] == {"type": "RAW", "event": {"a": 1}, "source": "acp"}
+
+
+@pytest.mark.parametrize(
+    ("event", "name"),
+    [
+        (ev.Custom(name="my.thing", value=None), "my.thing"),
+        (ev.Notice(title="T"), "trunkline.notice"),
+        (ev.Compaction(compaction_id="k", status="completed"), "trunkline.compaction"),
+        (ev.Usage(used=1, size=2), "trunkline.usage"),
+        (ev.ConfigChanged(), "trunkline.config"),
+        (ev.CommandsChanged(), "trunkline.commands"),
+        (ev.InfoChanged(title="T"), "trunkline.info"),
+    ],
+)
+def test_what_has_no_event_of_its_own_has_a_name(event: Any, name: str) -> None:
+    said = told(event, FINISHED)[0]
+
+    assert (said["type"], said["name"]) == ("CUSTOM", name)
+    assert "value" in said
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.TurnStarted(),
+        ev.TurnResumed(),
+        ev.UserMessage(message_id="u1"),
+        ev.PromptQueued(prompt_id="p"),
+        ev.PromptDropped(prompt_id="p"),
+        ev.Rewound(),
+        ev.RunOpened(run_id="r", front_end="agui", from_seq=1),
+        ev.RunClosed(run_id="r", to_seq=1),
+    ],
+)
+def test_what_a_client_knows_or_cannot_know_is_not_told(event: Any) -> None:
+    assert kinds(told(event, FINISHED)) == ["RUN_FINISHED"]

@@ -1,0 +1,114 @@
+"""A page that comes back is where one that never left is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from tests.frontends.agui.reducer import Client, Told
+from tests.frontends.agui.rules import breaches, plain
+from tests.frontends.agui.talking import ScriptedAgent, answer_all, comparable, held, run, talk
+from tests.frontends.agui.test_endpoint import counts
+from tests.worlds import WAIT, world
+
+from trunkline.frontends.agui.decoder import read_input
+from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.replay import open_replay
+
+
+async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[Told]:
+    """Come back to a thread; gives everything that is told."""
+    body = json.dumps(client.body(**fields)).encode()
+    async with asyncio.timeout(WAIT):
+        replay = await open_replay(endpoint.hub, read_input(body), endpoint.options)
+        assert replay is not None
+        said = plain([event async for _, batch in replay for event in batch])
+        await replay.close()
+    assert breaches(said) == []
+    client.take(said)
+    return said
+
+
+async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
+    messages, state = await held(endpoint, client.thread_id)
+    assert comparable(client.messages) == comparable(messages)
+    assert client.state == ({} if state is None else state)
+
+
+async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
+    async with world() as hub:
+        body = json.dumps(Client().body()).encode()
+
+        assert await open_replay(hub, read_input(body), AguiOptions()) is None
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_thread_at_rest_is_told_whole(known: bool) -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        for prompt in ("/thoughts", "/parallel-tools", "/state"):
+            await talk(endpoint, client, prompt)
+        again = Client(name="again")
+        again.messages = [dict(message) for message in client.messages[3:]] if known else []
+        events = await connect(endpoint, again)
+
+        assert events[-1]["outcome"] == {"type": "success"}
+        await check_equal(endpoint, again)
+
+
+async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered() -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("/permission")
+        await run(endpoint, client)
+        again = Client(name="again")
+        await connect(endpoint, again)
+
+        assert again.interrupts == client.interrupts
+        await check_equal(endpoint, again)
+        await run(endpoint, again, **answer_all(again))
+        await check_equal(endpoint, again)
+
+
+async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(on_disconnect="continue"))
+        client, again = Client(), Client(name="again")
+        client.say("/wait-for-cancel")
+        running = asyncio.create_task(run(endpoint, client))
+        while not (session := (await hub.list())) or not session[0].session_id:
+            await asyncio.sleep(0)
+
+        async def come_back() -> None:
+            coming = asyncio.create_task(connect(endpoint, again))
+            while not (await hub.session("t1")).line.readers > 1:
+                await asyncio.sleep(0.001)
+            await endpoint.stop("t1")
+            await coming
+
+        async with asyncio.timeout(WAIT):
+            await come_back()
+            await running
+
+        assert again.terminal["outcome"] == {"type": "cancelled"}
+        await check_equal(endpoint, again)
+
+
+@pytest.mark.parametrize("mode", ["initial", "all"])
+async def test_state_that_grew_in_the_turn_is_told_once(mode: Any) -> None:
+    async with world(counts) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
+        client = Client()
+        client.say("one ask two")
+        await run(endpoint, client)
+        again = Client(name="again")
+        await connect(endpoint, again)
+        assert again.state == {"log": ["one"]}
+        await run(endpoint, again, resume=again.resume(every={"x": "y"}))
+
+        await check_equal(endpoint, again)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.frontends.agui.reducer import Client, Told
+from tests.frontends.agui.rules import plain
+from tests.worlds import TurnContext, collect, world
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.commands import Prompt
+from trunkline.cursor import Cursor
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.standing import Place, Standing, stand
+from trunkline.frontends.agui.wire import Message, RunAgentInput
+
+HELLO = (c.TextBlock(text="hello"),)
+STORY: list[ev.Event] = [
+    ev.TurnStarted(turn_id="t1"),
+    ev.UserMessage(turn_id="t1", message_id="u1", content=HELLO),
+    ev.Thought(turn_id="t1", message_id="m1", delta="hm"),
+    ev.Text(turn_id="t1", message_id="m1", delta="a"),
+    ev.ToolCall(turn_id="t1", call_id="c1", name="f", message_id="m1"),
+    ev.ToolUpdate(turn_id="t1", call_id="c1", status="completed", result_message_id="r1"),
+    ev.StateReplaced(turn_id="t1", state={"n": 1}),
+    ev.TurnFinished(turn_id="t1"),
+    ev.TurnStarted(turn_id="t2"),
+    ev.UserMessage(turn_id="t2", message_id="u2", content=HELLO),
+]
+
+
+def standing_of(*events: ev.Event) -> Standing:
+    standing = Standing()
+    for event in events:
+        standing.feed(event)
+    return standing
+
+
+def sent(*keys: str, state: Any = None) -> RunAgentInput:
+    """A request with these messages; the first letter of an id says whose it is."""
+    roles = {"u": "user", "m": "assistant", "r": "tool", "g": "assistant", "s": "system"}
+    messages = [Message(id=key, role=roles[key[0]]) for key in keys]
+    return RunAgentInput(thread_id="t", run_id="r", messages=messages, state=state)
+
+
+def opening(standing: Standing, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
+    return plain(standing.opening(told, AguiOptions(**options), 7, modern=True, whole=whole))
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (["u1", "m1", "r1", "u2"], False),
+        (["s1", "g1", "u1", "m1", "r1", "u2"], False),
+        (["u2"], True),
+        (["u1", "m1", "u2"], True),
+        (["m1", "u1", "r1", "u2"], True),
+        (["u1", "m1", "r1", "u9", "m9", "u2"], True),
+    ],
+)
+def test_messages_are_told_where_the_client_has_others(keys: list[str], told: bool) -> None:
+    standing = standing_of(*STORY)
+    standing.said |= {"u9", "m9"}
+
+    said = opening(standing, sent(*keys, state={"n": 1}))
+
+    assert bool(said) is told
+    client = Client()
+    client.messages = [{"id": key, "role": "user" if key[0] == "u" else "assistant"} for key in keys]
+    client.take(said)
+    if told:
+        assert client.messages == plain(standing.messages(AguiOptions(), modern=True))
+
+
+def test_a_result_that_was_taken_back_is_a_difference() -> None:
+    standing = standing_of(*STORY)
+    standing.said.add("r9")
+
+    assert opening(standing, sent("u1", "m1", "r1", "r9", "u2", state={"n": 1}))
+
+
+def test_all_is_told_where_results_of_open_calls_may_come() -> None:
+    standing = standing_of(*STORY, ev.ToolCall(turn_id="t2", call_id="c2", name="f", message_id="m2"))
+
+    assert opening(standing, sent("u1", "m1", "r1", "u2", "m2", state={"n": 1}))
+
+
+def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
+    without = standing_of(*(event for event in STORY if not isinstance(event, ev.Thought)))
+
+    assert opening(without, sent("u2"))[0]["messages"] == []
+    (dummy,) = opening(standing_of(*STORY), sent("u2"))[0]["messages"]
+    assert dummy["role"] == "reasoning"
+
+
+@pytest.mark.parametrize(
+    ("state", "mode", "whole", "told"),
+    [
+        ({"n": 1}, "initial", False, False),
+        ({}, "initial", False, True),
+        (None, "all", False, True),
+        ({}, "final", False, False),
+        ({}, "none", True, False),
+        ({"n": 1}, "initial", True, True),
+    ],
+)
+def test_the_state_is_told_where_the_client_has_another(
+    state: Any, mode: Any, whole: bool, told: bool
+) -> None:
+    said = opening(
+        standing_of(*STORY), sent("u1", "m1", "r1", "u2", state=state), whole, emit_state_snapshots=mode
+    )
+
+    assert [event["snapshot"] for event in said if event["type"] == "STATE_SNAPSHOT"] == [{"n": 1}] * told
+
+
+def test_the_state_before_the_last_turn_is_known() -> None:
+    assert standing_of(*STORY[:8]).state_before is None
+    assert standing_of(*STORY).state_before == {"n": 1}
+
+
+def test_ids_of_everything_ever_said_are_known() -> None:
+    brought = ev.Answered(question_id="q", outcome="accepted", meta={BROUGHT: "mine"})
+    standing = standing_of(*STORY, ev.Rewound(to_message_id=None), brought)
+
+    assert standing.conversation.messages == []
+    assert {"u1", "m1", "c1", "c1:result", "r1", "u2", "mine"} <= standing.said
+
+
+async def talks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+    yield "one "
+    yield "two "
+    ctx.start_call("f")
+    yield "three"
+
+
+async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> None:
+    async with world(talks) as hub:
+        session = await hub.create("t1")
+        await collect(session, Prompt.of("hello", message_id="u1"))
+        started = await session.history()
+        turn_id = started.turns[0].turn_id
+        places: list[Cursor] = [entry.cursor async for entry in session.replay()]
+
+        whole = await stand(session)
+        first = await stand(session, Place(turn_id, None))
+        assert [message.message_id for message in first.conversation.messages] == ["u1"]
+        assert whole.conversation == started
+        seen = [
+            "".join(
+                message.text
+                for message in (await stand(session, Place(turn_id, place))).conversation.messages
+            )
+            for place in places
+        ]
+        assert seen == sorted(seen, key=len)
+        text = next(place for place, said in zip(places, seen, strict=True) if said.endswith("two "))
+        cut = await stand(session, Place(turn_id, text._replace(offset=2)))
+        assert cut.conversation.messages[-1].text == "on"
+        none = await stand(session, Place(turn_id, text._replace(offset=0)))
+        assert [message.message_id for message in none.conversation.messages] == ["u1"]
