@@ -127,6 +127,29 @@ async def test_a_new_message_takes_the_text_that_follows() -> None:
     assert len({message.message_id for message in messages}) == 2
 
 
+async def test_what_is_said_after_a_call_or_an_answer_is_another_message() -> None:
+    async def speak(ctx: TurnContext) -> AsyncIterator[str]:
+        yield "Two calls, "
+        yield "side by side."
+        calls = [ctx.start_call("a"), ctx.start_call("b")]
+        yield "Both "
+        yield "run."
+        for call_id in calls:
+            ctx.emit(ev.ToolUpdate(call_id=call_id, status="completed"))
+        yield " Done."
+        await ctx.form("Well?", {"name": {"type": "string"}})
+        yield "Answered."
+
+    conversation = fold(await run(speak, outcome="declined"))
+    messages = [m for m in conversation.messages if m.role == "agent"]
+    assert [message.text for message in messages] == [
+        "Two calls, side by side.",
+        "Both run. Done.",
+        "Answered.",
+    ]
+    assert {call.message_id for call in conversation.calls.values()} == {messages[0].message_id}
+
+
 async def test_what_is_emitted_and_yielded_keeps_its_order() -> None:
     async def speak(ctx: TurnContext) -> AsyncIterator[str]:
         ctx.emit("a")

@@ -87,7 +87,7 @@ def plans(talk: Talk, session_id: str) -> list[list[str]]:
 def test_hello_asks_and_writes(root: Path, tmp_path: Path) -> None:
     done = run("exec", f"{root}/examples/hello.py:hello", "good morning", "--approve", "all", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "You said good morning.\nI wrote it down.\n"
+    assert done.stdout == "You said good morning.\n\nI wrote it down.\n"
     assert (tmp_path / "hello.txt").read_text() == "good morning"
 
 

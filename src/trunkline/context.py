@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -64,6 +64,8 @@ class TurnContext:
         """Made by the turn."""
         self._turn = turn
         self.turn_id = turn.turn_id
+        self.emit_text: Callable[[str, str], None] = turn.take_text
+        """Say a piece of text of the message with this id, by the shortest way. Safe from any thread."""
         self.prompt = prompt
         self.session = session
         self.state = SharedState(self)
@@ -75,8 +77,8 @@ class TurnContext:
         self._names: dict[str, str] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
-        self.message_id = f"{turn.prefix}.1"
-        """The assistant message that yielded text belongs to."""
+        self._message_id = f"{turn.prefix}.1"
+        self._message_over = False
 
     # -- saying ------------------------------------------------------------------------------------
 
@@ -93,11 +95,17 @@ class TurnContext:
         """Whether the journal is so far behind that ``ready`` would wait."""
         return self._turn.lagging
 
+    @property
+    def message_id(self) -> str:
+        """The assistant message that yielded text belongs to; after a call or an answer it is another one."""
+        return self.new_message() if self._message_over else self._message_id
+
     def new_message(self) -> str:
         """Begin another assistant message and give its id."""
         self._messages += 1
-        self.message_id = f"{self._prefix}.{self._messages}"
-        return self.message_id
+        self._message_id = f"{self._prefix}.{self._messages}"
+        self._message_over = False
+        return self._message_id
 
     def plan(self, entries: Iterable[str | ev.PlanEntry]) -> None:
         """Show the whole plan as it stands."""
@@ -143,7 +151,10 @@ class TurnContext:
             self._calls += 1
             call_id = f"{self._prefix}.c{self._calls}"
         self._names[call_id] = name
-        self.emit(ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self.message_id))
+        said = ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self._message_id)
+        self.emit(said)
+        # Front ends show a message's calls below its text, and know no message that goes on in a later run.
+        self._message_over = True
         if input is not None or locations:
             places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
             self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
@@ -175,6 +186,7 @@ class TurnContext:
             group=group,
         )
         answered = await self._turn.ask(asked, expires_in)
+        self._message_over = True
         if answered.outcome == "cancelled":
             raise TurnCancelled("the turn was cancelled while a question was open")
         return answered

@@ -215,7 +215,7 @@ async def test_a_cancelled_run_is_no_error_to_an_older_client() -> None:
 
 
 async def test_a_run_that_waits_for_the_page_claims_no_success_to_an_older_client() -> None:
-    tools = [{"name": "pick_colour", "description": "", "parameters": {}}]
+    tools: list[dict[str, Any]] = [{"name": "pick_colour", "description": "", "parameters": {}}]
     async with served() as (_, client):
         said = await run_events(client, old("/client-tool", tools=tools), RUN)
     assert said[-1]["type"] == "RUN_FINISHED"
