@@ -138,6 +138,13 @@ class Turn:
         else:
             raise self._illegal(item)
 
+    def take_text(self, text: str, message_id: str) -> None:
+        """Say a piece of a message that the agent named, from whatever thread it comes."""
+        if threading.get_ident() != self._thread:
+            self.loop.call_soon_threadsafe(self.take_text, text, message_id)
+        elif self._live:
+            self._say_text(text, message_id)
+
     def _take(self, item: Any) -> None:
         if not self._live:
             return
@@ -166,13 +173,13 @@ class Turn:
             return msgspec.structs.replace(event, turn_id=self.turn_id)
         return event
 
-    def _say_text(self, text: str) -> None:
+    def _say_text(self, text: str, message_id: str | None = None) -> None:
         """Say plain text by the shortest way: nearly everything that is said is this."""
         if not text.isascii():
             text = _well_formed(text)
         if self._held:
             self._release_held()
-        self._line.say_text(self.turn_id, self.ctx.message_id, text)
+        self._line.say_text(self.turn_id, message_id or self.ctx.message_id, text)
         if self._questions:
             self._expect_quiet()
 
