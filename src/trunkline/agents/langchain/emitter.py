@@ -87,11 +87,16 @@ class Emitter:
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
+        say_text: Callable[[str, str], None] | None = None,
         text: bool = True,
         reasoning: bool = True,
     ) -> None:
-        """Send events to ``say``; the switches leave text or reasoning out."""
+        """Send events to ``say``; the switches leave text or reasoning out.
+
+        ``say_text(text, message_id)`` is a shorter way for the agent's own plain text.
+        """
         self.say = say
+        self._say_text = say_text
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
@@ -122,7 +127,10 @@ class Emitter:
         content = message.content
         if type(content) is str:
             if content and self._with_text:
-                self.say(Text(turn_id=self.turn_id, lane=run.lane, message_id=run.message_id, delta=content))
+                if self._say_text is not None and run.lane is None:
+                    self._say_text(content, run.message_id)
+                else:
+                    self._say(Text(message_id=run.message_id, delta=content), run.lane)
         else:
             for block in content:
                 self._block(run, block)

@@ -70,6 +70,7 @@ class Voyage:
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
+            say_text=ctx.emit_text if discretion is None else None,
         )
         self._voice = TurnVoice(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
