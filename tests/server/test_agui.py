@@ -11,7 +11,7 @@ import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
 from tests.server.serving import frames, run_events, served, told
-from tests.worlds import make, soon, until
+from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.options import AguiOptions
@@ -120,6 +120,19 @@ async def test_several_agents_answer_under_their_names_and_the_first_by_default(
             for path in ("/agui", "/agui/default", "/agui/one", "/agui/two")
         }
     assert said == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
+
+
+async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for() -> None:
+    again = {**told(run="back"), "messages": []}
+    async with served({"first": ScriptedAgent(), "second": make(echo)}) as (_, client):
+        asked = await run_events(client, told("/permission"))
+        for path in ("/agui/connect", "/agui/first/connect"):
+            said = await run_events(client, again, path)
+            assert said[0]["type"] == "RUN_STARTED"
+            assert said[-2]["messages"] == asked[-2]["messages"]
+            assert said[-1]["outcome"] == asked[-1]["outcome"]
+        assert await run_events(client, {**again, "threadId": "new"}, "/agui/connect") == []
+        assert (await client.post("/agui/second/connect", json=again)).status_code == 409
 
 
 async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:

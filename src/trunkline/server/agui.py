@@ -1,8 +1,11 @@
-"""AG-UI over HTTP: ``POST /agui`` streams a run, ``GET /agui/capabilities`` says what to expect of one."""
+"""AG-UI over HTTP: ``POST /agui`` streams a run, ``GET /agui/capabilities`` says what to expect of one.
+
+``POST /agui/connect`` takes the same as a run and shows a thread to a page that comes back to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,13 +16,14 @@ from starlette.routing import BaseRoute, Route
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.replay import open_replay
 from trunkline.frontends.agui.wire import PROTOCOL_VERSION, RunAgentInput
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import Exchange
 from trunkline.server.streams import Stream, framing_for
 from trunkline.server.tokens import Access, access_of
 
-__all__ = ["AguiRoutes", "check_scope", "stream_of"]
+__all__ = ["AguiRoutes", "check_scope", "replay_of", "stream_of"]
 
 
 class AguiRoutes:
@@ -34,8 +38,10 @@ class AguiRoutes:
         return [
             Route("/agui", self.run, methods=["POST"]),
             Route("/agui/capabilities", self.capabilities, methods=["GET"]),
+            Route("/agui/connect", self.connect, methods=["POST"]),
             Route("/agui/{agent}", self.run, methods=["POST"]),
             Route("/agui/{agent}/capabilities", self.capabilities, methods=["GET"]),
+            Route("/agui/{agent}/connect", self.connect, methods=["POST"]),
         ]
 
     async def run(self, request: Request) -> Response:
@@ -46,6 +52,12 @@ class AguiRoutes:
         endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
         run = await endpoint.open(told, principal=access.principal)
         return stream_of(run, request, exchange, exchange.options)
+
+    async def connect(self, request: Request) -> Response:
+        """Show a thread as it is, and what runs in it."""
+        exchange = self._exchange
+        told = read_input(await read_body(request, exchange.limits))
+        return await replay_of(told, request.path_params.get("agent"), request, exchange, exchange.options)
 
     async def capabilities(self, request: Request) -> Response:
         """Say what an agent can do, in AG-UI's words."""
@@ -73,6 +85,27 @@ def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiO
         keep_alive=options.keep_alive,
         stall_seconds=exchange.limits.stall_seconds,
     )
+
+
+async def replay_of(
+    told: RunAgentInput,
+    agent: str | None,
+    request: Request,
+    exchange: Exchange,
+    options: AguiOptions,
+    front_end: str = "agui",
+) -> Stream:
+    """Stream a thread from its start; one that nobody knows has nothing to show, which is no error."""
+    access = access_of(request.scope)
+    access.need("follow")
+    endpoint = await exchange.agui(agent, told.thread_id, access.principal)
+    run = await open_replay(endpoint.hub, told, options, principal=access.principal, front_end=front_end)
+    return Stream(_nothing()) if run is None else stream_of(run, request, exchange, options)
+
+
+async def _nothing() -> AsyncGenerator[Any]:
+    return
+    yield
 
 
 def _capabilities(exchange: Exchange, name: str) -> dict[str, Any]:

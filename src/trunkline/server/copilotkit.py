@@ -6,7 +6,7 @@ Two forms of the same: one address per thing to do, and one address that takes
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,12 +17,10 @@ from starlette.routing import BaseRoute, Route
 from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.frontends.agui.replay import open_replay
-from trunkline.server.agui import check_scope, stream_of
+from trunkline.server.agui import check_scope, replay_of, stream_of
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import DEFAULT, Exchange
 from trunkline.server.refusals import Refusal
-from trunkline.server.streams import Stream
 from trunkline.server.tokens import access_of
 
 __all__ = ["CopilotKitRoutes"]
@@ -133,16 +131,8 @@ class CopilotKitRoutes:
         return stream_of(run, request, self._exchange, self._options)
 
     async def _connect(self, request: Request, agent: str, body: bytes) -> Response:
-        access = access_of(request.scope)
-        access.need("follow")
         told = read_input(body)
-        endpoint = await self._exchange.agui(agent, told.thread_id, access.principal)
-        run = await open_replay(
-            endpoint.hub, told, self._options, principal=access.principal, front_end="copilotkit"
-        )
-        if run is None:
-            return Stream(_nothing())
-        return stream_of(run, request, self._exchange, self._options)
+        return await replay_of(told, agent, request, self._exchange, self._options, "copilotkit")
 
     async def _stop(self, request: Request, agent: str, thread_id: str) -> Response:
         access = access_of(request.scope)
@@ -153,9 +143,3 @@ class CopilotKitRoutes:
         except SessionNotFound:
             stopped = False
         return JSONResponse({"stopped": stopped})
-
-
-async def _nothing() -> AsyncGenerator[Any]:
-    """A thread that nobody knows has nothing to show, which is no error to a page that just opened it."""
-    return
-    yield

@@ -33,7 +33,7 @@ DEFAULT = "default"
 _LAST_WORDS = 2.0
 """Seconds that cancelled runs get to say their last words when the server goes down."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
-_RESERVED = ("capabilities", "ws")
+_RESERVED = ("capabilities", "connect", "ws")
 
 
 class Served(NamedTuple):
