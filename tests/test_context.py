@@ -832,6 +832,38 @@ async def test_a_session_shows_its_options_folders_and_place_for_the_agents_own_
     view.memory["mine"] = 1
 
 
+async def test_text_of_a_named_message_is_said_from_any_thread() -> None:
+    async def named(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        ctx.emit_text("one ", "m")
+        thread = threading.Thread(target=ctx.emit_text, args=("two \ud800", "m"))
+        thread.start()
+        while thread.is_alive():
+            await asyncio.sleep(0)
+        yield "three"
+
+    async with world(named) as hub:
+        told = only(await collect(await hub.create(), "go"), ev.Text)
+    assert [(event.message_id, event.delta) for event in told[:2]] == [
+        ("m", "one "),
+        ("m", "two \N{REPLACEMENT CHARACTER}"),
+    ]
+    assert told[2].message_id != "m"
+
+
+async def test_text_that_comes_after_the_end_of_a_turn_falls_on_deaf_ears() -> None:
+    kept: list[TurnContext] = []
+
+    async def keeping(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        kept.append(ctx)
+        yield "done"
+
+    async with world(keeping) as hub:
+        session = await hub.create()
+        await collect(session, "go")
+        kept[0].emit_text("late", "m")
+        assert text_of(await events_of(session)) == "done"
+
+
 async def test_a_session_that_moves_has_the_files_of_its_new_folder(tmp_path: Path) -> None:
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
