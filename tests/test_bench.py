@@ -12,7 +12,7 @@ from bench import replay, report, soak
 COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
-    "langchain": {"case", "per", "cpu us", "x of base"},
+    "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
     "idle": {"session", "KB each"},
