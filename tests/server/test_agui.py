@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -123,7 +124,7 @@ async def test_several_agents_answer_under_their_names_and_the_first_by_default(
 
 
 async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for() -> None:
-    again = {**told(run="back"), "messages": []}
+    again: dict[str, Any] = {**told(run="back"), "messages": []}
     async with served({"first": ScriptedAgent(), "second": make(echo)}) as (_, client):
         asked = await run_events(client, told("/permission"))
         for path in ("/agui/connect", "/agui/first/connect"):
