@@ -215,6 +215,31 @@ async def test_a_context_brings_its_own_transport() -> None:
     assert (default.events, given.text, ids(given)[0]) == ([], "Hello.", "t7")
 
 
+async def test_a_thread_has_one_run_at_a_time(page: Page) -> None:
+    go, begun = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await go.wait()
+        return "done"
+
+    script = ScriptedChatModel(call("wait", {}), "Done.", each_turn=True)
+    agent = agui_agent(script, [wait], checkpointer=InMemorySaver())
+    first = asyncio.create_task(agent.ainvoke(page.request("go"), transport=page))
+    await soon(begun.wait())
+    second = sse_transport()
+    second.attach(agent.ainvoke(page.request("me too"), transport=second))
+    refused = b"".join([piece async for piece in second])
+    assert b"a run of this thread is on its way" in refused
+    assert b"SESSION_BUSY" in refused
+    go.set()
+    await soon(first)
+    await ainvoke(agent, page.request("and now"), transport=page)
+    assert page.outcome == "success"
+
+
 # -- transports ------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,7 @@ from trunkline.agents.langchain.switchboard import Board
 from trunkline.conversation import Call
 from trunkline.cursor import Entry
 from trunkline.desk import settle
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, SessionBusy
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import answer_of
 from trunkline.frontends.agui.carriers import cancel_once
@@ -261,6 +261,8 @@ class AguiVoice(LineVoice):
         if self._stop_watching is not None:
             self._stop_watching()
             self._stop_watching = None
+        if self.kept:
+            self.line.ties.busy = False
         super()._let_go()
 
     def _terminal(self, outcome: Any) -> ev.TurnFinished | ev.TurnFailed:
@@ -384,6 +386,10 @@ class AguiBoard(Board):
         _check(transport)
         about = context if isinstance(context, RunContext) else self.name(context, config)
         ties = self._ties(about.place)
+        if kept and ties.busy:
+            # Of two runs at once, a checkpoint keeps one: the other would be lost without a word.
+            raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
+        ties.busy = ties.busy or kept
         line = _Line(transport, cast("str", about.thread_id), ties=ties, home=self._home)
         voice, run_id = ties.interrupted, str(about.run_id)
         if isinstance(voice, AguiVoice):

@@ -34,6 +34,8 @@ class Ties:
         """Tools that a person allowed or refused for good."""
         self.interrupted: LineVoice | None = None
         """The voice of a run that waits to be resumed."""
+        self.busy = False
+        """Whether somebody runs the agent in this session, who will also say when that is over."""
         self._idle: Any = None
 
     def lend(self) -> Any:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
-from trunkline.errors import ConfigurationError, TrunklineError
+from trunkline.errors import ConfigurationError, SessionBusy, TrunklineError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.options import AguiOptions
@@ -93,7 +93,9 @@ class Carrier:
         if task.cancelled():
             self.emit(wire.RunError(message="the run was cancelled", code=ErrorCode.CANCELLED))
         elif isinstance(error, TrunklineError):
-            self.emit(wire.RunError(message=str(error), code=ErrorCode.INVALID_INPUT))
+            busy = isinstance(error, SessionBusy)
+            code = ErrorCode.SESSION_BUSY if busy else ErrorCode.INVALID_INPUT
+            self.emit(wire.RunError(message=str(error), code=code))
         elif error is not None:
             message = "the run failed; the server's log says why"
             self.emit(wire.RunError(message=message, code=ErrorCode.AGENT_EXECUTION_ERROR))
