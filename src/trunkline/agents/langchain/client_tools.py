@@ -43,8 +43,8 @@ async def recall_tools(voice: Voice) -> None:
 
 def recalled_tools(voice: Voice) -> list[BaseTool]:
     """The tools that are remembered in this turn: their calls can be answered, no more."""
-    turn_id, tools = voice.memory.get(_RECALLED, (None, []))
-    return tools if turn_id == voice.emitter.turn_id else []
+    recalled = voice.memory.get(_RECALLED)  # Nothing, where nobody listens: such a voice has no emitter.
+    return recalled[1] if recalled is not None and recalled[0] == voice.emitter.turn_id else []
 
 
 def _tool(given: Mapping[str, Any]) -> BaseTool:
