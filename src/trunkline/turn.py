@@ -8,6 +8,7 @@ cancellation is detached after a while; what it says later falls on deaf ears.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import threading
@@ -190,20 +191,28 @@ class Turn:
             if not event.delta.isascii():
                 event = msgspec.structs.replace(event, delta=_well_formed(event.delta))
             self._line.say(event)
-        elif self._heed(event):
+        elif self._heed(event := self._carried(event)):
             self._line.say(event)
         if self._questions:
             self._expect_quiet()
 
+    def _carried(self, event: ev.Event) -> ev.Event:
+        """Give an event as JSON can carry it; one that never can be is the agent's mistake."""
+        try:
+            try:
+                ev.encode_event(event)
+            except UnicodeEncodeError:
+                text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+                event = msgspec.json.decode(_well_formed(text), type=type(event))
+        except (TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise AgentProtocolError(
+                f"{self._session.agent_name} said a {type(event).__name__} that is not JSON: {error}"
+            ) from None
+        return event
+
     def _heed(self, event: ev.Event) -> bool:
         """Act on what an event means for the session; False when it is not the agent's to say."""
         session = self._session
-        try:
-            ev.encode_event(event)
-        except (TypeError, ValueError) as error:
-            raise AgentProtocolError(
-                f"{session.agent_name} said a {type(event).__name__} that is not JSON: {error}"
-            ) from None
         if isinstance(event, ev.StateReplaced):
             session.view.state = event.state
         elif isinstance(event, ev.StatePatched):

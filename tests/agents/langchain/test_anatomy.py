@@ -75,6 +75,16 @@ async def test_a_plain_graph_has_a_door_to_its_tools_only() -> None:
     assert said[-1].content == "from the door"
 
 
+async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_doors() -> None:
+    model = ScriptedChatModel([call("extra", {}, "x1")], "Done.")
+    graph = StateGraph(MessagesState).add_node("inner", create_agent(model, [weather]))
+    compiled = graph.add_edge(START, "inner").compile()
+    doors = open_doors(compiled, add_extra, run_extra)
+    assert (doors.model, doors.tools, set(tools_in(compiled))) == (True, True, {"weather"})
+    said = (await doors.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert [message.content for message in said if message.type == "tool"] == ["from the door"]
+
+
 async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
     def loud(request: Any, execute: Any) -> Any:
         return execute(request)

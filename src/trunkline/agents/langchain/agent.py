@@ -53,7 +53,7 @@ class LangChainAgent:
         A tool's exception answers the model as an error and the turn goes on, unless
         ``raise_tool_errors``.
         """
-        runnable, self.config = _unbind(runnable, dict(config or {}))
+        runnable, self.config, self.kwargs = _unbind(runnable, dict(config or {}))
         self.runnable: Any = runnable
         self.is_graph = hasattr(runnable, "aget_state") and hasattr(runnable, "nodes")
         self.mapper = mapper or ContentBlockMapper()
@@ -169,14 +169,16 @@ class LangChainAgent:
             await threads.delete(self.runnable, thread_of(session))
 
 
-def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Take a graph out of the configuration that was bound to it."""
+def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Take a graph out of what was bound to it: configuration, and arguments as its ``context``."""
+    kwargs: dict[str, Any] = {}
     while isinstance(runnable, RunnableBinding):
         outer = cast("Any", runnable)
-        if outer.kwargs:
-            return outer, config
+        if outer.kwargs and not hasattr(outer, "aget_state"):
+            return outer, config, kwargs  # A model with its tools: only the binding knows how to give them.
+        kwargs = {**outer.kwargs, **kwargs}
         runnable, config = (
             outer.bound,
             cast("dict[str, Any]", merge_configs(outer.config, cast("Any", config))),
         )
-    return runnable, config
+    return runnable, config, kwargs

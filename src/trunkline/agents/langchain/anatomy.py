@@ -4,7 +4,8 @@
 to a graph that is compiled already. A session's MCP servers and a front end's own tools come later
 than that. So the graph is copied with two doors: every request to the model may be changed, and every
 tool call goes through a wrapper. The copy shares everything else; the original is left alone. A graph
-that is built otherwise (a plain StateGraph) gets the door to its tools only.
+that is built otherwise (a plain StateGraph) gets the door to its tools only. Agents that are nodes of
+a graph get their own doors.
 
 These are insides of LangChain: ``tests/agents/langchain/test_anatomy.py`` fails when they move.
 """
@@ -21,6 +22,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
 
 from trunkline.errors import AgentError
 
@@ -56,6 +58,10 @@ def open_doors(graph: Any, change: Change, wrap: Wrap) -> Doors:
         elif (changed := _changed_model(bound, change)) is not None:
             nodes[name] = node.copy({"bound": changed})
             model = True
+        elif isinstance(bound, Pregel):
+            inner = open_doors(bound, change, wrap)
+            nodes[name] = node.copy({"bound": inner.graph, "subgraphs": [inner.graph]})
+            model, tools = model or inner.model, tools or inner.tools
     opened = copy.copy(graph)
     opened.nodes = nodes
     return Doors(opened, model=model, tools=tools)
@@ -134,10 +140,11 @@ def _nodes(graph: Any) -> dict[str, Any]:
 
 
 def tools_in(graph: Any) -> dict[str, BaseTool]:
-    """The tools of a graph's tool nodes, by name."""
+    """The tools of a graph's tool nodes, and of the graphs in it, by name."""
     found: dict[str, BaseTool] = {}
     for node in _nodes(graph).values():
-        found.update(getattr(getattr(node, "bound", None), "tools_by_name", {}))
+        bound = getattr(node, "bound", None)
+        found.update(tools_in(bound) if isinstance(bound, Pregel) else getattr(bound, "tools_by_name", {}))
     return found
 
 

@@ -36,7 +36,8 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
             return _told(await carry_out(request, execute, current_voice()))
         except (GraphBubbleUp, TurnCancelled):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            # A tool that gives up as a program does must not end everybody else's session.
             if raise_errors or _is_invalid_resume(error):
                 raise
             call = request.tool_call

@@ -311,6 +311,11 @@ class Emitter:
             if where == lane and call.raised is not None:
                 self._end(lane, call, "failed", call.raised)
 
+    def abandon(self, reason: str) -> None:
+        """Say that the calls that are still open come to nothing."""
+        for (lane, _), call in self._calls.items():
+            self._end(lane, call, "failed", reason)
+
     def tool_failed(self, lane: str | None, native_id: str, reason: str) -> None:
         """Say that a call failed."""
         if (call := self._calls.get((lane, native_id))) is not None:
@@ -458,6 +463,8 @@ def plain(value: Any) -> Any:
         pass
     else:
         return value
+    if isinstance(value, str):
+        return value  # Half a character: whoever carries it replaces it.
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         try:

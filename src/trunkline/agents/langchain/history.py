@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage, convert_to_messages
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import events as ev
@@ -21,7 +21,15 @@ from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, TextPart
 from trunkline.folding import fold
 
-__all__ = ["UNANSWERED", "conversation_of", "messages_of", "result_of", "unanswered_calls"]
+__all__ = [
+    "UNANSWERED",
+    "conversation_of",
+    "messages_of",
+    "name_messages",
+    "read_messages",
+    "result_of",
+    "unanswered_calls",
+]
 
 _HUMAN = ("human", "HumanMessageChunk")
 _SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
@@ -112,6 +120,25 @@ def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
 # -- the way back ------------------------------------------------------------------------------------
 
 
+def read_messages(given: Any) -> list[Any]:
+    """Give the messages that a graph's state holds, as dicts and pairs too; what is none is left out."""
+    found: list[Any] = []
+    for one in cast("list[Any]", given) if isinstance(given, list | tuple) else ():
+        try:
+            found += [one] if isinstance(one, BaseMessage) else convert_to_messages([one])
+        except (NotImplementedError, ValueError):
+            continue
+    return found
+
+
+def name_messages(messages: Iterable[Any]) -> list[Any]:
+    """Name messages that have no id by their places: a reducer other than LangGraph's own gives none."""
+    return [
+        one if one.id is not None else one.model_copy(update={"id": f"message-{place}"})
+        for place, one in enumerate(messages)
+    ]
+
+
 def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None = None) -> Conversation:
     """Tell a thread as a conversation: every message of a person begins a turn.
 
@@ -120,10 +147,10 @@ def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None =
     mapper = mapper or ContentBlockMapper()
     said: list[ev.Event] = []
     emitter = Emitter(said.append, None, mapper=mapper)
-    for number, message in enumerate(_left(messages)):
+    for message in _left(name_messages(messages)):
         if message.type in _HUMAN:
             content = mapper.content_of(message)
-            said.append(ev.UserMessage(message_id=message.id or f"message-{number}", content=content))
+            said.append(ev.UserMessage(message_id=message.id, content=content))
             continue
         if message.type != "tool":
             # Some models count their calls anew in every message.

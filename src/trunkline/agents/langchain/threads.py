@@ -15,7 +15,7 @@ from langgraph.graph import END, START
 from langgraph.types import StateSnapshot, StateUpdate
 
 from trunkline.agents.langchain.content import ContentBlockMapper
-from trunkline.agents.langchain.history import conversation_of, result_of, unanswered_calls
+from trunkline.agents.langchain.history import conversation_of, read_messages, result_of, unanswered_calls
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.view import SessionView
@@ -46,8 +46,7 @@ def _config(thread_id: str) -> dict[str, Any]:
 
 def _messages(state: Any) -> list[Any]:
     values = state.values
-    found: Any = cast("dict[str, Any]", values).get("messages") if isinstance(values, dict) else None
-    return cast("list[Any]", found) if isinstance(found, list) else []
+    return read_messages(cast("dict[str, Any]", values).get("messages")) if isinstance(values, dict) else []
 
 
 async def history(

@@ -22,7 +22,7 @@ from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.dynamic import answer_dangling, find_tool, gather_tools, tell_unbound
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
-from trunkline.agents.langchain.history import messages_of, unanswered_calls
+from trunkline.agents.langchain.history import messages_of, name_messages, read_messages, unanswered_calls
 from trunkline.agents.langchain.interrupts import (
     OpenCalls,
     Pending,
@@ -49,6 +49,7 @@ log = logging.getLogger("trunkline.langchain")
 
 _REPAIR_WITHIN = 3.0
 _MODES = ["updates", "values", "custom"]
+_NOT_RUN = "The agent stopped before it ran this call."
 
 
 class Voyage:
@@ -119,7 +120,7 @@ class Voyage:
             # A process that died in a turn left its thread as it was.
             await self._repair(self._ctx.history)
             values = (await self._snapshot()).values
-        thread = cast("list[Any]", values.get("messages") or [])
+        thread = read_messages(values.get("messages"))
         untold = [] if thread else messages_of(await self._ctx.history(), self._agent.mapper)
         self._emitter.known(thread or untold)
         self._emitter.known_plan(plan_in(values))
@@ -136,7 +137,7 @@ class Voyage:
 
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""
-        self._emitter.known((await self._snapshot()).values.get("messages", []))
+        self._emitter.known(read_messages((await self._snapshot()).values.get("messages")))
         told = await self._ctx.said()
         self._emitter.recall(told.calls.values())
         self._calls.recall(told)
@@ -155,9 +156,11 @@ class Voyage:
             await self._settle()
             raise
         except Exception as error:
-            self._emitter.settle(None)
-            await self._settle()
             reason = map_to_stop_reason(error)
+            self._emitter.settle(None)
+            if reason != "end_turn":
+                self._emitter.abandon(_NOT_RUN)
+            await self._settle()
             if reason == "end_turn":
                 log.warning("the agent failed", exc_info=error)
                 yield ev.TurnFailed(code=code_of(error), message=explain(error))
@@ -165,6 +168,7 @@ class Voyage:
                 yield ev.TurnFinished(stop_reason=reason)
             return
         self._emitter.settle(None)
+        self._emitter.abandon(_NOT_RUN)
         self._state.finish()
         if not self._agent.doors.model:
             tell_unbound(self._voice)
@@ -184,11 +188,12 @@ class Voyage:
         if not self._agent.is_graph:
             return _END
         state = await self._snapshot()
+        messages = read_messages(state.values.get("messages"))
         if state.interrupts:
-            self._calls.add(None, unanswered_calls(state.values.get("messages", [])))
+            self._calls.add(None, unanswered_calls(messages))
             pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
             return Command(resume=resume_value(pending, await self._ask(pending)))
-        return await self._dangling(state.values.get("messages"))
+        return await self._dangling(messages)
 
     async def _dangling(self, messages: Any) -> Any:
         """Answer the calls of a graph that has no node for tools: they are for the session's own."""
@@ -223,9 +228,8 @@ class Voyage:
             async for piece in self._runnable.astream(payload, self._config):
                 self._piece(piece)
             return
-        async for space, mode, data in self._runnable.astream(
-            payload, self._config, stream_mode=_MODES, subgraphs=True
-        ):
+        how = {**self._agent.kwargs, "stream_mode": _MODES, "subgraphs": True}
+        async for space, mode, data in self._runnable.astream(payload, self._config, **how):
             if mode == "updates":
                 self._update(space, data)
             elif mode == "custom":
@@ -235,8 +239,8 @@ class Voyage:
 
     def _piece(self, piece: Any) -> None:
         """Say the output of a Runnable in which no model spoke: models speak by callback."""
-        if not self._emitter.spoke and isinstance(piece, str):
-            self._ctx.emit(piece)
+        if not self._emitter.spoke and isinstance(piece, str | AIMessage):
+            self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
 
     def _update(self, space: tuple[str, ...], data: Any) -> None:
         lane = self._lane_of(space)
@@ -259,14 +263,11 @@ class Voyage:
         if not isinstance(values, dict):
             return
         told = cast("dict[str, Any]", values)
-        new: list[Any] = []
-        for message in reversed(cast("list[Any]", told.get("messages") or [])):
-            message_id = getattr(message, "id", None)
-            if message_id is None or message.type == "human" or self._emitter.is_said(message_id):
-                break
-            new.append(message)
-        for message in reversed(new):
-            self._message(None, message)
+        messages = name_messages(read_messages(told.get("messages")))
+        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        for message in messages[begin + 1 :]:
+            if not self._emitter.is_said(message.id):
+                self._message(None, message)
         self._state.tell(told)
 
     def _message(self, lane: str | None, message: Any) -> None:

@@ -1,0 +1,138 @@
+"""Graphs that are built in other ways than create_agent builds them, and what is seen of them."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState
+from langgraph.prebuilt import ToolRuntime
+
+from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.worlds import collect, only, text_of, world
+from trunkline import adapt
+from trunkline import events as ev
+from trunkline.testing.chat import ScriptedChatModel, call
+
+
+class Appended(TypedDict):
+    """A state whose messages are only ever appended: nobody gives them ids or makes them messages."""
+
+    messages: Annotated[list[Any], operator.add]
+
+
+def graph_of(node: Any, state: Any = MessagesState, **options: Any) -> Any:
+    """A graph with one node."""
+    builder = StateGraph(state)
+    builder.add_node("node", node)
+    builder.add_edge(START, "node")
+    return builder.compile(**options)
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+@pytest.mark.parametrize(
+    "answer", [AIMessage("Fine."), {"role": "assistant", "content": "Fine."}, ("ai", "Fine.")]
+)
+async def test_messages_without_ids_are_said_once_in_every_turn(answer: Any, saver: Any) -> None:
+    def node(state: Appended) -> dict[str, Any]:
+        return {"messages": [answer]}
+
+    agent = adapt(graph_of(node, Appended, checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create()
+        turns = [await collect(session, prompt) for prompt in ("one", "two")]
+        loaded = await session.history()
+    assert [text_of(events) for events in turns] == ["Fine.", "Fine."]
+    assert [message.text for message in loaded.messages] == ["one", "Fine.", "two", "Fine."]
+
+
+async def test_a_message_that_a_node_puts_before_its_models_is_not_lost() -> None:
+    model = ScriptedChatModel("of the model")
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage("before"), await model.ainvoke(state["messages"]), AIMessage("after")]}
+
+    async with world(adapt(graph_of(node))) as hub:
+        events = await collect(await hub.create(), "go")
+    assert sorted(message.text for message in folded(events).messages[1:]) == [
+        "after",
+        "before",
+        "of the model",
+    ]
+
+
+async def test_a_runnable_that_gives_a_message_without_a_model_says_it() -> None:
+    def reply(text: str) -> AIMessage:
+        return AIMessage(f"{text}, too")
+
+    async with world(adapt(RunnableLambda(reply))) as hub:
+        assert text_of(await collect(await hub.create(), "me")) == "me, too"
+
+
+async def test_a_tool_that_raises_in_an_agent_that_is_a_node_is_a_failed_call_and_the_turn_goes_on() -> None:
+    inner = create_agent(ScriptedChatModel([call("broken", {}, "b1")], "Sorry."), [broken], name="inner")
+    async with world(adapt(graph_of(graph_of(inner), checkpointer=InMemorySaver()))) as hub:
+        events = await collect(await hub.create(), "go")
+    assert (calls_of(events)["b1"].status, text_of(events)) == ("failed", "Sorry.")
+
+
+async def test_a_tool_that_exits_fails_and_takes_nobody_with_it() -> None:
+    @tool
+    def leave() -> str:
+        """Leave the program."""
+        sys.exit(3)
+
+    agent, _ = agent_of([call("leave", {}, "l1")], "Still here.", tools=[leave])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    assert (calls_of(events)["l1"].reason, text_of(events)) == ("Error: SystemExit: 3", "Still here.")
+
+
+async def test_a_call_that_a_limit_kept_from_running_is_failed_by_the_agent_and_not_blamed_on_it() -> None:
+    answers = [[call("weather", {"city": str(number)})] for number in range(9)]
+    model = ScriptedChatModel(*answers)
+    agent = create_agent(model, [weather], checkpointer=InMemorySaver()).with_config(recursion_limit=3)
+    async with world(adapt(agent)) as hub:
+        events = await collect(await hub.create(), "go")
+    assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="max_turn_requests")
+    assert [made.status for made in calls_of(events).values()] == ["completed", "failed"]
+    assert not only(events, ev.Notice)
+
+
+@dataclass
+class Who:
+    name: str
+
+
+async def test_the_context_that_is_bound_to_an_agent_reaches_its_tools() -> None:
+    @tool
+    def whoami(runtime: ToolRuntime[Who, Any]) -> str:
+        """Tell who asks."""
+        return runtime.context.name
+
+    model = ScriptedChatModel([call("whoami", {}, "w1")], "There.")
+    agent = create_agent(model, [whoami], context_schema=Who).bind(context=Who("Ada"))
+    async with world(adapt(agent)) as hub:
+        events = await collect(await hub.create(), "go")
+    assert calls_of(events)["w1"].raw_output == "Ada"
+
+
+async def test_half_a_character_in_a_result_or_in_arguments_spoils_nothing_else() -> None:
+    @tool
+    def halve(text: str) -> str:
+        """Give half a character."""
+        return "half \ud83d"
+
+    agent, _ = agent_of([call("halve", '{"text": "\ud83d"}', "h1")], "Done.", tools=[halve])
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    made = calls_of(events)["h1"]
+    assert (made.status, made.input, made.raw_output) == ("completed", {"text": "\ufffd"}, "half \ufffd")
