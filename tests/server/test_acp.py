@@ -191,12 +191,25 @@ async def test_a_login_of_the_agent_takes_the_scope_admin(dial: Dial) -> None:
         async with dial(client, headers=bearer("she-only-prompts-")) as caller:
             await caller.greet()
             error = await caller.refused("authenticate", methodId="demo-login")
-            assert "admin" in str(error)
+            assert (error.rpc_code, error.data) == (-32600, {"code": "scope"})
         async with dial(client, headers=bearer("the-secret-of-ada")) as caller:
             await caller.greet()
             assert (await caller.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
             await caller.call("authenticate", methodId="demo-login")
             assert await caller.open()
+
+
+async def test_what_a_token_does_not_open_is_refused_as_over_http(dial: Dial) -> None:
+    async with (
+        served(tokens=TOKENS) as (_, client),
+        dial(client, headers=bearer("she-only-prompts-")) as caller,
+    ):
+        await caller.greet()
+        session_id = await caller.open()
+        for method, scope in (("session/set_mode", "answer"), ("session/delete", "admin")):
+            error = await caller.refused(method, sessionId=session_id, modeId="code")
+            assert f"the scope {scope!r}" in str(error)
+        assert (await caller.prompt(session_id, "/text"))["stopReason"] == "end_turn"
 
 
 async def test_no_client_starts_programs_on_the_server_unless_it_is_allowed(dial: Dial) -> None:

@@ -22,7 +22,7 @@ __all__ = ["command"]
 _CHOSEN = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
 _UNFIT = re.compile(r"[^A-Za-z0-9._~-]+")
 
-_HELP = """Serve the agents TARGET... over HTTP: AG-UI, CopilotKit, and sessions.
+_HELP = """Serve the agents TARGET... over HTTP: AG-UI, CopilotKit, ACP, and sessions.
 
 Only this machine can call it, and only with the token that is printed once at the start. The first
 TARGET answers at /agui, each at /agui/NAME; NAME=TARGET chooses the name.
@@ -152,7 +152,7 @@ def _greet(url: str, names: list[str], token: str | None, *, unlocked: bool) -> 
     """Say where everything is; the token stands behind a #, which browsers and proxies keep to themselves."""
     lines = [f"Trunkline serves {', '.join(names)} at {url}/" + (f"#token={token}" if token else "")]
     lines += [f"  AG-UI       {url}/agui" + ("" if len(names) == 1 else f" (each: {url}/agui/NAME)")]
-    lines += [f"  CopilotKit  {url}/copilotkit", f"  sessions    {url}/sessions"]
+    lines += [f"  CopilotKit  {url}/copilotkit", f"  ACP         {url}/acp", f"  sessions    {url}/sessions"]
     if unlocked:
         return [*lines, "There is no token: every program of this machine may use it. Ctrl-C stops."]
     return [*lines, "Send the token as the header Authorization: Bearer TOKEN. Ctrl-C stops."]

@@ -21,12 +21,19 @@ from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Messag
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
-from trunkline.server.tokens import Access
+from trunkline.server.tokens import Access, PermissionScope
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
 __all__ = ["Caller", "Callers", "Farewell", "HttpCaller", "Reading"]
 
-_ADMIN = frozenset({"authenticate", "logout"})
+_NEEDS: dict[str, PermissionScope] = {
+    # An agent has one login, for everybody.
+    "authenticate": "admin",
+    "logout": "admin",
+    "session/delete": "admin",
+    "session/set_mode": "answer",
+    "session/set_config_option": "answer",
+}
 
 
 class Farewell(NamedTuple):
@@ -228,9 +235,10 @@ class _Guard:
 
     async def handle(self, method: str, params: Params) -> Any:
         """Carry out a request, or refuse it."""
-        if method in _ADMIN and "admin" not in self._access.scopes:
-            # An agent has one login, for everybody.
-            raise RpcError(INVALID_REQUEST, "this token may not do that: it takes one with the scope 'admin'")
+        needed = _NEEDS.get(method, "prompt")
+        if needed not in self._access.scopes:
+            why = f"this token may not do that: it takes one with the scope {needed!r}"
+            raise RpcError(INVALID_REQUEST, why, {"code": "scope"})
         if not self._exchange.limits.client_programs and _names_programs(params):
             raise RpcError(
                 INVALID_PARAMS,
