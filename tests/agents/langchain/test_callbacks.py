@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
@@ -43,13 +44,22 @@ def model() -> ScriptedChatModel:
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
 async def test_tokens_arrive_one_by_one_while_the_model_speaks(plain: bool) -> None:
     seen: list[int] = []
-    transport = RecordingTransport()
+    heard = threading.Semaphore(1)
+
+    class Heard(RecordingTransport):
+        def emit(self, method: str, params: Any = None) -> None:
+            super().emit(method, params)
+            heard.release()
 
     class Watched(ScriptedChatModel):
         def _perform(self, answer: Any, messages: Any) -> Any:
             for chunk in super()._perform(answer, messages):
+                # A plain run is in a thread of its own, and its words come through the loop of the test.
+                assert heard.acquire(timeout=5)
                 seen.append(len(transport.updates))
                 yield chunk
+
+    transport = Heard()
 
     handler = TrunklineCallbackHandler(transport=transport)
     script: Any = Watched
