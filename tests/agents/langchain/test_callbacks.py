@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import logging
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from uuid import uuid4
