@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ async def suspended(
     """A session of a scene that waits for its answers: this process's own, or one of the dead."""
     if restarted:
         shutil.copytree(killed, folder, dirs_exist_ok=True)
-    folder.mkdir(exist_ok=True)
+    os.makedirs(folder, exist_ok=True)
     async with staged(folder, name) as (hub, _, model):
         if restarted:
             session = await hub.session(name)
