@@ -276,6 +276,70 @@ def test_what_a_call_prints_is_an_activity_where_those_are_wanted() -> None:
     assert told(*events)[2]["content"] == "ab"
 
 
+@pytest.mark.parametrize("status", ["denied", "failed"])
+def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(status: Any) -> None:
+    encoder = encoder_of()
+    said = feed(
+        encoder,
+        text("m1"),
+        call(message_id="m1"),
+        call("c2", message_id="m1"),
+        update(status=status, reason="no"),
+        update("c2", status="completed"),
+        update(result_message_id="r1"),
+        text("m2"),
+        FINISHED,
+    )
+
+    results = [event["messageId"] for event in said if event["type"] == "TOOL_CALL_RESULT"]
+    assert results == ["c2:result", "r1"]
+    assert not encoder.renamed
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        text("m1"),
+        text("m2"),
+        ev.Thought(message_id="m2", delta="hm"),
+        call("c2"),
+        ev.TurnFinished(stop_reason="cancelled"),
+        ev.TurnFailed(code="x", message="y"),
+    ],
+)
+def test_a_result_whose_message_never_comes_is_told_before_anything_else_is(event: Any) -> None:
+    said = told(text("m1"), call(message_id="m1"), update(status="denied", reason="no"), event)
+
+    (at,) = [number for number, one in enumerate(said) if one["type"] == "TOOL_CALL_RESULT"]
+    assert said[at]["messageId"] == "c1:result"
+    assert kinds(said)[at - 1] == "TOOL_CALL_END"
+
+
+def test_the_result_of_a_subagent_is_told_before_that_ends_and_no_other_lane_hurries_it() -> None:
+    said = told(
+        started("l1"),
+        call(lane="l1"),
+        update(lane="l1", status="denied"),
+        text("m1"),
+        ev.SubagentFinished(lane="l1"),
+        FINISHED,
+    )
+
+    places = [
+        kinds(said).index(kind) for kind in ("TEXT_MESSAGE_START", "TOOL_CALL_RESULT", "SUBAGENT_FINISHED")
+    ]
+    assert places == sorted(places)
+
+
+def test_a_name_that_comes_after_its_result_needs_the_client_to_begin_anew() -> None:
+    encoder = encoder_of()
+    feed(encoder, call(), update(status="completed"), update(result_message_id="c1:result"))
+    assert not encoder.renamed
+    feed(encoder, update(result_message_id="r1"))
+
+    assert encoder.renamed
+
+
 def test_a_terminals_output_is_the_result_of_its_call() -> None:
     said = told(
         call(),

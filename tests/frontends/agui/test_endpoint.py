@@ -294,6 +294,23 @@ async def test_edited_arguments_are_what_the_client_holds_in_the_end() -> None:
         await check_equal(endpoint, client)
 
 
+async def test_a_result_that_is_named_after_it_was_told_stands_where_it_was() -> None:
+    async def names_late(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        call_id = ctx.start_call("f", {"a": 1})
+        yield ev.ToolUpdate(call_id=call_id, status="completed", raw_output="done")
+        yield "It is done. "
+        yield ev.ToolUpdate(call_id=call_id, result_message_id="named")
+
+    async with world(names_late) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        await talk(endpoint, client, "go")
+
+        await check_equal(endpoint, client)
+        assert [message["role"] for message in client.messages] == ["user", "assistant", "tool", "assistant"]
+        assert client.find("named") is not None
+
+
 async def test_a_resume_that_comes_too_late_brings_the_client_up_to_date_and_frees_it() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)

@@ -17,39 +17,20 @@ from trunkline.cursor import Entry
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.codes import ErrorCode, code_for
+from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
 from trunkline.frontends.agui.results import TAIL, about_call, part_of
 from trunkline.frontends.agui.state import StateView
+from trunkline.frontends.agui.usage import usage_of
 from trunkline.questions import ClientCall
 
 __all__ = ["LOSSES", "AguiEncoder"]
 
-LOSSES: dict[type[ev.Event], str] = {
-    ev.TurnStarted: "the run itself is the start",
-    ev.TurnResumed: "the next run shows it",
-    ev.PromptQueued: "a second run of a thread is refused (409)",
-    ev.PromptDropped: "a second run of a thread is refused (409)",
-    ev.Rewound: "a messages snapshot shows the shorter history",
-    ev.RunOpened: "the journal's own",
-    ev.RunClosed: "the journal's own",
-    ev.UserMessage: "the client brought it",
-    ev.Answered: "the result of the call shows it",
-    ev.TerminalOutput: "the result of its call brings the output",
-}
-"""Events that this protocol has no form for, and where their meaning goes instead."""
-
 _FINAL = ev.FINAL_STATUSES
 _UNDER_WAY = _FINAL | {"in_progress"}
-_NAMES: dict[type[Any], str] = {
-    ev.Notice: "trunkline.notice",
-    ev.Compaction: "trunkline.compaction",
-    ev.Usage: "trunkline.usage",
-    ev.ConfigChanged: "trunkline.config",
-    ev.CommandsChanged: "trunkline.commands",
-    ev.InfoChanged: "trunkline.info",
-}
-"""What AG-UI has no event for is a CUSTOM of one of these names."""
+_EARLY = frozenset({"failed", "denied"})
+"""What is known of a call before its framework has made a message of it."""
 
 Out = list[wire.AguiEvent]
 
@@ -86,10 +67,14 @@ class AguiEncoder:
         """Subagents that this run knows."""
         self._terminals: dict[str, str] = {}
         self._media_count: dict[str, int] = {}
+        self._held: dict[str, CallView] = {}
+        """Calls that went wrong, and whose message is not known yet."""
         self._over = False
         self._at: int | None = None
         self.outdated = False
         """Whether a client that heard all of this still lacks something: a snapshot has to bring it."""
+        self.renamed = False
+        """Whether a result got its name after it was told: the client has to begin anew."""
 
     # -- the translator ----------------------------------------------------------------------------
 
@@ -148,6 +133,7 @@ class AguiEncoder:
         self._over = False
         owner = self._owners.setdefault(message_id, event.lane)
         said, lane = self._lane(owner)
+        said += self._release(owner)
         said += lane.say_text(message_id, self._at)
         said.append(
             wire.TextMessageContent(
@@ -161,7 +147,9 @@ class AguiEncoder:
         return said
 
     def _thought(self, event: ev.Thought) -> Out:
-        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
+        owner = self._owners.setdefault(event.message_id, event.lane)
+        said, lane = self._lane(owner)
+        said += self._release(owner)
         return said + lane.think(event.message_id, event.delta, event.signature, self._at)
 
     def _media(self, event: ev.Media) -> Out:
@@ -188,6 +176,7 @@ class AguiEncoder:
             # A call belongs to the message that carries it.
             owner = self._owners.setdefault(event.message_id, owner)
         said, lane = self._lane(owner)
+        said += self._release(owner)
         said += lane.stop_thinking(event.message_id, self._at)
         call = self._calls[event.call_id] = CallView(event.call_id, owner, event.message_id)
         said.append(
@@ -236,12 +225,32 @@ class AguiEncoder:
             self.outdated = True
         if event.output is not None and self._options.emit_activities:
             said += call.show_output(self._at)
+        if event.result_message_id is not None and call.told_id not in (None, event.result_message_id):
+            self.renamed = True
+        if not self._options.emit_tool_results or call.call_id in self._brought:
+            return said
         if event.status in _FINAL and not call.answered:
             call.answered = True
-            if self._options.emit_tool_results and call.call_id not in self._brought:
-                limit = self._options.max_ui_payload_size
-                said.append(call.result(self._at, limit, self._terminals, modern=self._modern))
+            if event.status in _EARLY and call.result_id is None:
+                lane.speaking = None
+                self._held[call.call_id] = call
+            else:
+                said.append(self._result(call))
+        elif event.result_message_id is not None and self._held.pop(call.call_id, None) is not None:
+            said.append(self._result(call))
         return said
+
+    def _result(self, call: CallView) -> wire.AguiEvent:
+        return call.result(self._at, self._options.max_ui_payload_size, self._terminals, modern=self._modern)
+
+    def _release(self, lane: str | None) -> Out:
+        """Say the results of a lane that waited for their names: it goes on, so they have none."""
+        if not self._held:
+            return []
+        ready = [call for call in self._held.values() if call.lane == lane]
+        for call in ready:
+            del self._held[call.call_id]
+        return [self._result(call) for call in ready]
 
     def _printed(self, event: ev.TerminalOutput) -> Out:
         self._terminals[event.terminal_id] = (self._terminals.get(event.terminal_id, "") + event.data)[-TAIL:]
@@ -282,7 +291,7 @@ class AguiEncoder:
     # -- the end -----------------------------------------------------------------------------------
 
     def _turn_finished(self, event: ev.TurnFinished) -> Out:
-        usage = _usage(event.usage)
+        usage = usage_of(event.usage)
         if event.stop_reason == "cancelled" and self._modern:
             return self._finish(self._finished({"type": "cancelled"}, usage=usage))
         result = None if event.stop_reason == "end_turn" else {"stopReason": event.stop_reason}
@@ -300,7 +309,7 @@ class AguiEncoder:
                 timestamp=self._at,
                 message=message,
                 code=None if level == "none" else code,
-                usage=_usage(event.usage) if self._modern else None,
+                usage=usage_of(event.usage) if self._modern else None,
                 metadata=metadata if self._modern else None,
             )
         )
@@ -322,6 +331,7 @@ class AguiEncoder:
         said: Out = []
         failed = isinstance(terminal, wire.RunError)
         for name, lane in reversed(self._lanes.items()):
+            said += self._release(name)
             waiting = None if suspended is None else self._asked_below(name, suspended)
             said += lane.close(self._at, failed=failed, suspended=waiting)
         self._started.clear()
@@ -362,6 +372,7 @@ class AguiEncoder:
 
     def _subagent_finished(self, event: ev.SubagentFinished) -> Out:
         said, lane = self._lane(event.lane)
+        said += self._release(event.lane)
         return said if lane.over else said + lane.finish(event, self._at)
 
     def _step_started(self, event: ev.StepStarted) -> Out:
@@ -417,7 +428,7 @@ class AguiEncoder:
         ]
 
     def _told(self, event: Any) -> Out:
-        return [self._named(_NAMES[type(event)], _fields(event), event)]
+        return [self._named(NAMES[type(event)], _fields(event), event)]
 
     def _show(self, kind: str, message_id: str, value: dict[str, Any], event: ev.Event) -> Out:
         """Show something that is not text: as an activity, or by name to whoever looks for it."""
@@ -478,22 +489,3 @@ def _fields(value: Any, *, every: bool = False) -> dict[str, Any]:
         return msgspec.structs.asdict(value)
     told = msgspec.to_builtins(value)
     return {key: item for key, item in told.items() if key not in ("type", "turn_id", "lane", "meta")}
-
-
-def _usage(spent: tuple[ev.TokenUsage, ...]) -> tuple[wire.TokenUsage, ...] | None:
-    return (
-        tuple(
-            wire.TokenUsage(
-                provider=usage.provider,
-                model=usage.model,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-                total_tokens=usage.input_tokens + usage.output_tokens,
-                reasoning_tokens=usage.reasoning_tokens or None,
-                cached_input_tokens=usage.cached_input_tokens or None,
-                cache_write_input_tokens=usage.cache_write_tokens or None,
-            )
-            for usage in spent
-        )
-        or None
-    )

@@ -23,6 +23,7 @@ from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern, says_state
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.snapshots import clearing, is_light
 from trunkline.frontends.agui.standing import Place, Standing, stand
 from trunkline.hub import Hub
 from trunkline.session import Session
@@ -198,7 +199,10 @@ class AguiRun:
             # Closed by name: one that is only dropped would still count as a reader for a while.
             async with contextlib.aclosing(aiter(window)) as batches:
                 async for place, said in batches:
-                    yield place, await self._with_snapshot(place, said)
+                    told = await self._with_snapshot(place, said)
+                    # From here on the client may leave: whoever has seen the end need not stay for more.
+                    self._over = isinstance(told[-1], wire.RunFinished | wire.RunError)
+                    yield place, told
             self._over = True
         except TrunklineError as error:
             log.warning("a run of thread %s failed: %s", self.session.session_id, error)
@@ -228,11 +232,16 @@ class AguiRun:
         if not isinstance(last, wire.RunFinished | wire.RunError):
             return said
         asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
-        if not asks and not self._encoder.outdated:
+        encoder = self._encoder
+        if not (asks or encoder.outdated or encoder.renamed):
             return said
         standing = await stand(self.session, Place("", place))
         messages = standing.messages(self._options, modern=self._modern)
-        return [*said[:-1], wire.MessagesSnapshot(timestamp=_now(), messages=messages), last]
+        if not is_light(messages):
+            return said
+        told = [clearing(messages), messages] if encoder.renamed else [messages]
+        snapshots = [wire.MessagesSnapshot(timestamp=_now(), messages=one) for one in told]
+        return [*said[:-1], *snapshots, last]
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
         """End a run that came too late: the thread is free for the next message."""

@@ -33,6 +33,7 @@ class CallView:
         "reason",
         "result_id",
         "status",
+        "told_id",
     )
 
     def __init__(self, call_id: str, lane: str | None, message_id: str | None = None) -> None:
@@ -51,6 +52,8 @@ class CallView:
         self.raw_output: Any = None
         self.reason: str | None = None
         self.result_id: str | None = None
+        self.told_id: str | None = None
+        """The id under which the result was told."""
 
     def take(self, event: ev.ToolUpdate) -> None:
         """Keep what an update says."""
@@ -104,10 +107,11 @@ class CallView:
     ) -> wire.ToolCallResult:
         """Say what the call gave back, or why it did not."""
         content, about = result_of(self, terminals, limit, modern=modern)
+        self.told_id = self.result_id or f"{self.call_id}:result"
         return wire.ToolCallResult(
             timestamp=at,
             subagent_run_id=self.lane,
-            message_id=self.result_id or f"{self.call_id}:result",
+            message_id=self.told_id,
             tool_call_id=self.call_id,
             content=content,
             metadata=about,

@@ -20,6 +20,7 @@ from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.snapshots import clearing, fitting, is_light
 from trunkline.session import Session
 
 __all__ = ["Place", "Standing", "stand"]
@@ -78,9 +79,11 @@ class Standing:
         """Say what the client does not know; ``whole`` tells it everything, whatever it has."""
         said: list[wire.AguiEvent] = []
         messages = self.messages(options, modern=modern)
-        if whole or self._has_open_calls() or self._differs(messages, told.messages):
+        if whole or self._differs(messages, told.messages):
             if _would_mix(messages, told.messages):
-                said.append(wire.MessagesSnapshot(timestamp=at, messages=_clearing(messages)))
+                said.append(wire.MessagesSnapshot(timestamp=at, messages=clearing(messages)))
+            said.append(wire.MessagesSnapshot(timestamp=at, messages=fitting(messages)))
+        elif self._has_open_calls() and is_light(messages):
             said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
         state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
         if shows and state is not None and (whole or state != told.state):
@@ -107,12 +110,6 @@ def _would_mix(ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bo
     places = {message["id"]: place for place, message in enumerate(ours)}
     kept = [places[message.id] for message in theirs if message.id in places]
     return kept != list(range(len(kept)))
-
-
-def _clearing(ours: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A snapshot after which a client has nothing; it gives up its reasoning only for another one."""
-    thinks = any(message["role"] == "reasoning" for message in ours)
-    return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
 
 
 async def stand(session: Session, place: Place | None = None) -> Standing:

@@ -1,0 +1,70 @@
+"""Snapshots of messages that a client can take: it gives up on a frame of more than 10 MiB."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.results import shorten
+
+__all__ = ["clearing", "fitting", "is_light"]
+
+Told = dict[str, Any]
+
+_HEAVIEST = 8 * 1024 * 1024
+_SHORT_RESULT = 1024
+
+
+def is_light(messages: list[Told]) -> bool:
+    """Whether messages can be sent at once."""
+    return len(wire.encode(messages)) <= _HEAVIEST
+
+
+def clearing(messages: list[Told]) -> list[Told]:
+    """A snapshot before these, after which a client has nothing: else it leaves what it has in its place.
+
+    It gives up its reasoning only for another one.
+    """
+    thinks = any(message["role"] == "reasoning" for message in messages)
+    return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
+
+
+def fitting(messages: list[Told]) -> list[Told]:
+    """Lighten messages until they can be sent: shorter results, no attachments, and then only the newest."""
+    for lighten in (_without_long_results, _without_attachments):
+        if is_light(messages):
+            return messages
+        messages = [lighten(message) for message in messages]
+    room = _HEAVIEST
+    kept: list[Told] = []
+    for message in reversed(messages):
+        room -= len(wire.encode(message)) + 1
+        if room < 0:
+            break
+        kept.append(message)
+    return kept[::-1]
+
+
+def _without_long_results(message: Told) -> Told:
+    if message["role"] != "tool":
+        return message
+    content, facts = shorten(message["content"], _SHORT_RESULT)
+    if facts is None:
+        return message
+    known: Told = message.get("metadata") or {}
+    about: Told = known.get("trunkline") or {}
+    return {**message, "content": content, "metadata": {**known, "trunkline": {**facts, **about}}}
+
+
+def _without_attachments(message: Told) -> Told:
+    content: Any = message.get("content")
+    if message["role"] != "user" or not isinstance(content, list):
+        return message
+    return {**message, "content": [_named(part) for part in cast("list[Told]", content)]}
+
+
+def _named(part: Told) -> Told:
+    source: Told = part.get("source") or {}
+    if source.get("type") != "data":
+        return part
+    return {"type": "text", "text": f"[{part['type']} left out]"}

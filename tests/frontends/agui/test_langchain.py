@@ -1,0 +1,218 @@
+"""LangChain agents as AG-UI: what a client folds is the thread itself, message by message."""
+
+from __future__ import annotations
+
+import json
+import operator
+from typing import Annotated, Any
+
+import pytest
+from ag_ui_validate.pytest_plugin import validate_agui
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState
+from tests.agents.langchain.graphs import agent_of, broken, weather
+from tests.agents.langchain.loose import StateGraph
+from tests.agents.langchain.scenes import SCENES
+from tests.frontends.agui.reducer import Client, Told
+from tests.frontends.agui.talking import comparable, held, run, talk
+from tests.worlds import world
+
+from trunkline import adapt
+from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.testing.chat import ScriptedChatModel, call, chunks, thinks
+
+TWO = [call("weather", {"city": "Paris"}, "w1"), call("weather", {"city": "Rome"}, "w2")]
+
+
+async def thread_of(graph: Any, thread_id: str = "t1") -> list[Told]:
+    """The messages of a LangGraph thread, as AG-UI spells them."""
+    state = await graph.aget_state({"configurable": {"thread_id": thread_id}})
+    return [_told(message) for message in state.values["messages"]]
+
+
+def _told(message: Any) -> Told:
+    if isinstance(message, HumanMessage):
+        return {"id": message.id, "role": "user", "content": message.text}
+    if isinstance(message, ToolMessage):
+        return {
+            "id": message.id,
+            "role": "tool",
+            "toolCallId": message.tool_call_id,
+            "content": message.text,
+        }
+    assert isinstance(message, AIMessage)
+    calls = [(made["id"], made["name"], made["args"]) for made in message.tool_calls]
+    return {"id": message.id, "role": "assistant", "content": message.text, "calls": calls}
+
+
+def shown(client: Client) -> list[Told]:
+    """The messages of a client in the same form; a thread has reasoning inside of its messages."""
+    told: list[Told] = []
+    for message in comparable(client.messages):
+        if message["role"] == "reasoning" or "subagentRunId" in message:
+            continue
+        fields = {key: message[key] for key in ("id", "role", "toolCallId") if key in message}
+        if "toolCallId" in fields:
+            fields["toolCallId"] = native(fields["toolCallId"])
+        fields["content"] = message.get("content", "")
+        if message["role"] == "assistant":
+            fields["calls"] = [
+                (
+                    native(made["id"]),
+                    made["function"]["name"],
+                    json.loads(made["function"]["arguments"] or "{}"),
+                )
+                for made in message.get("toolCalls", ())
+            ]
+        told.append(fields)
+    return told
+
+
+def native(call_id: str) -> str:
+    """The id that the model gave to a call; where it used one again, the session tells them apart."""
+    return call_id.partition("~")[0]
+
+
+async def check_equal(endpoint: AguiEndpoint, client: Client, graph: Any) -> None:
+    """The client, the session and the thread hold the same messages in the same order, under the same ids."""
+    messages, state = await held(endpoint, client.thread_id)
+    assert comparable(client.messages) == comparable(messages)
+    assert client.state == ({} if state is None else state)
+    thread = comparable(await thread_of(graph, client.thread_id))
+    for message, one in zip(shown(client), thread, strict=True):
+        # Of a refusal a person reads the reason, and the model a sentence about it.
+        refused = message["role"] == "tool" and one["content"].endswith(message["content"])
+        assert message == ({**one, "content": message["content"]} if refused else one)
+
+
+def check_valid(events: list[Told]) -> None:
+    found = validate_agui(list(events))
+    assert (found.summary.errors, found.summary.warnings) == (0, 0), found.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("answers", "options"),
+    [
+        (["Hello there."], {}),
+        ([["Let me ", "see. ", *TWO], "Sunny in both."], {}),
+        ([chunks(*TWO, size=3), "Sunny."], {}),
+        ([[thinks("Where?"), "I look. ", *TWO], [thinks("So."), "Sunny."]], {}),
+        ([TWO, [call("weather", {"city": "Oslo"}, "w3")], "Sunny."], {}),
+        ([[call("weather", "{}", "w1")], "Where, please?"], {}),
+        ([["a", call("weather", {"city": "Rome"}, "w1")], "b"], {"streaming": False}),
+        ([[call("broken", {}, "b1"), *TWO], "Oh."], {"tools": (weather, broken)}),
+    ],
+    ids=["text", "tools", "pieces", "thoughts", "twice", "bad arguments", "whole", "broken"],
+)
+async def test_what_a_client_folds_is_the_thread(answers: list[Any], options: dict[str, Any]) -> None:
+    agent, _ = agent_of(*answers, each_turn=True, checkpointer=InMemorySaver(), **options)
+    async with world(agent) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        for prompt in ("Go!", "Again!"):
+            client.say(prompt, prompt)
+            check_valid(await run(endpoint, client))
+            await check_equal(endpoint, client, agent.runnable)
+
+
+@pytest.mark.parametrize("name", sorted(SCENES))
+@pytest.mark.parametrize("answer", ["yes", "no"])
+async def test_what_a_client_folds_is_the_thread_also_when_it_was_asked(name: str, answer: str) -> None:
+    made, count = SCENES[name]
+    graph, _ = made(InMemorySaver())
+    async with world(adapt(graph)) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("Go!", "u1")
+        check_valid(await run(endpoint, client))
+        assert len(client.interrupts) == count
+        while client.interrupts:
+            payload = payload_for(client.interrupts[0]) if answer == "yes" else "cancelled"
+            check_valid(await run(endpoint, client, resume=client.resume(every=payload)))
+
+        assert client.terminal["outcome"] == {"type": "success"}
+        await check_equal(endpoint, client, graph)
+
+
+def payload_for(interrupt: Told) -> Any:
+    """Say yes in the form that an interrupt asks for."""
+    if interrupt["reason"] == "tool_call":
+        return {"approved": True}
+    fields = interrupt["responseSchema"]["properties"]
+    samples = {"city": "Rome", "nights": 2}
+    return {
+        name: samples.get(name) or (field.get("enum") or [field.get("default", "blue")])[0]
+        for name, field in fields.items()
+    }
+
+
+@pytest.mark.parametrize("name", ["batched", "per_call"])
+async def test_edited_arguments_are_those_of_the_call_that_ran(name: str) -> None:
+    graph, _ = SCENES[name][0](InMemorySaver())
+    async with world(adapt(graph)) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("Go!", "u1")
+        await run(endpoint, client)
+        edited = {"approved": True, "editedArgs": {"path": "other"}}
+        await run(endpoint, client, resume=client.resume(every=edited))
+        messages, _ = await held(endpoint, "t1")
+
+    assert comparable(client.messages) == comparable(messages)
+    (called,) = [message for message in shown(client) if message.get("calls")]
+    assert [args for _, name, args in called["calls"] if name == "delete"] == [{"path": "other"}] * 2
+    results = [message["content"] for message in client.messages if message["role"] == "tool"]
+    assert sum("other" in result for result in results) == 2
+
+
+async def test_the_state_of_a_graph_is_the_shared_state() -> None:
+    class Notes(MessagesState):
+        notes: Annotated[list[str], operator.add]
+
+    model = ScriptedChatModel("Noted.", each_turn=True)
+
+    async def note(state: Notes) -> dict[str, Any]:
+        said = await model.ainvoke(state["messages"])
+        return {"messages": [said], "notes": [str(state["messages"][-1].content)]}
+
+    builder = StateGraph(Notes)
+    builder.add_node("note", note)
+    builder.add_edge(START, "note")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    async with world(adapt(graph)) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        for prompt in ("milk", "bread"):
+            check_valid(await talk(endpoint, client, prompt))
+
+        assert client.state == {"notes": ["milk", "bread"]}
+        await check_equal(endpoint, client, graph)
+
+
+async def test_a_message_that_is_asked_again_goes_back_in_the_thread() -> None:
+    agent, model = agent_of("One.", "Two.", "Other.", checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        await talk(endpoint, client, "a")
+        await talk(endpoint, client, "b")
+        client.messages.pop()
+        await run(endpoint, client)
+
+        await check_equal(endpoint, client, agent.runnable)
+        assert [message.content for message in model.calls[-1].messages] == ["a", "One.", "b"]
+        assert client.messages[-1]["content"] == "Other."
+
+
+async def test_a_thread_that_was_talked_to_elsewhere_is_shown() -> None:
+    agent, _ = agent_of("Hello.", "Again.", each_turn=False, checkpointer=InMemorySaver())
+    asked = {"messages": [HumanMessage("hi", id="h1")]}
+    await agent.runnable.ainvoke(asked, {"configurable": {"thread_id": "t1"}})
+    async with world(agent) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        await talk(endpoint, client, "and now?")
+
+        await check_equal(endpoint, client, agent.runnable)
+        assert [message["content"] for message in client.messages] == ["hi", "Hello.", "and now?", "Again."]
