@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,13 @@ from tests.server.serving import SECRET, listening
 from tests.worlds import BRISK, collect, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
+from trunkline.agents.agui import agent as agent_module
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import TargetError
 from trunkline.folding import fold
+from trunkline.frontends.agui.results import result_of
+from trunkline.grammar.table import Phase
+from trunkline.journal import open_journal
 from trunkline.questions import ClientCall, Permission
 from trunkline.session import Session
 from trunkline.targets import resolve_target
@@ -56,10 +62,13 @@ TOOLS = ({"name": "pick_colour", "description": "Let the person pick.", "paramet
 
 
 def shown(events: list[Any]) -> Any:
-    """What a turn means, without the ids that each session makes by itself."""
+    """What a turn means on AG-UI's wire, without the ids that each session makes by itself."""
     told = fold(events)
     texts = [(message.role, message.lane is None, message.text) for message in told.messages if message.text]
-    calls = [(call.name, call.status, call.input, call.raw_output) for call in told.calls.values()]
+    calls = [
+        (call.name, call.status, call.input, result_of(call, {}, 0, modern=True)[0])
+        for call in told.calls.values()
+    ]
     return texts, calls, told.plan, told.state, len(told.lanes), told.turns[-1].stop_reason
 
 
@@ -83,7 +92,8 @@ async def test_subagents_keep_their_lanes_and_their_words() -> None:
     async with distant() as agent, world(agent) as hub:
         there = fold(await collect(await hub.create(), "/subagents"))
     assert [lane.name for lane in there.lanes.values()] == [lane.name for lane in here.lanes.values()]
-    assert [message.text for message in there.messages] == [message.text for message in here.messages]
+    texts = [[message.text for message in told.messages if message.text] for told in (here, there)]
+    assert texts[0] == texts[1]
 
 
 async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_server() -> None:
@@ -204,3 +214,119 @@ def test_an_address_that_is_none_is_refused_with_the_form(target: str) -> None:
 def test_the_target_names_the_agent_by_its_host() -> None:
     agent = resolve_target("agui:http://127.0.0.1:8000/agui")
     assert agent.card.name == "127.0.0.1"
+
+
+async def misbehave(app: Any) -> list[ev.Event]:
+    """What a session sees of a server."""
+    async with (
+        listening(app, lifespan="off") as place,
+        world(AguiAgent(f"http://{place}/agui")) as hub,
+    ):
+        return await collect(await hub.create(), "hi")
+
+
+STARTED = b'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n'
+FINISHED = b'data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}\n\n'
+
+
+def stream(*pieces: bytes, breaks: bool = False) -> Any:
+    """A server that sends pieces, and then nothing until its client leaves; or it breaks."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if not breaks:
+            await receive()
+
+    return app
+
+
+async def test_a_server_that_does_not_hang_up_after_the_end_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agent_module, "_LINGER", 0.05)
+    events = await misbehave(stream(STARTED, FINISHED))
+    assert isinstance(events[-1], ev.TurnFinished)
+
+
+async def test_a_last_event_that_is_cut_before_its_empty_line_counts() -> None:
+    events = await misbehave(answer_with(200, STARTED + FINISHED.rstrip()))
+    assert isinstance(events[-1], ev.TurnFinished)
+
+
+async def test_a_connection_that_breaks_in_the_middle_is_named() -> None:
+    events = await misbehave(stream(STARTED, breaks=True))
+    assert isinstance(events[-1], ev.TurnFailed)
+    assert "broke" in events[-1].message
+
+
+async def test_a_server_that_says_nothing_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.agents.agui.client._SILENCE", 0.05)
+    events = await misbehave(stream(STARTED))
+    assert isinstance(events[-1], ev.TurnFailed)
+    assert "said nothing for 0.05 s" in events[-1].message
+
+
+async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_module, "_MOST_RUNS", 3)
+    asks = {"type": "interrupt", "interrupts": [{"id": "i", "reason": "input_required"}]}
+    end = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": asks}
+    body = STARTED + b"data: %b\n\n" % json.dumps(end).encode()
+    async with (
+        listening(answer_with(200, body), lifespan="off") as place,
+        world(AguiAgent(f"http://{place}/agui")) as hub,
+    ):
+        session = await hub.create()
+
+        async def answer(asked: ev.Asked) -> None:
+            given = Answer(question_id=asked.question_id, outcome="accepted", content={"answer": "so"})
+            await session.answer(given)
+
+        events = await collect(session, "hi", {ev.Asked: answer})
+    assert len(only(events, ev.Asked)) == 3
+    assert isinstance(events[-1], ev.TurnFinished)
+    assert events[-1].stop_reason == "max_turn_requests"
+
+
+# -- questions and tools ---------------------------------------------------------------------------
+
+
+async def test_a_tool_that_the_front_end_does_not_run_is_a_failed_call() -> None:
+    async with distant() as agent, world(agent) as hub:
+        session = await hub.create()
+
+        async def decline(asked: ev.Asked) -> None:
+            await session.answer(Answer(question_id=asked.question_id, outcome="declined"))
+
+        tools = ({"name": "pick_colour", "description": ""},)
+        events = await collect(session, Prompt.of("/client-tool", tools=tools), {ev.Asked: decline})
+    assert only(events, ev.Asked)
+    assert [call.status for call in fold(events).calls.values()] == ["failed"]
+
+
+@pytest.mark.parametrize("scenario", ["permission", "client-tool"])
+async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, tmp_path: Path) -> None:
+    journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
+    tools = ({"name": "pick_colour", "description": ""},)
+    async with distant() as agent:
+        async with world(agent, journal=journal, target="distant") as hub:
+            session = await hub.create("s")
+            await session.prompt(Prompt.of(f"/{scenario}", tools=tools))
+            await until(lambda: session.line.grammar.phase is Phase.SUSPENDED)
+        async with world(agent, journal=journal, target="distant") as hub:
+            session = await hub.session("s")
+            await session.own()
+            (asked,) = session.line.grammar.questions.values()
+            async with session.follow() as reader, asyncio.timeout(10):
+                await answering(session)[ev.Asked](asked)
+                async for entry in reader:
+                    if isinstance(entry.event, ev.TurnFinished | ev.TurnFailed):
+                        break
+            told = await session.history()
+    await journal.close()
+    (call,) = told.calls.values()
+    assert call.status == "completed"
+    assert told.turns[-1].stop_reason == "end_turn"
+    assert told.messages[-1].text

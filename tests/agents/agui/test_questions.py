@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from trunkline import events as ev
-from trunkline.agents.agui.questions import question_of, resume_of
+from trunkline.agents.agui.questions import Reply, Wait, question_of, resume_of, waits_of
+from trunkline.agents.agui.translator import Ending
 from trunkline.frontends.agui.asking import answer_of, interrupt_of
 from trunkline.frontends.agui.wire import ResumeEntry
-from trunkline.questions import Form, Link, Option, Permission, Question, default_options
+from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
 
 FIELDS: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
@@ -79,33 +80,124 @@ def test_an_answer_reaches_a_server_of_ours_as_it_was_given(answer: ev.Answered,
     question = Permission(message="Write?", call_id="c1", options=default_options(), allows_edit=True)
     asked = ev.Asked(question_id="q1", question=question)
     interrupt = msgspec.to_builtins(interrupt_of(asked))
-    entry = msgspec.convert(resume_of(interrupt, question_of(interrupt), answer), ResumeEntry)
+    entry = msgspec.convert(entry_of("q1", question_of(interrupt), answer), ResumeEntry)
     taken = answer_of(asked, entry, None)
     assert (taken.option_id, taken.input) == expected
     assert taken.reason == answer.reason
 
 
+def entry_of(key: str, question: Question, answer: ev.Answered) -> dict[str, Any]:
+    """The one entry that answers a question."""
+    (entry,) = resume_of([Reply(key, question, answer)], {})["resume"]
+    return entry
+
+
 def test_refusing_to_answer_cancels_the_interrupt() -> None:
     question = Permission(message="Write?", call_id="c1", options=default_options())
-    form = Form(message="Who?", fields=FIELDS)
-    interrupt = {"id": "i", "responseSchema": FIELDS}
     declined = answered(outcome="declined")
-    assert resume_of(interrupt, question, declined) == {"interruptId": "i", "status": "cancelled"}
-    assert resume_of(interrupt, form, declined) == {"interruptId": "i", "status": "cancelled"}
+    for refused in (question, Form(message="Who?", fields=FIELDS)):
+        assert entry_of("i", refused, declined) == {"interruptId": "i", "status": "cancelled"}
 
 
 def test_a_form_goes_back_as_fields_and_a_plain_question_as_its_answer() -> None:
     form = Form(message="Who?", fields=FIELDS)
     given = answered(outcome="accepted", content={"name": "Ada"})
-    assert resume_of({"id": "i", "responseSchema": FIELDS}, form, given)["payload"] == {"name": "Ada"}
-    plain = answered(outcome="accepted", content={"answer": "blue"})
-    assert resume_of({"id": "i"}, form, plain)["payload"] == "blue"
+    assert entry_of("i", form, given)["payload"] == {"name": "Ada"}
+    plain = question_of({"id": "i", "message": "Which colour?"})
+    assert entry_of("i", plain, answered(outcome="accepted", content={"answer": "blue"}))["payload"] == "blue"
 
 
-def test_a_server_that_names_no_options_is_told_yes_or_no() -> None:
-    interrupt = {"id": "i", "toolCallId": "c1"}
-    question = question_of(interrupt)
-    told = resume_of(
-        interrupt, question, answered(option_id="reject", option_kind="reject_once", reason="no")
+def test_a_server_that_names_no_options_is_told_yes_or_no_also_by_a_later_process() -> None:
+    question = question_of({"id": "i", "toolCallId": "c1"})
+    kept = msgspec.json.decode(msgspec.json.encode(question), type=Permission)
+    answer = answered(option_id="reject", option_kind="reject_once", reason="no")
+    for one in (question, kept):
+        assert entry_of("i", one, answer) == {
+            "interruptId": "i",
+            "status": "resolved",
+            "payload": {"approved": False, "reason": "no"},
+        }
+
+
+# -- what a run stopped for ------------------------------------------------------------------------
+
+CALLS: dict[str, dict[str, Any]] = {
+    "c1": {"name": "sell", "arguments": '{"what": "shoes"}', "lane": None},
+    "c2": {"name": "sell", "arguments": '{"what": "hats"}', "lane": "s1"},
+    "c3": {"name": "pick", "arguments": "nonsense", "lane": None},
+}
+APPROVED = answered(option_id="approve", option_kind="allow_once")
+
+
+def langgraph(key: str, raw: Any) -> dict[str, Any]:
+    message = raw if isinstance(raw, str) else None
+    return {"id": key, "reason": "x", "message": message, "metadata": {"langgraph": {"raw": raw}}}
+
+
+def review(*actions: tuple[str, Any], allowed: tuple[str, ...] = ("approve", "edit", "reject")) -> Any:
+    return {
+        "action_requests": [{"name": name, "args": args, "description": "May I?"} for name, args in actions],
+        "review_configs": [{"action_name": name, "allowed_decisions": list(allowed)} for name, _ in actions],
+    }
+
+
+def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arguments() -> None:
+    ending = Ending(pending=("c1", "c3", "unknown"))
+    assert waits_of(ending, CALLS, ["pick"]) == [
+        Wait("client:c3", ClientCall(call_id="c3", name="pick", input="nonsense"))
+    ]
+
+
+def test_one_interrupt_goes_back_by_its_id_and_several_of_langgraph_by_its_command() -> None:
+    one, two = langgraph("i1", "Why?"), langgraph("i2", "How?")
+    (alone,) = waits_of(Ending(interrupts=(one,)), {}, [])
+    assert alone.key == "i1"
+    both = waits_of(Ending(interrupts=(one, two)), {}, [])
+    given = answered(outcome="accepted", content={"answer": "so"})
+    replies = [Reply(both[0].key, both[0].question, given), Reply(*both[1][:2], answered(outcome="declined"))]
+    cancelled = {"__agui_cancelled__": True, "interrupt_id": "i2"}
+    assert resume_of(replies, {}) == {"command": {"resume": {"i1": "so", "i2": cancelled}}}
+
+
+def test_an_interrupt_told_without_an_id_is_answered_without_one() -> None:
+    (wait,) = waits_of(Ending(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
+    given = answered(outcome="accepted", content={"answer": "so"})
+    assert resume_of([Reply(wait.key, wait.question, given)], {}) == {"command": {"resume": "so"}}
+
+
+def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together() -> None:
+    raw = review(("sell", {"what": "hats"}), ("sell", {"what": "socks"}), ("burn", {}))
+    waits = waits_of(Ending(interrupts=(langgraph("i1", raw),)), CALLS, [])
+    asked = [wait.question for wait in waits if isinstance(wait.question, Permission)]
+    assert [question.call_id for question in asked] == ["c2", "c1", "burn"]
+    assert {question.allows_edit for question in asked} == {True}
+    answers = (
+        APPROVED,
+        answered(option_id="approve", option_kind="allow_once", input={"what": "ties"}),
+        answered(option_id="reject", option_kind="reject_once", reason="no"),
     )
-    assert told == {"interruptId": "i", "status": "resolved", "payload": {"approved": False, "reason": "no"}}
+    replies = [Reply(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)]
+    decisions = [
+        {"type": "approve"},
+        {"type": "edit", "edited_action": {"name": "sell", "args": {"what": "ties"}}},
+        {"type": "reject", "message": "no"},
+    ]
+    assert resume_of(replies, CALLS) == {
+        "resume": [{"interruptId": "i1", "status": "resolved", "payload": {"decisions": decisions}}]
+    }
+
+
+def test_a_review_offers_what_its_tool_allows() -> None:
+    raw = review(("sell", {}), allowed=("approve",))
+    (wait,) = waits_of(Ending(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
+    assert isinstance(wait.question, Permission)
+    assert [option.kind for option in wait.question.options] == ["allow_once"]
+    assert not wait.question.allows_edit
+    assert resume_of([Reply(wait.key, wait.question, APPROVED)], CALLS) == {
+        "command": {"resume": {"i1": {"decisions": [{"type": "approve"}]}}}
+    }
+
+
+def test_answers_of_client_tools_are_messages_and_no_resume() -> None:
+    question = ClientCall(call_id="c3", name="pick")
+    assert resume_of([Reply("client:c3", question, answered(outcome="accepted"))], CALLS) == {}

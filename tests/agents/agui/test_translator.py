@@ -10,8 +10,8 @@ from trunkline.errors import AgentProtocolError
 from trunkline.folding import fold
 
 
-def said(*events: dict[str, Any], known: frozenset[str] = frozenset()) -> list[ev.AnyEvent]:
-    translator = AguiTranslator(known)
+def said(*events: dict[str, Any], known: frozenset[str] = frozenset(), **options: bool) -> list[ev.AnyEvent]:
+    translator = AguiTranslator(known, **options)
     return [said for event in events for said in translator.feed(event)] + translator.close()
 
 
@@ -38,6 +38,7 @@ def test_a_message_is_its_text() -> None:
 @pytest.mark.parametrize("role", ["user", "system", "developer"])
 def test_messages_that_are_not_the_agents_are_passed_over(role: str) -> None:
     assert said(*text("m1", "secret", role=role)) == []
+    assert said({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m1", "role": role, "delta": "secret"}) == []
 
 
 def test_a_message_of_an_earlier_turn_is_not_said_again() -> None:
@@ -162,6 +163,7 @@ def test_state_steps_activities_and_the_rest_are_carried_over() -> None:
             "encryptedValue": "sig",
         },
         {"type": "BRAND_NEW", "x": 1},
+        raw=True,
     ) == [
         ev.StateReplaced(state={"a": 1}),
         ev.StatePatched(patch=({"op": "remove", "path": "/a"},)),
@@ -197,3 +199,154 @@ def test_how_a_run_ended_is_kept() -> None:
     assert translator.ending.error == ev.TurnFailed(code="timeout", message="no")
     translator.feed({"type": "RUN_STARTED", "threadId": "t", "runId": "r2"})
     assert translator.ending is None
+
+
+def test_what_a_server_of_ours_adds_is_what_it_was() -> None:
+    part = {"type": "image", "source": {"type": "url", "value": "https://x/a.png", "mimeType": "image/png"}}
+    source = {"source_id": "s1", "message_id": "m1", "url": "https://x"}
+    told = said(
+        {"type": "CUSTOM", "name": "trunkline.plan", "value": {"entries": [{"content": "look"}]}},
+        {"type": "CUSTOM", "name": "trunkline.notice", "value": {"title": "Careful"}},
+        {"type": "CUSTOM", "name": "trunkline.source", "value": source},
+        {"type": "CUSTOM", "name": "trunkline.media", "value": {"messageId": "m1", "part": part}},
+    )
+    assert [type(event) for event in told] == [ev.Plan, ev.Notice, ev.Source, ev.Media]
+
+
+def test_reasoning_of_an_earlier_turn_is_not_said_again() -> None:
+    again = {"type": "REASONING_MESSAGE_CONTENT", "messageId": "r1", "delta": "hm"}
+    assert said(again, known=frozenset({"r1"})) == []
+
+
+def test_raw_events_are_left_out_unless_they_are_wanted() -> None:
+    assert said({"type": "RAW", "event": {"x": 1}}) == []
+
+
+def start(call_id: str = "c1", name: str = "look") -> dict[str, Any]:
+    return {"type": "TOOL_CALL_START", "toolCallId": call_id, "toolCallName": name}
+
+
+def end(call_id: str = "c1") -> dict[str, Any]:
+    return {"type": "TOOL_CALL_END", "toolCallId": call_id}
+
+
+def result(message_id: str, content: Any, call_id: str = "c1", **fields: Any) -> dict[str, Any]:
+    told = {"type": "TOOL_CALL_RESULT", "messageId": message_id, "toolCallId": call_id}
+    return {**told, "content": content, **fields}
+
+
+def assistant(arguments: str) -> dict[str, Any]:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": arguments}}
+    return {"id": "m1", "role": "assistant", "content": "", "toolCalls": [call]}
+
+
+def test_arguments_that_the_stream_left_out_come_from_the_state_or_from_the_snapshot() -> None:
+    message = {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "look", "args": {"a": 1}}]}
+    told = ev.ToolUpdate(call_id="c1", input={"a": 1})
+    state = {"type": "STATE_SNAPSHOT", "snapshot": {"messages": [message], "visits": 1}}
+    snapshot = {"type": "MESSAGES_SNAPSHOT", "messages": [assistant('{"a": 1}')]}
+    assert said(start(), end(), state, snapshot)[1:] == [told, ev.StateReplaced(state={"visits": 1})]
+    assert said(start(), end(), snapshot, state)[1:] == [told, ev.StateReplaced(state={"visits": 1})]
+
+
+def test_a_call_without_arguments_has_an_empty_input_once_it_matters() -> None:
+    empty = ev.ToolUpdate(call_id="c1", input={})
+    assert said(start(), end()) == [ev.ToolCall(call_id="c1", name="look", native_id="c1")]
+    assert said(start(), end(), {"type": "RUN_FINISHED"})[1:] == [empty]
+    assert said(start(), end(), result("x1", "done"))[1] == empty
+
+
+def test_a_call_that_is_said_again_after_an_interrupt_is_one_call() -> None:
+    arguments = {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": '{"a": 1}'}
+    whole = [start(), arguments, end()]
+    assert said(*whole, {"type": "RUN_STARTED"}, *whole) == said(*whole)
+
+
+def test_a_result_takes_the_id_that_the_server_keeps_it_under() -> None:
+    kept = {"id": "x9", "role": "tool", "toolCallId": "c1", "content": "done"}
+    snapshot = {"type": "MESSAGES_SNAPSHOT", "messages": [kept]}
+    told = said(start(), result("c1", "done"), snapshot, snapshot)
+    assert told[3:] == [ev.ToolUpdate(call_id="c1", result_message_id="x9")]
+
+
+def test_a_result_that_is_nothing_or_only_the_reason_has_no_content() -> None:
+    failed = {"trunkline": {"status": "failed", "error": "gone"}}
+    *_, nothing = said(start(), result("x1", ""))
+    *_, reason = said(start(), result("x1", "gone", metadata=failed))
+    assert nothing == ev.ToolUpdate(call_id="c1", status="completed", result_message_id="x1")
+    assert reason == ev.ToolUpdate(call_id="c1", status="failed", reason="gone", result_message_id="x1")
+
+
+def test_a_result_without_a_call_is_told_as_it_came() -> None:
+    (told,) = said(result("x1", "done", "c7"))
+    assert isinstance(told, ev.ToolUpdate)
+    assert (told.call_id, told.raw_output) == ("c7", "done")
+
+
+def test_patches_begin_with_an_empty_state_and_leave_the_conversation_out() -> None:
+    add: dict[str, Any] = {"op": "add", "path": "/visits", "value": 1}
+    again: dict[str, Any] = {"op": "add", "path": "/messages/0", "value": {}}
+    state = {"type": "STATE_SNAPSHOT", "snapshot": {"messages": [{"type": "human", "content": "hi"}]}}
+    delta = {"type": "STATE_DELTA", "delta": [add, again]}
+    assert said({"type": "STATE_DELTA", "delta": [add]}) == [
+        ev.StateReplaced(state={}),
+        ev.StatePatched(patch=(add,)),
+    ]
+    assert said(delta, stateful=True) == [ev.StatePatched(patch=(add, again))]
+    assert said(state, delta) == [ev.StateReplaced(state={}), ev.StatePatched(patch=(add,))]
+
+
+def test_messages_that_are_no_conversation_stay_in_the_state() -> None:
+    for state in ({"messages": ["hi"]}, {"messages": [{"type": "letter"}]}, {"messages": 7}, ["messages"], 7):
+        assert said({"type": "STATE_SNAPSHOT", "snapshot": state}) == [ev.StateReplaced(state=state)]
+
+
+def test_an_interrupt_that_is_only_a_custom_event_ends_the_run_as_one() -> None:
+    told = {"type": "CUSTOM", "name": "on_interrupt", "value": "Why?", "rawEvent": {"id": "i1"}}
+    translator = AguiTranslator()
+    assert translator.feed(told) == []
+    translator.feed({"type": "RUN_FINISHED"})
+    assert translator.ending is not None
+    assert translator.ending.as_custom
+    assert [(item["id"], item["message"]) for item in translator.ending.interrupts] == [("i1", "Why?")]
+    translator.feed({"type": "RUN_STARTED"})
+    translator.feed(told)
+    outcome = {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "x"}]}
+    translator.feed({"type": "RUN_FINISHED", "outcome": outcome})
+    assert translator.ending.interrupts == ({"id": "i1", "reason": "x"},)
+    assert not translator.ending.as_custom
+
+
+def test_what_was_said_before_a_restart_is_not_said_again() -> None:
+    before = AguiTranslator()
+    earlier = [
+        said
+        for event in (
+            *text("m0", "Well."),
+            {"type": "SUBAGENT_STARTED", "subagentRunId": "s1", "name": "scout"},
+            start("c1"),
+            {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "{}"},
+            end("c1"),
+            start("c2"),
+            result("x2", "done", "c2"),
+        )
+        for said in before.feed(event)
+    ]
+    after = AguiTranslator()
+    after.recall(fold([ev.TurnStarted(turn_id="t"), *earlier]))
+    messages = [
+        {"id": "m0", "role": "assistant", "content": "Well."},
+        assistant("{}"),
+        {"id": "x2", "role": "tool", "toolCallId": "c2", "content": "done"},
+    ]
+    again = (
+        {"type": "SUBAGENT_STARTED", "subagentRunId": "s1", "name": "scout"},
+        {"type": "MESSAGES_SNAPSHOT", "messages": messages},
+        start("c1"),
+        result("x1", "done", "c1"),
+    )
+    told = [said for event in again for said in after.feed(event)]
+    assert [(type(one), one.call_id) for one in told if isinstance(one, ev.ToolUpdate)] == [
+        (ev.ToolUpdate, "c1")
+    ]
+    assert len(told) == 1

@@ -598,6 +598,26 @@ async def test_another_reader_keeps_the_turn() -> None:
         await session.cancel()
 
 
+async def test_a_client_that_leaves_with_the_last_event_is_still_asked() -> None:
+    """Nobody has to read on until the server hangs up."""
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("/permission")
+        asked = await opened(endpoint, client)
+        batches = aiter(asked)
+        async for _, batch in batches:
+            client.take(plain(batch))
+            if client.terminal:
+                break
+        await batches.aclose()
+        await asked.close()
+        await run(endpoint, client, resume=client.resume(every={"approved": True}))
+
+        assert client.terminal["outcome"] == {"type": "success"}
+        assert "result" not in client.terminal
+
+
 # -- what goes wrong -------------------------------------------------------------------------------
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Any
 from urllib.parse import urlsplit
-
-import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.agui.client import AguiServer
-from trunkline.agents.agui.questions import question_of, resume_of
+from trunkline.agents.agui.questions import Reply, Wait, resume_of, waits_of
 from trunkline.agents.agui.translator import AguiTranslator, Ending
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
@@ -28,13 +26,26 @@ __all__ = ["AguiAgent"]
 
 _TOKEN = "TRUNKLINE_AGUI_TOKEN"
 _MOST_RUNS = 100
+_LINGER = 2.0
+
+Json = dict[str, Any]
 
 
 class AguiAgent:
     """Talks to an AG-UI server; the session's id is the server's thread."""
 
-    def __init__(self, url: str, *, name: str | None = None, headers: dict[str, str] | None = None) -> None:
-        """Use the server at ``url``; its token, if it wants one, is in TRUNKLINE_AGUI_TOKEN."""
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bool = False,
+    ) -> None:
+        """Use the server at ``url``; its token, if it wants one, is in TRUNKLINE_AGUI_TOKEN.
+
+        ``raw`` keeps the RAW events in which some servers repeat everything their framework says.
+        """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise TargetError(
@@ -43,6 +54,7 @@ class AguiAgent:
         token = os.environ.get(_TOKEN)
         sent = {**({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
         self._server = AguiServer(url, sent)
+        self._raw = raw
         self.card = AgentCard(
             name=name or parts.hostname,
             title=f"AG-UI at {parts.netloc}",
@@ -52,94 +64,109 @@ class AguiAgent:
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Answer a prompt with as many runs as it takes."""
         history = await ctx.history()
-        request = _request(prompt, ctx, history)
-        known = frozenset(message["id"] for message in request["messages"])
-        translator = AguiTranslator(known | history.calls.keys())
-        async for item in self._follow(request, translator, ctx, {}):
+        asked = Message(
+            message_id=prompt.message_id or f"{ctx.turn_id}.0", role="user", content=tuple(prompt.content)
+        )
+        request = _request(ctx, history, Conversation(messages=[asked]))
+        translator = self._translator(history, ctx)
+        async for item in self._follow(request, translator, ctx):
             yield item
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on after a restart: the server still waits, and the durable keys say for what."""
         said = await ctx.said()
-        history = await ctx.history()
-        messages = [*snapshot_of(history), *snapshot_of(said)]
-        request = {**_envelope(ctx), "messages": messages, "tools": []}
-        request["resume"] = [
-            resume_of({"id": key}, _asked(said, key), answered) for key, answered in answers.items()
+        translator = self._translator(await ctx.history(), ctx)
+        translator.recall(said)
+        asked = [
+            (question.asked.durable_key or "", question.asked.question)
+            for question in said.questions.values()
         ]
-        known = frozenset(message["id"] for message in messages) | history.calls.keys()
-        translator = AguiTranslator(known)
-        translator.calls.update(
-            {key: {"name": call.name, "arguments": "", "lane": call.lane} for key, call in said.calls.items()}
-        )
-        async for item in self._follow(request, translator, ctx, dict(answers)):
+        replies = [Reply(key, question, answers[key]) for key, question in asked if key in answers]
+        request = await _go_on(replies, translator, ctx)
+        async for item in self._follow(request, translator, ctx):
             yield item
 
+    def _translator(self, history: Conversation, ctx: TurnContext) -> AguiTranslator:
+        known = frozenset(message["id"] for message in snapshot_of(history))
+        return AguiTranslator(known, stateful=ctx.session.state is not None, raw=self._raw)
+
     async def _follow(
-        self,
-        request: dict[str, Any],
-        translator: AguiTranslator,
-        ctx: TurnContext,
-        answers: dict[str, ev.Answered],
+        self, request: Json, translator: AguiTranslator, ctx: TurnContext
     ) -> AsyncIterator[Sayable]:
-        tools = {tool["name"] for tool in ctx.prompt.tools}
+        tools = [tool["name"] for tool in ctx.prompt.tools]
         for _ in range(_MOST_RUNS):
             async with self._server.run(request) as events:
-                async for event in events:
+                async for event in _until_over(events, translator):
                     for said in translator.feed(event):
                         yield said
                         await ctx.ready()
-                    if translator.ending is not None:
-                        break
             ending = translator.ending
             if ending is None:
                 raise AgentProtocolError("the server ended its stream without RUN_FINISHED or RUN_ERROR")
             for usage in ending.usage:
                 ctx.usage(usage)
-            following = await self._after(ending, translator, ctx, tools, request)
-            if following is None:
+            waits = waits_of(ending, translator.calls, tools)
+            if ending.error is not None or not waits:
                 yield ending.error or _finished(ending)
                 return
-            request = following
+            request = await _go_on(await _ask(waits, ctx), translator, ctx)
         yield ev.TurnFinished(stop_reason="max_turn_requests")
 
-    async def _after(
-        self,
-        ending: Ending,
-        translator: AguiTranslator,
-        ctx: TurnContext,
-        tools: set[str],
-        request: dict[str, Any],
-    ) -> dict[str, Any] | None:
-        """Ask what the server stopped for; give the next request, or None at the end."""
-        waiting = [key for key in ending.pending if translator.calls.get(key, {}).get("name") in tools]
-        if ending.error is not None or (not ending.interrupts and not waiting):
-            return None
-        questions = [question_of(item) for item in ending.interrupts]
-        asking = [
-            asyncio.ensure_future(
-                ctx.ask(question, durable_key=str(item["id"]), lane=item.get("subagentRunId"))
-            )
-            for item, question in zip(ending.interrupts, questions, strict=True)
-        ]
-        calling = [asyncio.ensure_future(_call(ctx, key, translator)) for key in waiting]
-        await asyncio.sleep(0)
-        ctx.suspend()
+
+async def _until_over(events: AsyncGenerator[Json], translator: AguiTranslator) -> AsyncGenerator[Json]:
+    """Give a stream to its end; once its run is over, the server gets a moment to say so itself."""
+    while True:
         try:
-            answered = await asyncio.gather(*asking)
-            results = await asyncio.gather(*calling)
-        finally:
-            for task in (*asking, *calling):
-                task.cancel()
-        messages = [*snapshot_of(await ctx.history()), *snapshot_of(await ctx.said()), *results]
-        following = {**request, **_envelope(ctx), "messages": messages}
-        following.pop("resume", None)
-        if ending.interrupts:
-            following["resume"] = [
-                resume_of(item, question, answer)
-                for item, question, answer in zip(ending.interrupts, questions, answered, strict=True)
-            ]
-        return following
+            async with asyncio.timeout(_LINGER if translator.ending is not None else None):
+                event = await anext(events, None)
+        except Exception:
+            if translator.ending is None:
+                raise
+            return
+        if event is None:
+            return
+        yield event
+
+
+async def _ask(waits: list[Wait], ctx: TurnContext) -> list[Reply]:
+    """Ask everything at once, and wait for all of it."""
+    asking = [
+        asyncio.ensure_future(ctx.ask(wait.question, durable_key=wait.key, lane=wait.lane)) for wait in waits
+    ]
+    await asyncio.sleep(0)
+    ctx.suspend()
+    try:
+        answers = await asyncio.gather(*asking)
+    finally:
+        for task in asking:
+            task.cancel()
+    return [Reply(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)]
+
+
+async def _go_on(replies: list[Reply], translator: AguiTranslator, ctx: TurnContext) -> Json:
+    """Give the request that brings answers to the server."""
+    for _, question, answered in replies:
+        if isinstance(question, ClientCall):
+            translator.answered.add(question.call_id)
+            ctx.emit(_result(question, answered))
+    request = _request(ctx, await ctx.history(), await ctx.said())
+    fields = resume_of(replies, translator.calls)
+    if "command" in fields:
+        request["forwardedProps"] = {**request["forwardedProps"], "command": fields.pop("command")}
+    return {**request, **fields}
+
+
+def _result(question: ClientCall, answered: ev.Answered) -> ev.ToolUpdate:
+    """What became of a tool that the front end ran."""
+    if answered.outcome != "accepted":
+        why = answered.reason or "the front end did not run it"
+        return ev.ToolUpdate(call_id=question.call_id, status="failed", reason=why)
+    return ev.ToolUpdate(
+        call_id=question.call_id,
+        status="completed",
+        raw_output=answered.content,
+        result_message_id=new_id("result"),
+    )
 
 
 def _finished(ending: Ending) -> ev.TurnFinished:
@@ -147,50 +174,26 @@ def _finished(ending: Ending) -> ev.TurnFinished:
     return ev.TurnFinished(stop_reason=reason)
 
 
-def _envelope(ctx: TurnContext) -> dict[str, Any]:
+def _request(ctx: TurnContext, *parts: Conversation) -> Json:
     return {
         "threadId": ctx.session.session_id,
         "runId": new_id("run"),
         "protocolVersion": PROTOCOL_VERSION,
+        "messages": [message for part in parts for message in _messages(part)],
+        "tools": [dict(tool) for tool in ctx.prompt.tools],
         "state": ctx.session.state if ctx.session.state is not None else {},
         "context": [dict(item) for item in ctx.prompt.context],
         "forwardedProps": (ctx.prompt.meta or {}).get("forwardedProps", {}),
     }
 
 
-def _request(prompt: Prompt, ctx: TurnContext, history: Conversation) -> dict[str, Any]:
-    asked = Message(
-        message_id=prompt.message_id or f"{ctx.turn_id}.0", role="user", content=tuple(prompt.content)
-    )
-    messages = [*snapshot_of(history), *snapshot_of(Conversation(messages=[asked]))]
-    return {**_envelope(ctx), "messages": messages, "tools": [dict(tool) for tool in prompt.tools]}
-
-
-async def _call(ctx: TurnContext, call_id: str, translator: AguiTranslator) -> dict[str, Any]:
-    """Let the front end run one of its tools; give the message that tells the server."""
-    made = translator.calls[call_id]
-    try:
-        arguments = msgspec.json.decode(made["arguments"] or "{}")
-    except msgspec.DecodeError:
-        arguments = made["arguments"]
-    question = ClientCall(call_id=call_id, name=made["name"], input=arguments)
-    answered = await ctx.ask(question, durable_key=f"client:{call_id}")
-    translator.answered.add(call_id)
-    message: dict[str, Any] = {"id": new_id("result"), "role": "tool", "toolCallId": call_id}
-    if answered.outcome != "accepted":
-        why = answered.reason or "the front end did not run it"
-        ctx.emit(ev.ToolUpdate(call_id=call_id, status="failed", reason=why))
-        return {**message, "content": why, "error": why}
-    content: Any = answered.content
-    text = content if isinstance(content, str) else msgspec.json.encode(content).decode()
-    ctx.emit(
-        ev.ToolUpdate(
-            call_id=call_id, status="completed", raw_output=content, result_message_id=message["id"]
-        )
-    )
-    return {**message, "content": text}
-
-
-def _asked(said: Conversation, key: str) -> Any:
-    found = next((q.asked.question for q in said.questions.values() if q.asked.durable_key == key), None)
-    return cast("Any", found)
+def _messages(conversation: Conversation) -> list[Json]:
+    """Give a conversation with the ids that the server gave its calls; ours are unique in a session."""
+    native = {call.call_id: call.native_id or call.call_id for call in conversation.calls.values()}
+    messages = snapshot_of(conversation)
+    for message in messages:
+        for call in message.get("toolCalls", ()):
+            call["id"] = native.get(call["id"], call["id"])
+        if "toolCallId" in message:
+            message["toolCallId"] = native.get(message["toolCallId"], message["toolCallId"])
+    return messages

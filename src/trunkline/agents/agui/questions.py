@@ -1,18 +1,71 @@
-"""A server's interrupts as our questions, and our answers as its resume."""
+"""What a server stopped for as our questions, and our answers as what it goes on with.
+
+A question has a key, which is all that a later process knows of it besides the question itself: the id of
+its interrupt, ``client:CALL`` for a tool of the front end, ``review:INDEX:ID`` for one of several reviews in
+an interrupt, and ``command:`` before those that LangGraph takes back by its own command.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, cast
+
+import msgspec
 
 from trunkline import events as ev
-from trunkline.questions import ALLOW_KINDS, Form, Link, Option, Permission, Question
+from trunkline.agents.agui.langgraph import decision_of, is_langgraph, reviews_of
+from trunkline.agents.agui.translator import Ending
+from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, Permission, Question
 
-__all__ = ["question_of", "resume_of"]
+__all__ = ["Reply", "Wait", "question_of", "resume_of", "waits_of"]
 
 Json = dict[str, Any]
 
 _YES = Option(option_id="approve", name="Approve", kind="allow_once")
 _NO = Option(option_id="reject", name="Reject", kind="reject_once")
+_ANYTHING: Json = {"type": "object", "properties": {"answer": {"type": "string", "title": "Answer"}}}
+_KEY = re.compile(r"(command:)?(?:review:(\d+):)?(.*)", re.DOTALL)
+_CLIENT = "client:"
+
+
+class Wait(NamedTuple):
+    """A question that a server waits for."""
+
+    key: str
+    question: Question
+    lane: str | None = None
+
+
+class Reply(NamedTuple):
+    """A question with its answer."""
+
+    key: str
+    question: Question
+    answered: ev.Answered
+
+
+# -- asking ----------------------------------------------------------------------------------------
+
+
+def waits_of(ending: Ending, calls: Mapping[str, Json], tools: Iterable[str]) -> list[Wait]:
+    """Give everything that a run stopped for; nothing for one that is over."""
+    waits: list[Wait] = []
+    for interrupt in ending.interrupts:
+        several = len(ending.interrupts) > 1 and is_langgraph(interrupt)
+        way = "command:" if ending.as_custom or several else ""
+        key, lane = f"{interrupt.get('id') or ''}", interrupt.get("subagentRunId")
+        reviews = reviews_of(interrupt, calls)
+        waits += [Wait(f"{way}review:{at}:{key}", review, lane) for at, review in enumerate(reviews)]
+        if not reviews:
+            waits.append(Wait(way + key, question_of(interrupt), lane))
+    own = set(tools)
+    for call_id in ending.pending:
+        call = calls.get(call_id, {})
+        if call.get("name") in own:
+            asked = ClientCall(call_id=call_id, name=call["name"], input=_read(call["arguments"]))
+            waits.append(Wait(_CLIENT + call_id, asked, call["lane"]))
+    return waits
 
 
 def question_of(interrupt: Json) -> Question:
@@ -35,29 +88,71 @@ def question_of(interrupt: Json) -> Question:
         )
     if about.get("url"):
         return Link(message=message, url=str(about["url"]), call_id=call_id)
-    if not properties:
-        properties = {"answer": {"type": "string", "title": "Answer"}}
-        schema = {"type": "object", "properties": properties}
-    return Form(message=message, fields=schema, call_id=call_id)
+    return Form(message=message, fields=schema if properties else _ANYTHING, call_id=call_id)
 
 
-def resume_of(interrupt: Json, question: Question, answered: ev.Answered) -> Json:
-    """Give an answer as the entry that resumes a run."""
-    entry: Json = {"interruptId": interrupt["id"], "status": "resolved"}
+def _read(arguments: str) -> Any:
+    try:
+        return msgspec.json.decode(arguments or "{}")
+    except msgspec.DecodeError:
+        return arguments
+
+
+# -- answering -------------------------------------------------------------------------------------
+
+
+def resume_of(replies: Iterable[Reply], calls: Mapping[str, Json]) -> Json:
+    """Give answers as the fields of the request that goes on; those of client tools are messages instead."""
+    entries: list[Json] = []
+    commands: Json = {}
+    decisions: dict[str, list[Json]] = {}
+    for key, question, answered in replies:
+        if key.startswith(_CLIENT):
+            continue
+        found = _KEY.fullmatch(key)
+        assert found is not None
+        by_command, review, interrupt_id = found.groups()
+        entry: Json = {"interruptId": interrupt_id, **_answer(question, answered)}
+        if review is not None and isinstance(question, Permission):
+            first = interrupt_id not in decisions
+            made = decisions.setdefault(interrupt_id, [])
+            made.append(decision_of(answered, calls.get(question.call_id, {}).get("name", "")))
+            entry = {"interruptId": interrupt_id, "status": "resolved", "payload": {"decisions": made}}
+            if not first:
+                continue
+        if by_command:
+            commands[interrupt_id] = _command(entry)
+        else:
+            entries.append(entry)
+    fields: Json = {"resume": entries} if entries else {}
+    if commands:
+        # One without an id is alone, and then its answer needs none.
+        fields["command"] = {"resume": commands.get("", commands)}
+    return fields
+
+
+def _answer(question: Question, answered: ev.Answered) -> Json:
     if isinstance(question, Permission):
         if answered.outcome != "selected":
-            return {**entry, "status": "cancelled"}
+            return {"status": "cancelled"}
         payload: Json = {"approved": answered.option_kind in ALLOW_KINDS}
-        if question.options and question.options[0] is not _YES:
+        if _YES not in question.options:
             payload["optionId"] = answered.option_id
         if answered.input is not None:
             payload["editedArgs"] = answered.input
         if answered.reason:
             payload["reason"] = answered.reason
-        return {**entry, "payload": payload}
+        return {"status": "resolved", "payload": payload}
     if answered.outcome != "accepted":
-        return {**entry, "status": "cancelled"}
-    if isinstance(question, Form) and "responseSchema" not in interrupt:
-        content: Any = answered.content
-        return {**entry, "payload": cast("Json", content or {}).get("answer")}
-    return {**entry, "payload": answered.content}
+        return {"status": "cancelled"}
+    content: Any = answered.content
+    if isinstance(question, Form) and question.fields == _ANYTHING:
+        content = cast("Json", content or {}).get("answer")
+    return {"status": "resolved", "payload": content}
+
+
+def _command(entry: Json) -> Any:
+    """What LangGraph's command takes for an answer."""
+    if entry["status"] == "cancelled":
+        return {"__agui_cancelled__": True, "interrupt_id": entry["interruptId"]}
+    return entry["payload"]

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.agui import langgraph
+from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError
 from trunkline.frontends.agui.messages import content_of
 
@@ -29,6 +31,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     error: ev.TurnFailed | None = None
     outcome: str = "success"
     interrupts: tuple[Json, ...] = ()
+    as_custom: bool = False
+    """Whether the interrupts were told by custom events, and in no other way."""
     pending: tuple[str, ...] = ()
     stop_reason: ev.StopReason = "end_turn"
     usage: tuple[ev.TokenUsage, ...] = ()
@@ -37,8 +41,13 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 class AguiTranslator:
     """Translates the runs of one turn; a Translator[dict, event]."""
 
-    def __init__(self, known: frozenset[str] = frozenset()) -> None:
-        """Take messages and calls with these ids as said."""
+    def __init__(
+        self, known: frozenset[str] = frozenset(), *, stateful: bool = False, raw: bool = False
+    ) -> None:
+        """Take messages with these ids as said in earlier turns; ``raw`` lets RAW events through.
+
+        Without ``stateful`` there is no state yet, and what the server patches is an empty one.
+        """
         self.ending: Ending | None = None
         self.answered: set[str] = set()
         """The calls that have a result."""
@@ -49,6 +58,22 @@ class AguiTranslator:
         self._silent: set[str] = set()
         self._chunk: dict[tuple[str, str | None], str] = {}
         self._lanes: set[str] = set()
+        self._told: list[Json] = []
+        self._stateful = stateful
+        self._cut = False
+        self._raw_too = raw
+
+    def recall(self, said: Conversation) -> None:
+        """Go on with a turn of which this was said before."""
+        self._known.update(message.message_id for message in said.messages)
+        self._lanes.update(name for name, lane in said.lanes.items() if lane.outcome is None)
+        for call in said.calls.values():
+            call_id = call.native_id or call.call_id
+            arguments = call.arguments or msgspec.json.encode(call.input).decode()
+            self.calls[call_id] = _new_call(call.name, call.lane, arguments, told=True)
+            if call.status in ev.FINAL_STATUSES:
+                self.answered.add(call_id)
+                self.calls[call_id]["result"] = call.result_message_id
 
     def feed(self, event: Json, /) -> Out:
         """Give what one event of the server means."""
@@ -72,6 +97,7 @@ class AguiTranslator:
     def _started(self, event: Json) -> Out:
         self.ending = None
         self._chunk.clear()
+        self._told.clear()
         return []
 
     def _finished(self, event: Json) -> Out:
@@ -79,14 +105,17 @@ class AguiTranslator:
         result: Any = event.get("result")
         reason: Any = cast("Json", result).get("stopReason") if isinstance(result, dict) else None
         known = reason in ("max_tokens", "max_turn_requests", "refusal")
+        interrupts = tuple(outcome.get("interrupts") or ())
+        as_custom = not outcome and bool(self._told)
         self.ending = Ending(
             outcome=str(outcome.get("type") or "success"),
-            interrupts=tuple(outcome.get("interrupts") or ()),
+            interrupts=tuple(self._told) if as_custom else interrupts,
+            as_custom=as_custom,
             pending=tuple(outcome.get("pendingToolCallIds") or self._unanswered()),
             stop_reason=cast("ev.StopReason", reason if known else "end_turn"),
             usage=_usage(event.get("usage")),
         )
-        return []
+        return [said for call_id in self.ending.pending for said in self._input(call_id)]
 
     def _unanswered(self) -> list[str]:
         return [call_id for call_id in self.calls if call_id not in self.answered]
@@ -152,9 +181,9 @@ class AguiTranslator:
 
     def _call_start(self, event: Json) -> Out:
         call_id, name = event["toolCallId"], str(event["toolCallName"])
-        if call_id in self.calls or call_id in self._known:
+        if call_id in self.calls:
             return []
-        self.calls[call_id] = {"name": name, "arguments": "", "lane": _lane(event)}
+        self.calls[call_id] = _new_call(name, _lane(event))
         about = _ours(event)
         return [
             ev.ToolCall(
@@ -170,18 +199,25 @@ class AguiTranslator:
 
     def _call_args(self, event: Json) -> Out:
         call = self.calls.get(event["toolCallId"])
-        if call is None or not event["delta"]:
+        if call is None or call["told"] or not event["delta"]:
+            # A server that goes on after an interrupt may say the whole call again.
             return []
         call["arguments"] += event["delta"]
         return [ev.ToolInput(lane=call["lane"], call_id=event["toolCallId"], delta=event["delta"])]
 
     def _call_end(self, event: Json) -> Out:
         call = self.calls.get(event["toolCallId"])
-        if call is None:
+        # A server may leave the arguments out here and tell them later.
+        return self._input(event["toolCallId"]) if call is not None and call["arguments"] else []
+
+    def _input(self, call_id: str, arguments: str = "") -> Out:
+        """Say the whole input of a call, once."""
+        call = self.calls.get(call_id)
+        if call is None or call["told"]:
             return []
-        return [
-            ev.ToolUpdate(lane=call["lane"], call_id=event["toolCallId"], input=_parsed(call["arguments"]))
-        ]
+        call["told"] = True
+        call["arguments"] = call["arguments"] or arguments
+        return [ev.ToolUpdate(lane=call["lane"], call_id=call_id, input=_parsed(call["arguments"]))]
 
     def _call_chunk(self, event: Json) -> Out:
         call_id = self._continued("tool", event, "toolCallId")
@@ -196,28 +232,47 @@ class AguiTranslator:
         if call_id in self.answered:
             return []
         self.answered.add(call_id)
-        self._known.add(event["messageId"])
         about = _ours(event)
-        lane = self.calls.get(call_id, {}).get("lane", _lane(event))
+        call = self.calls.setdefault(call_id, _new_call("", _lane(event), told=True))
+        call["result"] = event["messageId"]
+        content: Any = event["content"]
+        if not content or content == about.get("error"):
+            # There is nothing to show, or nothing but the reason.
+            content = None
         return [
+            *self._input(call_id),
             ev.ToolUpdate(
-                lane=lane,
+                lane=call["lane"],
                 call_id=call_id,
                 status=about.get("status", "completed"),
-                content=content_of(event["content"]),
-                raw_output=event["content"],
+                content=content_of(content) if content is not None else None,
+                raw_output=content,
                 reason=about.get("error"),
                 result_message_id=event["messageId"],
-            )
+            ),
         ]
 
     # -- the rest ----------------------------------------------------------------------------------
 
     def _state(self, event: Json) -> Out:
-        return [ev.StateReplaced(state=event["snapshot"])]
+        state: Any = event["snapshot"]
+        said: Out = []
+        for call_id, arguments in langgraph.arguments_in(state):
+            if call_id in self.calls and not self.calls[call_id]["arguments"]:
+                said += self._input(call_id, msgspec.json.encode(arguments).decode())
+        kept = langgraph.without_messages(state)
+        self._stateful, self._cut = True, kept is not state
+        return [*said, ev.StateReplaced(state=kept)]
 
     def _patch(self, event: Json) -> Out:
-        return [ev.StatePatched(patch=tuple(event["delta"]))]
+        said: Out = [] if self._stateful else [ev.StateReplaced(state={})]
+        patch = tuple(
+            step
+            for step in cast("list[Json]", event["delta"])
+            if not (self._cut and step["path"].startswith("/messages"))
+        )
+        self._stateful = True
+        return [*said, ev.StatePatched(patch=patch)]
 
     def _messages(self, event: Json) -> Out:
         """Say what of a snapshot was not said yet: a server that does not stream says it all here."""
@@ -226,17 +281,17 @@ class AguiTranslator:
             lane, role = _lane(message), message.get("role")
             if role == "tool":
                 said += self._late_result(message)
-            elif role in ("assistant", "reasoning") and message["id"] not in self._known:
-                self._known.add(message["id"])
+            elif role in ("assistant", "reasoning") and message["id"] not in self._earlier:
                 said += self._late_message(message, lane)
         return said
 
     def _late_message(self, message: Json, lane: str | None) -> Out:
         said: Out = []
         content = message.get("content")
-        if isinstance(content, str) and content:
+        if isinstance(content, str) and content and message["id"] not in self._known:
             kind = ev.Thought if message["role"] == "reasoning" else ev.Text
             said.append(kind(lane=lane, message_id=message["id"], delta=content))
+        self._known.add(message["id"])
         for call in cast("list[Json]", message.get("toolCalls") or []):
             function = cast("Json", call["function"])
             owner = {"subagentRunId": lane} if lane is not None else {}
@@ -245,16 +300,22 @@ class AguiTranslator:
                 "toolCallName": function["name"],
                 "parentMessageId": message["id"],
             }
+            arguments = function.get("arguments") or ""
             if call["id"] not in self.calls:
                 said += self._call_start({**start, **owner})
-                said += self._call_args({"toolCallId": call["id"], "delta": function.get("arguments") or ""})
-                said += self._call_end({"toolCallId": call["id"]})
+                said += self._call_args({"toolCallId": call["id"], "delta": arguments})
+            said += self._input(call["id"], arguments)
         return said
 
     def _late_result(self, message: Json) -> Out:
         call_id = message.get("toolCallId")
         if call_id not in self.calls:
             return []
+        call = self.calls[call_id]
+        if call.get("result", message["id"]) != message["id"]:
+            # It was streamed under another id; this is the one that the server knows.
+            call["result"] = message["id"]
+            return [ev.ToolUpdate(lane=call["lane"], call_id=call_id, result_message_id=message["id"])]
         about = (
             {"trunkline": {"status": "failed", "error": message["error"]}} if message.get("error") else None
         )
@@ -290,12 +351,17 @@ class AguiTranslator:
             blocks = content_of([cast("Json", value).get("part")])
             message_id = str(cast("Json", value).get("messageId"))
             return [ev.Media(lane=_lane(event), message_id=message_id, content=block) for block in blocks]
+        if name == langgraph.INTERRUPT:
+            self._told.append(langgraph.interrupt_of(event))
+            return []
         if name.startswith("trunkline."):
             # Another session's own affairs.
             return []
         return [ev.Custom(lane=_lane(event), name=name, value=value)]
 
     def _raw(self, event: Json) -> Out:
+        if not self._raw_too:
+            return []
         return [ev.Raw(source=str(event.get("source") or "agui"), payload=event.get("event"))]
 
     def _subagent(self, event: Json) -> Out:
@@ -364,6 +430,11 @@ class AguiTranslator:
         "SUBAGENT_FINISHED": _subagent_done,
         "SUBAGENT_ERROR": _subagent_failed,
     }
+
+
+def _new_call(name: str, lane: str | None, arguments: str = "", *, told: bool = False) -> Json:
+    """What is remembered of a call; ``told`` says that its whole input was said."""
+    return {"name": name, "lane": lane, "arguments": arguments, "told": told}
 
 
 def _lane(event: Json) -> str | None:

@@ -1,0 +1,149 @@
+"""What ag-ui-langgraph (0.0.47) says besides AG-UI, or instead of it.
+
+* An interrupt is the custom event ``on_interrupt`` and, unless its server was told to, nothing else.
+* Several interrupts at once are taken back only by the older ``forwardedProps.command.resume``.
+* LangChain's HumanInTheLoopMiddleware puts the reviews of several calls into one interrupt.
+* The state repeats the conversation. It is also the first to tell the arguments of a call that came in
+  one piece, because the stream leaves them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.questions import ALLOW_KINDS, Option, Permission
+
+__all__ = [
+    "INTERRUPT",
+    "arguments_in",
+    "decision_of",
+    "is_langgraph",
+    "interrupt_of",
+    "reviews_of",
+    "without_messages",
+]
+
+INTERRUPT = "on_interrupt"
+"""The name of the custom event that tells an interrupt."""
+
+Json = dict[str, Any]
+
+_KINDS = ("ai", "human", "system", "tool")
+_OPTIONS = {
+    "approve": Option(option_id="approve", name="Approve", kind="allow_once"),
+    "reject": Option(option_id="reject", name="Reject", kind="reject_once"),
+}
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+
+
+def interrupt_of(event: Json) -> Json:
+    """Give the interrupt that a custom event tells, in the shape it has as an outcome."""
+    value: Any = event.get("value")
+    if isinstance(value, str):
+        with suppress(msgspec.DecodeError):
+            value = msgspec.json.decode(value)
+    about = cast("Json", value) if isinstance(value, dict) else {"message": value}
+    raw = cast("Json", event.get("rawEvent") or {})
+    return {
+        "id": raw.get("id"),
+        "message": about.get("message"),
+        "toolCallId": about.get("toolCallId") or about.get("tool_call_id"),
+        "responseSchema": about.get("responseSchema") or about.get("response_schema"),
+        "subagentRunId": event.get("subagentRunId"),
+        "metadata": {"langgraph": {"raw": value}},
+    }
+
+
+def is_langgraph(interrupt: Json) -> bool:
+    """Whether LangGraph asks."""
+    return "langgraph" in cast("Json", interrupt.get("metadata") or {})
+
+
+# -- reviews ---------------------------------------------------------------------------------------
+
+
+def reviews_of(interrupt: Json, calls: Mapping[str, Json]) -> list[Permission]:
+    """Give the reviews that an interrupt of LangChain's middleware asks for; none for any other interrupt."""
+    about = cast("Json", cast("Json", interrupt.get("metadata") or {}).get("langgraph") or {})
+    raw: Any = about.get("raw")
+    if not isinstance(raw, dict) or not isinstance(cast("Json", raw).get("action_requests"), list):
+        return []
+    asked = cast("Json", raw)
+    allowed = {
+        config["action_name"]: config["allowed_decisions"]
+        for config in cast("list[Json]", asked.get("review_configs") or [])
+    }
+    open_calls = dict(calls)
+    found: list[Permission] = []
+    for action in cast("list[Json]", asked["action_requests"]):
+        name = str(action["name"])
+        choices = allowed.get(name, ("approve", "reject"))
+        call_id = _call_of(name, action.get("args"), open_calls) or name
+        open_calls.pop(call_id, None)
+        found.append(
+            Permission(
+                message=str(action.get("description") or f"Run {name}?"),
+                call_id=call_id,
+                options=tuple(option for choice, option in _OPTIONS.items() if choice in choices),
+                allows_edit="edit" in choices,
+            )
+        )
+    return found
+
+
+def _call_of(name: str, args: Any, calls: Mapping[str, Json]) -> str | None:
+    """The call that is reviewed; a review names it by what it does."""
+    named = [call_id for call_id, call in calls.items() if call["name"] == name]
+    same = [call_id for call_id in named if _read(calls[call_id]["arguments"]) == args]
+    return next(iter(same or named), None)
+
+
+def decision_of(answered: ev.Answered, name: str) -> Json:
+    """Give an answer as the decision of a review."""
+    if answered.outcome != "selected" or answered.option_kind not in ALLOW_KINDS:
+        return {"type": "reject", **({"message": answered.reason} if answered.reason else {})}
+    if answered.input is not None:
+        return {"type": "edit", "edited_action": {"name": name, "args": answered.input}}
+    return {"type": "approve"}
+
+
+# -- state -----------------------------------------------------------------------------------------
+
+
+def without_messages(state: Any) -> Any:
+    """Give a state without the conversation, which is told by itself."""
+    if not _messages(state):
+        return state
+    return {key: value for key, value in cast("Json", state).items() if key != "messages"}
+
+
+def arguments_in(state: Any) -> Iterable[tuple[str, Any]]:
+    """The arguments of the calls in a state's conversation, by their ids."""
+    for message in _messages(state):
+        for call in cast("list[Json]", message.get("tool_calls") or []):
+            yield str(call.get("id")), call.get("args")
+
+
+def _messages(state: Any) -> list[Json]:
+    messages: Any = cast("Json", state).get("messages") if isinstance(state, dict) else None
+    if not isinstance(messages, list):
+        return []
+    found = [cast("Json", one) for one in cast("list[Any]", messages) if isinstance(one, dict)]
+    shaped = len(found) == len(cast("list[Any]", messages)) and all(
+        one.get("type") in _KINDS for one in found
+    )
+    return found if shaped else []
+
+
+def _read(arguments: str) -> Any:
+    try:
+        return msgspec.json.decode(arguments or "{}")
+    except msgspec.DecodeError:
+        return arguments
