@@ -17,6 +17,7 @@ setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules
 	@scripts/system-packages
 	@for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || exit; done >/dev/null
 	@scripts/peer-node acpx >/dev/null
+	@scripts/browser-pages >/dev/null
 
 demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
 	@$(BIN)/trunkline chat demo

@@ -26,6 +26,13 @@ def back(**fields: Any) -> dict[str, Any]:
     return {**told(run="back"), "messages": [], **fields}
 
 
+async def test_a_page_that_is_refused_is_told_why_where_it_looks_for_it() -> None:
+    async with served() as (_, client):
+        refused = await client.get("/copilotkit/info", headers={"authorization": "Bearer wrong"})
+    assert refused.status_code == 401
+    assert refused.json()["message"] == refused.json()["error"]["message"]
+
+
 async def test_a_page_is_told_the_agents_and_always_a_default_one() -> None:
     async with served() as (_, client):
         one = (await client.get("/copilotkit/info")).json()

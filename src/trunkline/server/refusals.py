@@ -1,8 +1,8 @@
 """Refusals: what a request that is not carried out is told.
 
 Every one is JSON, ``{"error": {"code", "message"}}``: a code for programs, a sentence with the next step
-for people. What is our own fault is said in general terms, since its words may name files and hosts; the
-log has the rest.
+for people, which stands beside the error as well, where CopilotKit's pages look for it. What is our own
+fault is said in general terms, since its words may name files and hosts; the log has the rest.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Refusal(Exception):
     @property
     def body(self) -> bytes:
         """The refusal as JSON."""
-        return orjson.dumps({"error": {"code": self.code, "message": self.message}})
+        told = {"code": self.code, "message": self.message}
+        return orjson.dumps({"error": told, "message": self.message})
 
 
 def refusal_of(error: Exception) -> Refusal:

@@ -1,0 +1,251 @@
+"""What a person must be able to do on every page, whatever it is made of.
+
+A page complains on its console when it is told what it does not understand: none of these tests leaves
+any complaint behind, and no page calls anybody but its own site and our server.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from tests.browser.driving import Browser, Page
+from tests.browser.serving import SECRET
+
+__all__ = ["Chat", "PageContract"]
+
+_COMPLAINTS = ("error:", "warning:", "pageerror:")
+_threads = itertools.count(1)
+
+ENDINGS = {
+    "thoughts": "this is the answer.",
+    "parallel-tools": "Oslo has -3 °C",
+    "diff": "The greeting is friendlier now.",
+    "terminal": "The command counted to three.",
+    "plan": "I checked it twice.",
+    "modes": "Now it is code.",
+    "subagents": "The tower is 330 metres high.",
+    "media": "and a document.",
+    "sources": "at sea level.",
+    "state": "The counter is 1.",
+    "activity": "The files are copied.",
+    "compaction": "The context is short again.",
+    "notice": "There were three notices.",
+    "breaks-grammar": "But I mean well.",
+    "long 2000": "1999 2000",
+}
+"""Scenarios that ask nothing, and their last words."""
+
+
+class Chat(ABC):
+    """A page with a chat on it; the selectors say where things are."""
+
+    name: ClassVar[str]
+    INPUT: ClassVar[str]
+    ANSWER: ClassVar[str]
+    CALL: ClassVar[str]
+    STOP: ClassVar[str]
+
+    def __init__(self, browser: Browser, site: str, server: str, *, token: str = SECRET) -> None:
+        """Open the page in a new thread."""
+        self.thread = f"{self.name}-{next(_threads)}"
+        self.places = (site, server)
+        address = f"{site}/{self.name}.html#server={server}&token={token}&thread={self.thread}"
+        self.page: Page = browser.open(address)
+        self.page.see(self.INPUT)
+
+    def say(self, text: str) -> None:
+        """Send a message."""
+        self.page.type(self.INPUT, text)
+
+    def hears(self, text: str) -> None:
+        """Wait for words in an answer."""
+        self.page.see(self.ANSWER, text)
+
+    def asks(self, text: str, answer: str) -> None:
+        """Wait for a question that names ``text``, and press a button."""
+        self.page.see(".question")
+        self.page.click(f"{self.question(text)} button", answer)
+
+    @abstractmethod
+    def question(self, text: str) -> str:
+        """Where a question that names ``text`` is asked."""
+
+    def answers(self) -> list[str]:
+        """All that the agent said, with its calls."""
+        return self.page.texts(self.ANSWER)
+
+    def tools(self) -> list[str]:
+        """All calls that are shown."""
+        return self.page.texts(self.CALL)
+
+    def complaints(self) -> list[str]:
+        """What the page complained of since the last time, and whom else it called."""
+        said = self.page.said()
+        calls = [line for line in said if line.startswith("asks:") and not self._is_ours(line)]
+        return [line for line in said if line.startswith(_COMPLAINTS)] + calls
+
+    def _is_ours(self, line: str) -> bool:
+        return line.split(" ")[2].startswith(tuple(f"{place}/" for place in self.places))
+
+
+Open = Callable[..., Chat]
+
+
+class PageContract:
+    """The tests; a subclass brings the chat."""
+
+    chat: ClassVar[type[Chat]]
+
+    @pytest.fixture
+    def open(self, browser: Browser, site: str, tmp_path: Path) -> Generator[Open]:
+        """Open the page on a server; at the end a picture is taken, and nobody may have complained."""
+        opened: list[Chat] = []
+
+        def open_page(server: str, **options: str) -> Chat:
+            opened.append(self.chat(browser, options.pop("site", site), server, **options))
+            return opened[-1]
+
+        yield open_page
+        for number, chat in enumerate(opened, 1):
+            chat.page.shoot(tmp_path / f"page-{number}.png")
+            complaints = chat.complaints()
+            chat.page.close()
+            assert complaints == []
+
+    # -- the scripted agent --
+
+    def test_what_is_said_is_answered_and_a_call_is_a_card(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("Hello there, page")
+        chat.hears("Hello there, page")
+        chat.say("/tools")
+        chat.hears("There are two notes")
+        (card,) = chat.tools()
+        assert re.fullmatch(r'search \{"query": ?"trunkline", ?"limit": ?2\} .*Found 2 notes\.', card)
+        assert [text.split("\n")[0] for text in chat.answers()] == [
+            "Hello there, page",
+            "Let me look that up.",
+            "There are two notes about trunkline.",
+        ]
+
+    def test_an_answer_streams_until_it_is_stopped(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/slow 600 0.05")
+        chat.hears("step 2")
+        chat.page.click(chat.STOP)
+        chat.page.miss(chat.STOP)
+        chat.say("Are you free?")
+        chat.hears("Are you free?")
+        assert "step 600" not in chat.answers()[0]
+
+    @pytest.mark.parametrize(
+        ("answer", "result", "words"),
+        [("Approve", "wrote", "would be written"), ("Reject", "refused it", "Nothing was written.")],
+    )
+    def test_what_is_asked_is_answered_by_a_button(
+        self, open: Open, scripted: str, answer: str, result: str, words: str
+    ) -> None:
+        chat = open(scripted)
+        chat.say("/permission")
+        chat.asks("hello.txt", answer)
+        chat.hears(words)
+        chat.page.miss(".question")
+        (card,) = chat.tools()
+        assert result in card
+        assert [words in text for text in chat.answers()] == [False, True], "below the card, not above it"
+
+    def test_two_questions_at_once_are_answered_one_by_one(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/permission-twice")
+        chat.asks("read_notes", "Approve")
+        chat.asks("send_report", "Reject")
+        chat.hears("read_notes: allowed, send_report: refused")
+
+    def test_a_tool_of_the_page_runs_on_the_page(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/client-tool")
+        chat.hears('The front end gave "green".')
+        (card,) = chat.tools()
+        assert card.endswith("green")
+        chat.say("Thank you")
+        chat.hears("Thank you")
+
+    def test_whatever_an_agent_may_say_is_understood(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        for scenario, ending in ENDINGS.items():
+            chat.say(f"/{scenario}")
+            chat.hears(ending)
+            chat.page.miss(chat.STOP)
+
+    def test_a_thread_is_there_again_when_the_page_is_reloaded(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/tools")
+        chat.hears("There are two notes")
+        chat.page.miss(chat.STOP)
+        before = (chat.answers(), chat.tools())
+        chat.page.reload()
+        chat.hears("There are two notes")
+        assert (chat.answers(), chat.tools()) == before
+        chat.say("And now?")
+        chat.hears("And now?")
+
+    def test_a_question_is_asked_again_when_the_page_is_reloaded(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/permission")
+        chat.page.see(".question")
+        chat.page.reload()
+        chat.asks("hello.txt", "Approve")
+        chat.hears("would be written")
+        (card,) = chat.tools()
+        assert "wrote" in card
+
+    # -- LangChain --
+
+    def test_an_agent_of_langchain_calls_its_tools(self, open: Open, langchain: str) -> None:
+        chat = open(langchain)
+        chat.say("How is the weather?")
+        chat.hears("The result was: 22 degrees in Paris")
+        (card,) = chat.tools()
+        assert re.fullmatch(r'weather \{"city": ?"Paris"\} .*22 degrees in Paris', card)
+        chat.say("And how much do you know?")
+        chat.hears("I know 5 messages: human, ai, tool, ai, human.")
+
+    @pytest.mark.parametrize(
+        ("answer", "words"), [("Approve", "The result was: sent to Ada"), ("Reject", "rejected")]
+    )
+    def test_an_interrupt_of_langgraph_is_answered_by_a_button(
+        self, open: Open, langchain: str, answer: str, words: str
+    ) -> None:
+        chat = open(langchain)
+        chat.say("Send a letter")
+        chat.asks("send_letter", answer)
+        chat.hears(words)
+        assert len(chat.tools()) == 1
+
+    def test_an_agent_of_langchain_calls_a_tool_of_the_page(self, open: Open, langchain: str) -> None:
+        chat = open(langchain)
+        chat.say("Which colour?")
+        chat.hears("The result was: green")
+        chat.say("And how much do you know?")
+        chat.hears("I know 5 messages: human, ai, tool, ai, human.")
+
+    # -- who may --
+
+    def test_a_page_from_elsewhere_gets_nothing(self, open: Open, scripted: str, site: str) -> None:
+        chat = open(scripted, site=site.replace("localhost", "127.0.0.1"))
+        chat.say("Hello?")
+        self.refused(chat)
+        complaints = chat.complaints()
+        assert any("blocked by CORS policy" in line for line in complaints)
+        assert "Hello?" not in chat.answers(), "the agent would have said it back"
+
+    def refused(self, chat: Chat) -> None:
+        """Wait until the page shows that it was refused."""
+        raise NotImplementedError

@@ -1,0 +1,60 @@
+// Drives Chromium for the tests: a line of JSON in is a step, a line of JSON out is what came of it.
+// tests/browser/driving.py says which steps there are.
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const [executablePath, userDataDir, seconds] = process.argv.slice(2);
+const timeout = Number(seconds) * 1000;
+const args = ["disable-gpu", "disable-quic", "no-first-run", "disable-background-networking"];
+args.push("disable-component-update", "disable-sync", "no-sandbox");
+const browser = await chromium.launchPersistentContext(userDataDir, {
+  executablePath,
+  headless: true,
+  viewport: { width: 900, height: 700 },
+  args: args.map((name) => `--${name}`),
+});
+browser.setDefaultTimeout(timeout);
+const pages = new Map();
+
+function at(page, { selector, text, nth }) {
+  const found = text === undefined ? page.locator(selector) : page.locator(selector).filter({ hasText: text });
+  return nth === undefined ? found : found.nth(nth);
+}
+
+const steps = {
+  async open({ page: name, url }) {
+    const page = await browser.newPage();
+    const said = [];
+    const served = (address) => !address.startsWith("data:");
+    page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => said.push(`pageerror: ${error.stack ?? error}`));
+    page.on("request", (request) => served(request.url()) && said.push(`asks: ${request.method()} ${request.url()}`));
+    pages.set(name, { page, said });
+    await page.goto(url);
+  },
+  reload: (step, page) => page.reload(),
+  type: async (step, page) => {
+    await at(page, step).fill(step.input);
+    await at(page, step).press("Enter");
+  },
+  click: (step, page) => at(page, step).click(),
+  see: (step, page) => at(page, step).first().waitFor({ state: "visible" }),
+  miss: (step, page) => page.locator(step.selector).first().waitFor({ state: "detached" }),
+  texts: (step, page) => at(page, step).allInnerTexts(),
+  shoot: (step, page) => page.screenshot({ path: step.path }).then(() => undefined),
+  said: ({ page: name }) => pages.get(name).said.splice(0),
+  close: ({ page: name }, page) => (pages.delete(name), page.close()),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const step = JSON.parse(line);
+  const told = {};
+  try {
+    told.value = (await steps[step.do](step, pages.get(step.page)?.page)) ?? null;
+    if (typeof told.value?.request === "function") told.value = null;
+  } catch (error) {
+    told.error = String(error.message ?? error);
+  }
+  process.stdout.write(`${JSON.stringify(told)}\n`);
+}
+await browser.close();

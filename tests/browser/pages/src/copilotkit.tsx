@@ -1,0 +1,49 @@
+import {
+  CopilotChat,
+  CopilotKit,
+  useDefaultRenderTool,
+  useFrontendTool,
+  useInterrupt,
+} from "@copilotkit/react-core/v2";
+import "@copilotkit/react-core/v2/styles.css";
+import { createRoot } from "react-dom/client";
+import { z } from "zod";
+
+// #server=http://127.0.0.1:8000&token=...&thread=...: what stands behind # stays in the browser.
+const given = new URLSearchParams(location.hash.slice(1));
+
+function Chat() {
+  useDefaultRenderTool({
+    render: ({ name, parameters, status, result }) => (
+      <pre className="tool">{`${name} ${JSON.stringify(parameters)} ${status} ${result ?? ""}`}</pre>
+    ),
+  });
+  useFrontendTool({
+    name: "pick_colour",
+    description: "Ask the page for a colour",
+    parameters: z.object({ choices: z.array(z.string()) }),
+    handler: async ({ choices }) => choices[1],
+  });
+  useInterrupt({
+    render: ({ interrupts, resolve }) => (
+      <div>
+        {interrupts.map(({ id, message }) => (
+          <div className="question" key={id}>
+            {message} <button onClick={() => resolve({ approved: true }, id)}>Approve</button>{" "}
+            <button onClick={() => resolve({ approved: false }, id)}>Reject</button>
+          </div>
+        ))}
+      </div>
+    ),
+  });
+  return <CopilotChat threadId={given.get("thread")!} />;
+}
+
+createRoot(document.getElementById("page")!).render(
+  <CopilotKit
+    runtimeUrl={`${given.get("server")}/copilotkit`}
+    headers={{ Authorization: `Bearer ${given.get("token")}` }}
+  >
+    <Chat />
+  </CopilotKit>,
+);

@@ -1,0 +1,68 @@
+"""What a page needs: a place that serves it, and a server of ours somewhere else."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tests.cli.programs import command
+
+__all__ = ["SECRET", "serve_agent", "serve_site"]
+
+SECRET = "0123456789abcdef"
+SECONDS = 30
+_GREETING = re.compile(r"serves .+ at (http://\S+)/\n")
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serve_site(folder: Path) -> Generator[int]:
+    """Serve files on a free port of this machine; gives the port."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as site:
+        thread = threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield site.server_port
+        finally:
+            site.shutdown()
+            thread.join(SECONDS)
+
+
+@contextmanager
+def serve_agent(target: str, origin: str, folder: Path) -> Generator[str]:
+    """Run ``trunkline serve`` for the pages of an origin; gives its address."""
+    words = command("serve", target, "--port", "0", "--allow-origin", origin)
+    journal = f"sqlite:{folder / 'journal.db'}"
+    environment = {**os.environ, "TRUNKLINE_TOKEN": SECRET, "TRUNKLINE_JOURNAL": journal}
+    with subprocess.Popen(
+        words, env=environment, cwd=folder, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as server:
+        assert server.stderr is not None
+        said: list[str] = []
+        draining = threading.Thread(target=said.extend, args=(server.stderr,))
+        try:
+            for line in server.stderr:
+                said.append(line)
+                if (found := _GREETING.search(line)) is not None:
+                    draining.start()
+                    yield found[1]
+                    break
+            else:
+                raise AssertionError(f"the server did not start: {''.join(said)}")
+        finally:
+            server.terminate()
+            server.wait(SECONDS)
+    draining.join(SECONDS)
+    assert not [line for line in said if line.startswith("Traceback")], "".join(said)

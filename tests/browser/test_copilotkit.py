@@ -1,0 +1,68 @@
+"""A page of CopilotKit's straight on our server, without a runtime of its own in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.contract import Chat, Open, PageContract
+
+pytestmark = pytest.mark.slow
+
+
+class CopilotKit(Chat):
+    """@copilotkit/react-core 1.74, which brings @ag-ui/client 0.0.59."""
+
+    name = "copilotkit"
+    INPUT = "[data-testid=copilot-chat-textarea]"
+    ANSWER = "[data-testid=copilot-assistant-message]"
+    CALL = ".tool"
+    STOP = "[data-testid=copilot-send-button]:not([disabled])"
+
+    def question(self, text: str) -> str:
+        return f".question:has-text('{text}')"
+
+
+class TestCopilotKit(PageContract):
+    """CopilotKit's chat."""
+
+    chat = CopilotKit
+
+    def refused(self, chat: Chat) -> None:
+        chat.page.see("text=Failed to fetch")
+
+    def test_an_answer_goes_on_when_the_page_is_reloaded_in_its_middle(
+        self, open: Open, scripted: str
+    ) -> None:
+        chat = open(scripted)
+        chat.say("/slow 60 0.05")
+        chat.hears("step 3")
+        chat.page.reload()
+        chat.hears("step 60")
+        assert chat.answers() == [" ".join(f"step {number}" for number in range(1, 61))], (
+            "nothing lost or twice"
+        )
+
+    def test_an_answer_can_be_stopped_after_the_page_was_reloaded(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/slow 600 0.05")
+        chat.hears("step 2")
+        chat.page.reload()
+        chat.hears("step 2")
+        chat.page.click(chat.STOP)
+        chat.page.miss(chat.STOP)
+        chat.say("Are you free?")
+        chat.hears("Are you free?")
+
+    def test_a_run_that_fails_says_why(self, open: Open, scripted: str) -> None:
+        chat = open(scripted)
+        chat.say("/fails")
+        chat.page.see("text=the demo failed on purpose")
+        (complaint,) = chat.complaints()
+        assert "agent_run_error_event" in complaint
+        chat.say("Better now?")
+        chat.hears("Better now?")
+
+    def test_a_page_with_a_wrong_token_is_told_so(self, open: Open, scripted: str) -> None:
+        chat = open(scripted, token="wrong")
+        chat.page.see("text=a token is missing or wrong")
+        assert chat.complaints()
