@@ -12,6 +12,7 @@ from bench import replay, report, soak
 COLUMNS = {
     "trunk": {"case", "events/s", "wall us/event", "cpu us/event", "x of bare (cpu)"},
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
+    "agui": {"case", "over", "cpu us (min)", "x of bare"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
@@ -21,6 +22,15 @@ COLUMNS = {
 CASES = {
     "trunk": {"bare async for", "trunk, 0 readers", "trunk, 1 readers", "trunk, 10 readers"},
     "acp": {"raw pipe", "trunkline acp", "SDK 0.12.1"},
+    "agui": {
+        "bare astream(messages)",
+        "trunkline, to SSE bytes",
+        "ag-ui-langgraph 0.0.47, raw off",
+        "ag-ui-langgraph 0.0.47, default",
+        "pydantic-ai 2.66",
+        "trunkline serve, HTTP",
+        "pydantic-ai 2.66, HTTP",
+    },
     "langchain": {
         "bare astream(messages)",
         "trunkline, to events",
