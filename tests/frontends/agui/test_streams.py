@@ -171,6 +171,20 @@ def test_any_prefix_is_closed_in_order_and_ends_once(story: Story, length: int, 
     assert encoder.close() == []
 
 
+@settings(max_examples=50)
+@given(stories(), st.integers(0, 60))
+def test_an_encoder_that_is_primed_up_to_any_place_says_exactly_what_is_left(
+    story: Story, place: int
+) -> None:
+    (turn, *_) = turns_of(story.events)
+    whole, primed = AguiEncoder("t1", "r1", EVERYTHING), AguiEncoder("t1", "r1", EVERYTHING)
+    said = [whole.feed(entry) for entry in entries(turn)]
+    for entry in entries(turn)[:place]:
+        primed.feed(entry)
+
+    assert [primed.feed(entry) for entry in entries(turn)[place:]] == said[place:]
+
+
 @settings(max_examples=60)
 @given(sloppy_streams(), st.booleans())
 def test_whatever_an_agent_says_the_stream_is_legal(events: list[ev.Event], modern: bool) -> None:
