@@ -58,7 +58,8 @@ class Measurer:
         self._child.stdin.flush()
         told = self._child.stdout.readline()
         if not told:
-            raise RuntimeError(f"{case.way} could not be measured; see above")
+            code = self._child.wait(CHILD_TIMEOUT)
+            raise RuntimeError(f"{case.way} could not be measured: its program ended with {code}")
         return json.loads(told)
 
     def end(self) -> None:
@@ -68,7 +69,7 @@ class Measurer:
 
 def cases(quick: bool) -> dict[str, Case]:
     """Everything that is measured in a round."""
-    tokens, few, times = (200, 20, 2) if quick else (5_000, 250, 50)
+    tokens, few, times = (200, 20, 2) if quick else (5_000, 100, 100)
 
     def token(way: str, base: str, count: int = tokens, where: str = "ours") -> Case:
         return Case(where, way, count, TOKEN, base)
@@ -148,7 +149,7 @@ def make_rows(chosen: dict[str, Case], samples: dict[str, list[float]]) -> list[
 def run(quick: bool = False) -> Result:
     """Measure tokens and invocations in one run."""
     chosen = cases(quick)
-    rounds = 1 if quick else 20
+    rounds = 1 if quick else 10
     samples = measure(chosen, rounds)
     return Result(
         name="langchain",
