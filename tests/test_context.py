@@ -835,10 +835,7 @@ async def test_a_session_shows_its_options_folders_and_place_for_the_agents_own_
 async def test_text_of_a_named_message_is_said_from_any_thread() -> None:
     async def named(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         ctx.emit_text("one ", "m")
-        thread = threading.Thread(target=ctx.emit_text, args=("two \ud800", "m"))
-        thread.start()
-        while thread.is_alive():
-            await asyncio.sleep(0)
+        await asyncio.to_thread(ctx.emit_text, "two \ud800", "m")
         yield "three"
 
     async with world(named) as hub:

@@ -34,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run this Python in a child that is not measured: coverage would load modules of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     command = [sys.executable, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50, check=True)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250, check=True)
 
 
 def loaded(*arguments: str) -> set[str]:
@@ -55,6 +55,7 @@ def test_a_command_that_draws_nothing_does_not_load_what_draws(arguments: list[s
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_every_module_can_be_the_first_one_imported() -> None:
     count, failed = json.loads(run("-c", FIRST).stdout)
     assert count > 20
