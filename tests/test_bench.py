@@ -54,6 +54,7 @@ CASES = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", runner.NAMES)
 def test_a_bench_shows_a_table_and_keeps_its_samples(
     name: str, tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
