@@ -239,6 +239,7 @@ def test_a_port_that_is_taken_is_said_with_the_way_out() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_the_packages_of_the_server_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "starlette.py").write_text("raise ModuleNotFoundError('no', name='starlette')")
     result = run("serve", "demo", PYTHONPATH=str(tmp_path))
