@@ -115,12 +115,12 @@ def command(
         allow_origins=allow_origin,
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
-    listener = bind(host, port)
-    lines = _greet(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
-    try:
-        asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
-    finally:
-        end_descendants()
+    with bind(host, port) as listener:
+        lines = _greet(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
+        try:
+            asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
+        finally:
+            end_descendants()
 
 
 def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
