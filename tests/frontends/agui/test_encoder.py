@@ -466,6 +466,24 @@ def test_an_older_client_hears_nothing_of_subagents() -> None:
     assert kinds(said) == ["RUN_FINISHED"]
 
 
+def test_an_older_client_hears_what_a_subagent_asks_and_changes() -> None:
+    said = told(
+        started("l1"),
+        ev.StateReplaced(lane="l1", state={"a": 1}),
+        ev.StatePatched(lane="l1", patch=({"op": "add", "path": "/b", "value": 2},)),
+        call(lane="l1"),
+        asked(Form(fields={}), "q0", lane="l1"),
+        ev.Answered(question_id="q0", outcome="declined", lane="l1"),
+        asked(PERMISSION, lane="l1"),
+        ev.TurnSuspended(question_ids=("q0", "q1")),
+        modern=False,
+    )
+
+    assert kinds(said) == ["STATE_SNAPSHOT", "STATE_DELTA", "RUN_FINISHED"]
+    assert [one["id"] for one in said[-1]["outcome"]["interrupts"]] == ["q1"]
+    assert "subagentRunId" not in said[-1]["outcome"]["interrupts"][0]
+
+
 def test_a_subagent_that_waits_is_suspended_for_its_questions_and_goes_on_below_its_parent() -> None:
     turn = [
         started("l1"),

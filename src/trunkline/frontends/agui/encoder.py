@@ -31,6 +31,8 @@ _FINAL = ev.FINAL_STATUSES
 _UNDER_WAY = _FINAL | {"in_progress"}
 _EARLY = frozenset({"failed", "denied"})
 """What is known of a call before its framework has made a message of it."""
+_SHARED = (ev.Asked, ev.Answered, ev.StateReplaced, ev.StatePatched)
+"""What concerns every client, also one that knows nothing of subagents."""
 
 Out = list[wire.AguiEvent]
 
@@ -101,7 +103,7 @@ class AguiEncoder:
         if type(event) is ev.Text:
             return self._text(event)
         handle = self._handlers.get(type(event))
-        if handle is None or (event.lane is not None and not self._modern):
+        if handle is None or (event.lane is not None and not self._modern and type(event) not in _SHARED):
             return []
         self._over = False
         return handle(self, event)
