@@ -285,6 +285,18 @@ def test_a_resume_leaves_client_calls_to_their_results() -> None:
     assert [answer.question_id for answer in found.answers] == ["q1"]
 
 
+def test_a_resume_takes_the_results_of_client_calls_that_came_with_it() -> None:
+    waits = asked(q1=PERMISSION, q2=ClientCall(call_id="c7"), q3=ClientCall(call_id="c8"))
+
+    found = intent(user("u1"), result("mine", "c7", "blue"), open=waits, resume=resume(q1={"approved": True}))
+
+    assert isinstance(found, GoOn)
+    assert [(answer.question_id, answer.content, answer.meta) for answer in found.answers] == [
+        ("q1", None, None),
+        ("q2", "blue", {BROUGHT: "mine"}),
+    ]
+
+
 def test_a_resume_of_what_nobody_asked_is_refused() -> None:
     with pytest.raises(InvalidCommand, match="no run of this thread asked q9"):
         intent(open=asked(q1=PERMISSION), resume=resume(q9={"approved": True}))

@@ -6,7 +6,7 @@ what is new counts, which is a message, the answers to open questions, or a plac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -105,18 +105,18 @@ def intent_of(
     """
     last = told.messages[-1] if told.messages else None
     is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
-    if told.resume:
-        if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
-            return _start(told, conversation, gives_up=True)
-        if is_new and questions:
-            raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
-        return _resume(told.resume, conversation, questions, by)
     waiting = {
         asked.question.call_id: asked
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
     answers = _client_answers(told.messages, waiting, by)
+    if told.resume:
+        if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
+            return _start(told, conversation, gives_up=True)
+        if is_new and questions:
+            raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
+        return _resume(told.resume, conversation, questions, by, answers.values())
     _check_results(told.messages, conversation, said)
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
     if waiting and not is_new:
@@ -144,7 +144,9 @@ def _resume(
     conversation: Conversation,
     questions: Mapping[str, ev.Asked],
     by: str | None,
+    brought: Iterable[Answer],
 ) -> Intent:
+    """Answer every open interrupt, and with them the tools of the front end that it has run by now."""
     given = {entry.interrupt_id: entry for entry in entries}
     unknown = sorted(set(given) - conversation.questions.keys() - questions.keys())
     if unknown and conversation.messages:
@@ -157,7 +159,8 @@ def _resume(
         raise InvalidCommand(
             f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
         )
-    return GoOn(answers=tuple(answer_of(questions[key], given[key], by) for key in sorted(wanted)))
+    answers = [answer_of(questions[key], given[key], by) for key in sorted(wanted)]
+    return GoOn(answers=(*answers, *brought))
 
 
 def _client_answers(
