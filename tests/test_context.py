@@ -352,7 +352,7 @@ async def test_an_allowed_call_fails_with_its_turn() -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"option_id": "reject_once", "by": "ann"}, "ann refused it"),
+        ({"option_id": "reject_once", "by": "agui:local"}, "the user refused it"),
         ({"option_id": "reject_once"}, "the user refused it"),
         ({"option_id": "reject_once", "reason": "not today"}, "not today"),
         ({"outcome": "declined"}, "the user refused it"),

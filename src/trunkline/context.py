@@ -242,7 +242,7 @@ class TurnContext:
             if own:
                 self._turn.hold(call_id)
         else:
-            why = decision.reason or f"{decision.by or 'the user'} refused it"
+            why = decision.reason or "the user refused it"
             self.denied.add(call_id)
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
         return decision
