@@ -242,6 +242,22 @@ def test_arguments_that_change_after_they_were_told_need_a_snapshot(events: Any,
     assert encoder.outdated is outdated
 
 
+@pytest.mark.parametrize(
+    ("later", "outdated"),
+    [
+        ({"raw_output": "another"}, True),
+        ({"status": "failed", "reason": "no"}, True),
+        ({"status": "completed", "raw_output": "done"}, False),
+        ({"title": "Searched"}, False),
+    ],
+)
+def test_a_result_that_changes_after_it_was_told_needs_a_snapshot(later: Any, outdated: bool) -> None:
+    encoder = encoder_of()
+    feed(encoder, call(), update(status="completed", raw_output="done"), update(**later))
+
+    assert encoder.outdated is outdated
+
+
 def test_a_call_is_announced_and_answered_once() -> None:
     said = told(call(), call(), update(status="completed"), update(status="completed"), FINISHED)
 

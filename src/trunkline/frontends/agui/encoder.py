@@ -229,6 +229,8 @@ class AguiEncoder:
             said += call.show_output(self._at)
         if event.result_message_id is not None and call.told_id not in (None, event.result_message_id):
             self.renamed = True
+        if call.is_changed(self._options.max_ui_payload_size, self._terminals, modern=self._modern):
+            self.outdated = True
         if not self._options.emit_tool_results or call.call_id in self._brought:
             return said
         if event.status in _FINAL and not call.answered:

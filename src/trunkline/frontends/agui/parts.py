@@ -33,6 +33,7 @@ class CallView:
         "reason",
         "result_id",
         "status",
+        "told",
         "told_id",
     )
 
@@ -54,6 +55,8 @@ class CallView:
         self.result_id: str | None = None
         self.told_id: str | None = None
         """The id under which the result was told."""
+        self.told: Any = None
+        """The result as it was told."""
 
     def take(self, event: ev.ToolUpdate) -> None:
         """Keep what an update says."""
@@ -72,6 +75,10 @@ class CallView:
     def is_told(self) -> bool:
         """Whether the arguments that were said are those that the call has."""
         return self.input is None or parsed("".join(self.arguments)) == self.input
+
+    def is_changed(self, limit: int, terminals: Mapping[str, str], *, modern: bool) -> bool:
+        """Whether the result is another one than was told."""
+        return self.told is not None and self.told != result_of(self, terminals, limit, modern=modern)
 
     def end(self, at: int | None) -> Out:
         """Say that the arguments are complete, and what they are if nobody said so yet."""
@@ -106,7 +113,7 @@ class CallView:
         self, at: int | None, limit: int, terminals: Mapping[str, str], *, modern: bool
     ) -> wire.ToolCallResult:
         """Say what the call gave back, or why it did not."""
-        content, about = result_of(self, terminals, limit, modern=modern)
+        content, about = self.told = result_of(self, terminals, limit, modern=modern)
         self.told_id = self.result_id or f"{self.call_id}:result"
         return wire.ToolCallResult(
             timestamp=at,
