@@ -1,4 +1,7 @@
-"""Talks until it is killed, turn after turn, and prints every event in the moment it is seen live."""
+"""Talks until it is killed, turn after turn, and prints every event in the moment it is seen live.
+
+It also prints what it gives to its journal, and what the journal says it has.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
 
 import msgspec
@@ -17,19 +20,51 @@ from trunkline.agents.function import agent
 from trunkline.commands import Answer, Prompt
 from trunkline.context import TurnContext
 from trunkline.hub import Hub
-from trunkline.journal import open_journal
+from trunkline.journal import Lease, Record
+from trunkline.journal.sqlite import SqliteJournal
 from trunkline.session import Session
 from trunkline.settings import Settings
 
 SETTINGS = Settings(lease_ttl=0.4, suspend_after=0.02, poll_busy=0.02, busy="queue")
 
 
-class Printed(msgspec.Struct, frozen=True):
+class Printed(msgspec.Struct, frozen=True, tag=True):
     """A line of the talker: an event, its place, and when it was printed."""
 
     at: float
     cursor: str
     event: ev.AnyEvent
+
+
+class Handed(msgspec.Struct, frozen=True, tag=True):
+    """A line of the talker: its journal was given everything up to a record."""
+
+    last_seq: int
+
+
+class Kept(msgspec.Struct, frozen=True, tag=True):
+    """A line of the talker: its journal has everything up to a record."""
+
+    last_seq: int
+
+
+def tell(line: Printed | Handed | Kept) -> None:
+    """Print a line at once."""
+    os.write(1, msgspec.json.encode(line) + b"\n")
+
+
+class ToldJournal(SqliteJournal):
+    """A journal that tells what it is given and what it has."""
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        written = super().append(lease, records, durable=durable)
+        if records:
+            last_seq = records[-1].seq
+            tell(Handed(last_seq))
+            written.add_done_callback(lambda done: done.exception() or tell(Kept(last_seq)))
+        return written
 
 
 async def say_text(ctx: TurnContext, rng: random.Random) -> None:
@@ -108,8 +143,7 @@ async def talk(session: Session, seed: str) -> None:
             begin(session.prompt(f"{seed} {next(rounds)}"))
         async for entry in reader:
             event = entry.event
-            line = msgspec.json.encode(Printed(time.time(), str(entry.cursor), event)) + b"\n"
-            os.write(1, line)
+            tell(Printed(time.time(), str(entry.cursor), event))
             if isinstance(event, ev.Asked):
                 answer = Answer(question_id=event.question_id, option_id="allow_once", by="talker")
                 begin(session.answer(answer))
@@ -118,7 +152,8 @@ async def talk(session: Session, seed: str) -> None:
 
 
 async def main(path: str, session_id: str, seed: str) -> None:
-    journal = await open_journal(f"sqlite:{path}")
+    journal = ToldJournal(path)
+    await journal.open()
     async with Hub(talker, journal, settings=SETTINGS) as hub:
         await talk(await hub.session(session_id), seed)
 
