@@ -63,6 +63,13 @@ def test_what_only_looks_deep_is_not(body: bytes) -> None:
     assert not is_deeper(body, 64)
 
 
+@pytest.mark.parametrize("path", ["/agui", "/copilotkit", "/sessions/t1/commands"])
+async def test_a_text_that_is_no_utf_8_is_refused_everywhere(app: Server, path: str) -> None:
+    body = b'{"threadId": "t1", "runId": "r1", "type": "\xff", "method": "\xff"}'
+    reply = await call(app, scope(path, "POST", JSON), body)
+    assert (reply.status, reply.code) == (422, "invalid_command")
+
+
 @pytest.mark.parametrize(
     ("bodies", "status", "code"),
     [

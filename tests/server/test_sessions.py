@@ -48,6 +48,14 @@ async def test_a_session_is_read_page_by_page() -> None:
     assert page["next"] == 4
 
 
+async def test_a_page_of_nothing_is_a_page_of_one() -> None:
+    async with served() as (_, client):
+        await run_events(client, told("/text"))
+        listed = await client.get("/sessions", params={"limit": 0})
+        read = await client.get("/sessions/t1", params={"limit": 0})
+    assert [len(listed.json()["sessions"]), len(read.json()["records"])] == [1, 1]
+
+
 async def test_a_follower_sees_everything_and_goes_on_where_it_was_cut_off() -> None:
     async with served() as (_, client):
         await run_events(client, told("/tools"))

@@ -79,7 +79,7 @@ class CopilotKitRoutes:
         """Do any of these, by the name of its method."""
         try:
             call = msgspec.json.decode(await read_body(request, self._exchange.limits), type=_Call)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidCommand(f'the body must be {{"method", "params", "body"}}: {error}') from None
         agent = str(call.params.get("agentId") or DEFAULT)
         if call.method == "info":

@@ -63,7 +63,7 @@ class SessionRoutes:
         access = access_of(request.scope)
         access.need("follow")
         journal = await self._exchange.open()
-        limit = _number(request, "limit", 100, most=_PAGE)
+        limit = max(1, _number(request, "limit", 100, most=_PAGE))
         found = await journal.list(access.principal, limit=limit, before=_before(request))
         page: dict[str, Any] = {"sessions": [self._row(info) for info in found]}
         if len(found) == limit:
@@ -86,7 +86,7 @@ class SessionRoutes:
                 stall_seconds=self._exchange.limits.stall_seconds,
             )
         after = _number(request, "after", 0, most=1 << 60)
-        limit = _number(request, "limit", _PAGE, most=_PAGE)
+        limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
         records = await hub.journal.read(info.key, after=after, limit=limit)
         page: dict[str, Any] = {
             "session": self._row(info),
@@ -102,7 +102,7 @@ class SessionRoutes:
         body = await read_body(request, self._exchange.limits)
         try:
             command = _commands.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidCommand(f"the body is no command: {error}") from None
         access.need(_NEEDS[type(command)])
         session_id: str = request.path_params["session_id"]

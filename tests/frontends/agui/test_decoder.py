@@ -101,6 +101,7 @@ def start(*messages: Told, **fields: Any) -> Start:
             b'{"threadId": "t", "runId": "r", "messages": [], "state": ' + b"[" * 200_000,
             "the request is nested too deeply",
         ),
+        (b'{"threadId": "\xff"}', "the request is not JSON: 'utf-8' codec"),
     ],
 )
 def test_a_request_that_is_none_is_refused_saying_where(body: bytes, said: str) -> None:

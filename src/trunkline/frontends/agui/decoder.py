@@ -72,7 +72,7 @@ def read_input(body: bytes) -> wire.RunAgentInput:
         raise InvalidCommand("the request is nested too deeply") from None
     except msgspec.ValidationError as error:
         raise InvalidCommand(f"the request is no RunAgentInput: {error}") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidCommand(f"the request is not JSON: {error}") from None
     for name, value in (("threadId", told.thread_id), ("runId", told.run_id)):
         if not value or len(value) > _LONGEST_ID or not value.isprintable():
