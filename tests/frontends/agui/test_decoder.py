@@ -113,7 +113,17 @@ def test_a_request_that_is_none_is_refused_saying_where(body: bytes, said: str) 
 
 @pytest.mark.parametrize(
     ("version", "modern"),
-    [(None, False), ("", False), ("0.9", False), ("1.0", True), ("2.7", True), ("10", True), ("x", False)],
+    [
+        (None, False),
+        ("", False),
+        ("0.9", False),
+        ("1.0", True),
+        ("2.7", True),
+        ("10", True),
+        ("x", False),
+        ("²", False),
+        ("9" * 5000, True),
+    ],
 )
 def test_a_client_is_modern_if_it_says_so(version: str | None, modern: bool) -> None:
     body: Told = {"threadId": "t", "runId": "r", "messages": [], "protocolVersion": version}

@@ -82,8 +82,8 @@ def read_input(body: bytes) -> wire.RunAgentInput:
 
 def is_modern(told: wire.RunAgentInput) -> bool:
     """Whether the client speaks 1.0 or later."""
-    version = told.protocol_version or ""
-    return version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= 1
+    major = (told.protocol_version or "").partition(".")[0]
+    return major.isascii() and major.isdecimal() and major.strip("0") != ""
 
 
 def says_state(state: Any) -> bool:
