@@ -11,11 +11,12 @@ import httpx
 import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
-from tests.server.serving import frames, run_events, served, told
+from tests.server.serving import SECRET, frames, run_events, served, told
 from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.server.tokens import Token
 from trunkline.testing import ScriptedAgent
 
 
@@ -193,3 +194,16 @@ async def test_hostile_requests_over_the_wire_begin_nothing(headers: dict[str, s
         assert answer.status_code == status
         assert set(answer.json()["error"]) == {"code", "message"}
         assert (await client.get("/sessions")).json() == {"sessions": []}
+
+
+async def test_a_token_that_may_only_answer_begins_nothing_by_giving_up_what_waits() -> None:
+    tokens = (SECRET, Token(secret="answer-answer-answer", scopes=frozenset({"answer"})))
+    only = {"authorization": "Bearer answer-answer-answer"}
+    async with served(tokens=tokens) as (_, client):
+        asked = (await run_events(client, told("/permission")))[-1]["outcome"]["interrupts"]
+        given_up = [{"interruptId": interrupt["id"], "status": "cancelled"} for interrupt in asked]
+        for refused in (told("/text", run="r2", resume=given_up), told("/text", run="r3")):
+            answer = await client.post("/agui", json=refused, headers=only)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "scope")
+        mere = {**told(run="r4", resume=given_up), "messages": []}
+        assert (await client.post("/agui", json=mere, headers=only)).status_code == 200

@@ -67,7 +67,16 @@ class AguiRoutes:
 
 def check_scope(told: RunAgentInput, access: Access) -> None:
     """Refuse a run that a token may not start; to answer an interrupt takes more than to prompt."""
-    access.need("answer" if told.resume else "prompt")
+    if told.resume:
+        access.need("answer")
+    if not told.resume or _may_ask_anew(told):
+        access.need("prompt")
+
+
+def _may_ask_anew(told: RunAgentInput) -> bool:
+    """Whether a resume may give up what waits for a message that comes with it."""
+    given_up = all(entry.status == "cancelled" for entry in told.resume or ())
+    return given_up and bool(told.messages) and told.messages[-1].role == "user"
 
 
 def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiOptions) -> Stream:
