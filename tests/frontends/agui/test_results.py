@@ -60,7 +60,8 @@ def test_a_block_is_a_part_where_there_is_one_for_it(block: c.Content, part: Any
     ("content", "raw", "output", "reason", "shown"),
     [
         ((c.TextBlock(text="words"),), {"a": 1}, "printed", None, "words"),
-        ((c.TextBlock(text="words"),), "its own", "printed", None, "its own"),
+        ((c.TextBlock(text="words"),), "an artifact", "printed", None, "words"),
+        ((), "its own", "printed", None, "its own"),
         ((), {"a": 1}, "printed", None, '{"a":1}'),
         ((), None, "printed", "why", "printed"),
         ((), None, "", "why", "why"),

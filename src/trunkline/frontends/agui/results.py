@@ -89,7 +89,10 @@ def result_content(
     reason: str | None,
     terminals: Mapping[str, str] | None = None,
 ) -> str | list[dict[str, Any]]:
-    """Choose what stands for a call's result: typed parts, its own text, its value, or the reason."""
+    """Choose what stands for a call's result: typed parts, its text, its value, or the reason.
+
+    The text comes first, as it does for the model: the value may be what a tool keeps from both.
+    """
     blocks: list[c.Content] = []
     changes: list[str] = []
     for block in content:
@@ -102,12 +105,10 @@ def result_content(
     if any(not isinstance(block, c.TextBlock) for block in blocks):
         parts = [part_of(block) for block in blocks]
         return [part for part in parts if part is not None]
-    if isinstance(raw_output, str):
-        return raw_output
     if text := c.text_of(blocks):
         return text
     if raw_output is not None:
-        return msgspec.json.encode(raw_output).decode()
+        return raw_output if isinstance(raw_output, str) else msgspec.json.encode(raw_output).decode()
     return output or reason or "\n".join(changes)
 
 
