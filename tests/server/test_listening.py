@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 from tests.server.serving import BEARER, SECRET, frames, told
-from tests.worlds import BRISK, echo, make, soon
+from tests.worlds import BRISK, echo, make, soon, until
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import trunkline
 from trunkline.commands import Prompt
@@ -137,6 +138,76 @@ async def test_a_stream_and_a_socket_are_not_slow_heads() -> None:
                     break
             await (await idle.ping())
             assert count > 10
+
+
+def files() -> int:
+    """How many files and sockets are open, on both sides."""
+    return len(os.listdir("/dev/fd"))
+
+
+async def stalled(url: str, request: bytes) -> socket.socket:
+    """A client that sends a request and reads nothing."""
+    host, port = url.removeprefix("http://").split(":")
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect((host, int(port)))
+    client.setblocking(False)
+    await asyncio.get_running_loop().sock_sendall(client, request)
+    return client
+
+
+def asking(path: str, *lines: str) -> bytes:
+    head = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {SECRET}", *lines)
+    return "".join(f"{line}\r\n" for line in (*head, "")).encode()
+
+
+@pytest.mark.parametrize(
+    ("closing", "limits"),
+    [
+        (["Connection: close"], Limits(head_seconds=0.2)),
+        ([], Limits(stall_seconds=0.2)),
+    ],
+)
+async def test_a_client_that_does_not_read_its_answer_is_cut_off(closing: list[str], limits: Limits) -> None:
+    async with up(limits=limits) as (url, _, _):
+        before = files()
+        async with httpx.AsyncClient(headers=BEARER) as client:
+            for number in range(3):
+                body = told("x" * 3_000_000, thread="t1", run=f"r{number}")
+                assert (await client.post(f"{url}/agui", json=body)).status_code == 200
+        await until(lambda: files() == before)
+        with await stalled(url, asking("/sessions/t1", *closing)):
+            await until(lambda: files() == before + 2)
+            await until(lambda: files() == before + 1)
+
+
+async def test_who_pings_and_reads_nothing_is_cut_off() -> None:
+    upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
+    ping = b"\x89\xfd\x00\x00\x00\x00" + b"p" * 125
+    async with up(limits=Limits()) as (url, _, _):
+        with await stalled(url, asking("/agui/ws", *upgrade, key)) as client, pytest.raises(ConnectionError):
+            await soon(flood(client, ping * 1000))
+
+
+async def flood(client: socket.socket, data: bytes) -> None:
+    while True:
+        await asyncio.get_running_loop().sock_sendall(client, data)
+
+
+async def test_a_refused_socket_is_no_error_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    async with up() as (url, _, _):
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(f"ws{url.removeprefix('http')}/agui/ws").__aenter__()
+        assert refused.value.response.status_code == 401
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_frames_are_not_compressed() -> None:
+    async with up() as (url, _, _):
+        place = url.removeprefix("http")
+        async with connect(f"ws{place}/agui/ws", additional_headers=BEARER) as socket:
+            assert socket.protocol.extensions == []
 
 
 async def _tick(prompt: Prompt) -> AsyncIterator[str]:

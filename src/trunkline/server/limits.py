@@ -21,7 +21,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     waiting_frames: int = 8
     """Frames of a WebSocket that may wait while a run goes on."""
     head_seconds: float = 10.0
-    """How long the first lines of a request may take to arrive."""
+    """How long the first lines of a request may take to arrive, and the last bytes to be read."""
     connections: int = 4096
     """Connections at once; more are told to come back later."""
     drain_seconds: float = 5.0
