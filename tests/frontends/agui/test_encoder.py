@@ -217,6 +217,17 @@ def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
     assert (said[6]["messageId"], said[6]["content"]) == ("r9", "found")
 
 
+@pytest.mark.parametrize(
+    ("modern", "metadata"), [(True, {"kind": "search", "title": "Find a"}), (False, None)]
+)
+def test_a_title_that_comes_with_the_arguments_is_told_with_their_end(modern: bool, metadata: Any) -> None:
+    renamed = update(title="Find a", kind="search", input={"what": "a"})
+    end = told(call(title="Find"), renamed, update(status="completed"), FINISHED, modern=modern)[2]
+
+    assert end["type"] == "TOOL_CALL_END"
+    assert end.get("metadata") == (metadata and {"trunkline": metadata})
+
+
 def test_arguments_that_were_never_streamed_are_told_whole() -> None:
     said = told(call(), update(input={"a": 1}), update(status="completed"), FINISHED)
 

@@ -180,7 +180,8 @@ class AguiEncoder:
         said, lane = self._lane(owner)
         said += self._release(owner)
         said += lane.stop_thinking(event.message_id, self._at)
-        call = self._calls[event.call_id] = CallView(event.call_id, owner, event.message_id)
+        about = about_call(event.kind, event.title) if self._modern else None
+        call = self._calls[event.call_id] = CallView(event.call_id, owner, event.message_id, about)
         said.append(
             wire.ToolCallStart(
                 timestamp=self._at,
@@ -188,7 +189,7 @@ class AguiEncoder:
                 tool_call_id=event.call_id,
                 tool_call_name=event.name,
                 parent_message_id=event.message_id,
-                metadata=about_call(event.kind, event.title) if self._modern else None,
+                metadata=about,
             )
         )
         lane.calls[event.call_id] = call

@@ -9,7 +9,7 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.messages import parsed
-from trunkline.frontends.agui.results import TAIL, result_of
+from trunkline.frontends.agui.results import TAIL, about_call, result_of
 
 __all__ = ["CallView", "LaneView"]
 
@@ -20,6 +20,8 @@ class CallView:
     """A tool call as a client sees it."""
 
     __slots__ = (
+        "about",
+        "announced",
         "answered",
         "arguments",
         "call_id",
@@ -37,11 +39,18 @@ class CallView:
         "told_id",
     )
 
-    def __init__(self, call_id: str, lane: str | None, message_id: str | None = None) -> None:
-        """A call that was just announced."""
+    def __init__(
+        self,
+        call_id: str,
+        lane: str | None,
+        message_id: str | None = None,
+        about: dict[str, Any] | None = None,
+    ) -> None:
+        """A call that was just announced, with what is known about it."""
         self.call_id = call_id
         self.lane = lane
         self.message_id = message_id
+        self.about = self.announced = about
         self.arguments: list[str] = []
         """The pieces of the arguments' text that were said."""
         self.ended = False
@@ -60,6 +69,9 @@ class CallView:
 
     def take(self, event: ev.ToolUpdate) -> None:
         """Keep what an update says."""
+        if self.about is not None and (event.title is not None or event.kind is not None):
+            known = self.about["trunkline"]
+            self.about = about_call(event.kind or known["kind"], event.title or known.get("title"))
         if event.input is not None:
             self.input = event.input
         if event.content is not None:
@@ -94,7 +106,14 @@ class CallView:
                     timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id, delta=text
                 )
             )
-        said.append(wire.ToolCallEnd(timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id))
+        said.append(
+            wire.ToolCallEnd(
+                timestamp=at,
+                subagent_run_id=self.lane,
+                tool_call_id=self.call_id,
+                metadata=self.about if self.about != self.announced else None,
+            )
+        )
         return said
 
     def show_output(self, at: int | None) -> Out:
