@@ -35,6 +35,14 @@ def test_a_message_is_its_text() -> None:
     ]
 
 
+def test_a_server_of_ours_tells_the_title_of_a_call_with_its_arguments() -> None:
+    about = {"metadata": {"trunkline": {"kind": "search", "title": "Find a"}}}
+    start = {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "find"}
+    (call,) = fold(said(start, {"type": "TOOL_CALL_END", "toolCallId": "c1", **about})).calls.values()
+
+    assert (call.title, call.kind) == ("Find a", "search")
+
+
 @pytest.mark.parametrize("role", ["user", "system", "developer"])
 def test_messages_that_are_not_the_agents_are_passed_over(role: str) -> None:
     assert said(*text("m1", "secret", role=role)) == []

@@ -206,9 +206,16 @@ class AguiTranslator:
         return [ev.ToolInput(lane=call["lane"], call_id=event["toolCallId"], delta=event["delta"])]
 
     def _call_end(self, event: Json) -> Out:
-        call = self.calls.get(event["toolCallId"])
+        call_id, about = event["toolCallId"], _ours(event)
+        call = self.calls.get(call_id)
+        if call is None:
+            return []
         # A server may leave the arguments out here and tell them later.
-        return self._input(event["toolCallId"]) if call is not None and call["arguments"] else []
+        said = self._input(call_id) if call["arguments"] else []
+        if about:
+            title, kind = about.get("title"), about.get("kind")
+            said.append(ev.ToolUpdate(lane=call["lane"], call_id=call_id, title=title, kind=kind))
+        return said
 
     def _input(self, call_id: str, arguments: str = "") -> Out:
         """Say the whole input of a call, once."""
