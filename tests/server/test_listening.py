@@ -186,8 +186,11 @@ async def test_who_pings_and_reads_nothing_is_cut_off() -> None:
     key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
     ping = b"\x89\xfd\x00\x00\x00\x00" + b"p" * 125
     async with up(limits=Limits()) as (url, _, _):
-        with await stalled(url, asking("/agui/ws", *upgrade, key)) as client, pytest.raises(ConnectionError):
-            await soon(flood(client, ping * 1000))
+        with await stalled(url, asking("/agui/ws", *upgrade, key)) as client:
+            accepted = await soon(asyncio.get_running_loop().sock_recv(client, 1000))
+            assert b" 101 " in accepted.split(b"\r\n")[0]
+            with pytest.raises(ConnectionError):
+                await soon(flood(client, ping * 1000))
 
 
 async def flood(client: socket.socket, data: bytes) -> None:
