@@ -181,6 +181,23 @@ async def test_frames_that_are_no_text_too_large_or_too_many_close_the_socket() 
         assert (await closed(socket))[0] == 1008
 
 
+async def test_a_socket_that_is_closed_in_the_middle_of_a_word_is_no_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def babble(prompt: Prompt) -> AsyncIterator[str]:
+        while True:
+            yield "tick "
+            await asyncio.sleep(0)
+
+    for _ in range(3):
+        async with dialled(make(babble)) as (_, socket):
+            await socket.send(json.dumps(told()))
+            await soon(socket.recv())
+            await socket.send(b"{}")
+            assert (await closed(socket))[0] == 1003
+    assert [record.message for record in caplog.records if record.levelname in ("ERROR", "WARNING")] == []
+
+
 async def test_a_token_that_may_only_answer_may_not_cancel() -> None:
     token = Token(secret=SECRET, scopes=frozenset({"answer"}))
     async with dialled(tokens=token) as (_, socket):

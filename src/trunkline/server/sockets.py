@@ -68,39 +68,43 @@ class _Socket:
         self._stopping: set[asyncio.Task[bool]] = set()
 
     async def serve(self) -> None:
-        """Run what comes in until the other end leaves."""
-        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._work())]
+        """Run what comes in until the other end leaves, or may not stay."""
+        listening, working = asyncio.create_task(self._listen()), asyncio.create_task(self._work())
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((listening, working), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (*tasks, *self._stopping):
+            tasks = (listening, working, *self._stopping)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, *self._stopping, return_exceptions=True)
-        for task in done:
-            # An error of ours is the gate's to report; that the other end left is none.
-            with suppress(WebSocketDisconnect):
-                task.result()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        # An error of ours is the gate's to report; that the other end left is none.
+        with suppress(WebSocketDisconnect):
+            if not working.cancelled():
+                working.result()
+            if not listening.cancelled() and (farewell := listening.result()) is not None:
+                await self._websocket.close(*farewell)
 
-    async def _listen(self) -> None:
+    async def _listen(self) -> tuple[int, str] | None:
+        """Take frames; give why the socket is to be closed, unless the other end did that."""
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return None
             text: str | None = message.get("text")
             if text is None:
-                return await self._websocket.close(1003, "send JSON as text")
+                return 1003, "send JSON as text"
             if len(text) > self._exchange.limits.body_bytes:
-                return await self._websocket.close(1009, "the frame is too large")
+                return 1009, "the frame is too large"
             frame = text.encode()
             if len(frame) < 256 and _is_cancel(frame):
                 if "prompt" not in self._access.scopes:
-                    return await self._websocket.close(1008, "this token may not cancel")
+                    return 1008, "this token may not cancel"
                 self._cancel()
                 continue
             try:
                 self._inputs.put_nowait(frame)
             except asyncio.QueueFull:
-                return await self._websocket.close(1008, "too many inputs wait already")
+                return 1008, "too many inputs wait already"
 
     def _cancel(self) -> None:
         run = self._run
