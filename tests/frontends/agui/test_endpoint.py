@@ -419,6 +419,7 @@ async def test_a_tool_of_the_front_end_that_failed_is_told_once() -> None:
 
         assert only(events, "TOOL_CALL_RESULT") == []
         assert client.messages[-1]["content"] == "The front end gave nothing."
+        assert failed in client.messages
         await check_equal(endpoint, client)
 
 

@@ -214,6 +214,19 @@ def test_a_result_that_a_client_brought_keeps_its_id_and_its_form(content: Any) 
     assert told(*events, failed)[1] == {**brought, "error": "broke"}
 
 
+def test_an_error_that_a_client_brought_is_its_own_before_the_agent_has_heard_of_it() -> None:
+    events = (
+        call(message_id="m1"),
+        ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
+        ev.Answered(question_id="q1", outcome="declined", content="", reason="broke", meta={BROUGHT: "mine"}),
+    )
+    brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": "", "error": "broke"}
+
+    assert told(*events)[1] == brought
+    failed = ev.ToolUpdate(call_id="c1", status="failed", reason="the front end did not run it")
+    assert told(*events, failed)[1] == brought
+
+
 # -- theirs to ours --------------------------------------------------------------------------------
 
 

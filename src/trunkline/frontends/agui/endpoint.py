@@ -102,6 +102,7 @@ class AguiEndpoint:
                         question_id=answer.question_id,
                         outcome=answer.outcome,
                         content=answer.content,
+                        reason=answer.reason,
                         meta=answer.meta,
                     )
                 )
@@ -174,11 +175,12 @@ class AguiRun:
         self._run_id = run_id
         self._standing = standing
         self._front_end = front_end
-        self._modern = is_modern(told)
+        self.modern = is_modern(told)
+        """Whether the client speaks 1.0 or later."""
         self._over = False
         starts = place is not None and place.after is None
         state = told.state if starts and says_state(told.state) else standing.state_before
-        self._encoder = AguiEncoder(session.session_id, run_id, options, modern=self._modern, state=state)
+        self._encoder = AguiEncoder(session.session_id, run_id, options, modern=self.modern, state=state)
 
     async def __aiter__(self) -> AsyncGenerator[Batch]:
         """Give the run from its start to its one terminal."""
@@ -224,7 +226,7 @@ class AguiRun:
         if self._place is not None and self._place.after is None and says_state(told.state):
             # What the client says of the state counts from here on.
             told = msgspec.structs.replace(told, state=self._standing.conversation.state)
-        return said + self._standing.opening(told, self._options, _now(), modern=self._modern)
+        return said + self._standing.opening(told, self._options, _now(), modern=self.modern)
 
     async def _with_snapshot(self, place: Cursor, said: list[wire.AguiEvent]) -> list[wire.AguiEvent]:
         """Before a client is asked, and where events cannot say what changed, let it know all there is."""
@@ -236,7 +238,7 @@ class AguiRun:
         if not (asks or encoder.outdated or encoder.renamed):
             return said
         standing = await stand(self.session, Place("", place))
-        messages = standing.messages(self._options, modern=self._modern)
+        messages = standing.messages(self._options, modern=self.modern)
         if not is_light(messages):
             return said
         told = [clearing(messages), messages] if encoder.renamed else [messages]

@@ -47,16 +47,17 @@ def snapshot_of(
 
 def shown_id(conversation: Conversation, call: Call) -> str:
     """The id of a call's result as clients know it."""
-    return _brought(conversation).get(call.call_id, (call.result_message_id or f"{call.call_id}:result",))[0]
+    brought = _brought(conversation).get(call.call_id)
+    return call.result_message_id or f"{call.call_id}:result" if brought is None else brought[0]
 
 
-def _brought(conversation: Conversation) -> dict[str, tuple[str, Any]]:
-    """The results that clients brought along themselves: their ids and contents, by call."""
-    found: dict[str, tuple[str, Any]] = {}
+def _brought(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
+    """The results that clients brought along themselves: their ids and what they said, by call."""
+    found: dict[str, tuple[str, ev.Answered]] = {}
     for question in conversation.questions.values():
         asked, answered = question.asked.question, question.answered
         if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
-            found[asked.call_id] = str((answered.meta or {})[BROUGHT]), answered.content
+            found[asked.call_id] = str((answered.meta or {})[BROUGHT]), answered
     return found
 
 
@@ -138,13 +139,16 @@ class _Teller:
         told: dict[str, Any] = {"role": "tool", "toolCallId": call.call_id}
         about: dict[str, Any] | None = None
         if call.call_id in self._brought:
-            told["id"], told["content"] = self._brought[call.call_id]
+            told["id"], answered = self._brought[call.call_id]
+            told["content"] = answered.content
+            if answered.outcome != "accepted" and answered.reason:
+                told["error"] = answered.reason
         else:
             content, about = result_of(call, self._terminals, self._limit, modern=self._modern)
             told["id"] = call.result_message_id or f"{call.call_id}:result"
             told |= {"content": content, **_owner(lane)}
         if call.status in ev.FINAL_STATUSES and call.status != "completed":
-            told["error"] = call.reason or call.status
+            told.setdefault("error", call.reason or call.status)
         return {**told, "metadata": about} if about and self._about else told
 
 
