@@ -99,6 +99,14 @@ async def test_a_call_that_the_front_end_refuses_is_an_error_for_the_model(
             [{"type": "audio", "base64": "AA==", "mime_type": "audio/wav"}],
             [{"type": "audio", "base64": "AA==", "mime_type": "audio/wav"}],
         ),
+        (
+            [{"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}}],
+            [{"type": "image", "base64": "aGk=", "mime_type": "image/png"}],
+        ),
+        (
+            [{"type": "image", "source": {"type": "base64", "data": "aGk=", "media_type": "image/png"}}],
+            [{"type": "image", "source": {"type": "base64", "data": "aGk=", "media_type": "image/png"}}],
+        ),
     ],
 )
 async def test_whatever_a_front_end_answers_is_what_the_model_reads(given: Any, content: Any) -> None:

@@ -15,7 +15,9 @@ from langgraph.prebuilt import ToolRuntime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.calling import Call, CalledTool, this_call
+from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.frontends.agui.messages import content_of
 from trunkline.questions import ClientCall
 
 __all__ = ["client_tools", "recall_tools", "recalled_tools"]
@@ -84,7 +86,10 @@ def _result(answered: ev.Answered, call: Call, name: str) -> ToolMessage:
     if answered.outcome != "accepted":
         raise ToolException(answered.reason or f"the front end did not run {name}")
     content: Any = answered.content
-    shown = content if isinstance(content, str) or _is_blocks(content) else _words(content)
+    if _is_blocks(content):
+        shown: Any = [_block(block) for block in content]
+    else:
+        shown = content if isinstance(content, str) else _words(content)
     return call.answer(shown, None if isinstance(content, str) else content, name)
 
 
@@ -94,6 +99,13 @@ def _is_blocks(content: Any) -> bool:
         and bool(cast("list[Any]", content))
         and all(isinstance(block, dict) and "type" in block for block in cast("list[Any]", content))
     )
+
+
+def _block(block: dict[str, Any]) -> dict[str, Any]:
+    """Give a part of AG-UI as the block that a model reads; any other block as it is."""
+    source: Any = block.get("source")
+    told = content_of([block]) if isinstance(source, dict) and "value" in source else ()
+    return ContentBlockMapper().from_neutral(told[0]) if told else block
 
 
 def _words(content: Any) -> str:
