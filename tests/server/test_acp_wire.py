@@ -153,6 +153,8 @@ async def test_requests_that_do_not_belong_anywhere_are_refused() -> None:
             form = {**http.headers, "content-type": "text/plain"}
             assert (await client.post("/acp", content="{}", headers=form)).status_code == 415
             assert (await client.put("/acp", json={}, headers=http.headers)).status_code == 405
+            head = await soon(client.head("/acp", headers={**http.headers, **EVENTS}))
+            assert head.status_code == 405, "a stream is not for looking at"
             for stranger in ("the-secret-of-bob", "she-only-prompts-"):
                 headers = {**http.headers, **bearer(stranger)}
                 assert (await client.post("/acp", json=prompt, headers=headers)).status_code == 404

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import orjson
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -135,6 +136,9 @@ class AcpRoutes:
 
     async def listen(self, request: Request) -> Response:
         """Open a stream: of a session if one is named, else of the connection."""
+        if request.method == "HEAD":
+            # Whoever only asks about a stream would take what comes on it from its reader.
+            raise HTTPException(405, headers={"allow": "GET"})
         if _EVENTS not in request.headers.get("accept", ""):
             raise Refusal(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
         caller = self._find(request)
