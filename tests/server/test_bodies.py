@@ -149,9 +149,20 @@ async def test_a_chunked_body_is_counted_while_it_is_read() -> None:
     app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
     async with listening(app) as place:
         chunk = b"200\r\n" + b"x" * 512 + b"\r\n"
-        answer = await send(place, head(place, "Transfer-Encoding: chunked"), chunk * 3)
+        answer = await send(place, head(place, "Transfer-Encoding: chunked", "Connection: close"), chunk * 3)
     assert b" 413 " in answer.split(b"\r\n")[0]
     assert b'"too_large"' in answer
+
+
+async def test_who_sends_too_much_is_told_so_and_not_just_cut_off() -> None:
+    app = trunkline.asgi(make(echo), tokens=SECRET, limits=SMALL)
+    async with listening(app) as place:
+        host, port = place.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(head(place, "Content-Length: 20000000") + b"x" * 20_000_000)
+        await soon(writer.drain())
+        assert b" 413 " in await soon(reader.readline())
+        writer.close()
 
 
 async def test_a_body_that_drips_is_given_up() -> None:

@@ -52,11 +52,11 @@ def check_depth(body: bytes, limits: Limits) -> None:
 
 
 def _too_large(limits: Limits) -> Refusal:
+    # The connection stays open: closed on a client that still sends, it would take the answer with it.
     return Refusal(
         413,
         "too_large",
         f"the body is larger than {limits.body_bytes} bytes: send less, or raise the limit (body_bytes)",
-        {"connection": "close"},
     )
 
 
