@@ -83,7 +83,7 @@ async def test_closing_ends_runs_with_their_last_event() -> None:
 def test_a_token_that_had_to_be_made_is_said_in_the_log(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("TRUNKLINE_TOKEN", raising=False)
+    monkeypatch.setenv("TRUNKLINE_TOKEN", "")
     with caplog.at_level(logging.WARNING, "trunkline.server"):
         app = made(tokens=None)
     assert app.token in caplog.text

@@ -59,7 +59,7 @@ def asgi(
     )
     if authenticate is None:
         authenticate = ring = TokenRing.of(tokens)
-        if tokens is None and "TRUNKLINE_TOKEN" not in os.environ:
+        if tokens is None and not os.environ.get("TRUNKLINE_TOKEN"):
             log.warning("no token was given, so this one was made: %s", ring.tokens[0].secret)
     return Server(
         exchange,
