@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,11 +11,13 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.server.asgi import call, scope
 from tests.server.serving import BEARER, SECRET, frames, listening, run_events, told
 from tests.worlds import BRISK, echo, make, soon
+from websockets.asyncio.client import connect
 
 import trunkline
 from trunkline.errors import ConfigurationError, NotAnAgent
@@ -63,6 +66,39 @@ async def test_an_app_lends_its_life_to_the_one_around_it() -> None:
         httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER) as client,
     ):
         assert (await client.get("/trunk/readyz")).status_code == 200
+    assert trunk.exchange.closing
+
+
+async def test_an_app_may_live_again() -> None:
+    trunk = made()
+    for life in range(2):
+        async with reached(trunk) as client:
+            said = await run_events(client, told("hello", thread=f"t{life}"))
+            assert said[-1]["type"] == "RUN_FINISHED"
+            assert [row["session_id"] for row in (await client.get("/sessions")).json()["sessions"]] == [
+                f"t{life}"
+            ]
+
+
+async def test_fastapi_takes_it_in_with_its_life_its_sockets_and_its_refusals() -> None:
+    trunk = made()
+    outer = FastAPI(lifespan=trunk.lifespan)
+    outer.mount("/trunk", trunk)
+    outer.add_api_route("/own", lambda: {"own": True})
+    async with reached(outer) as client:
+        said = await run_events(client, told("hello you"), "/trunk/agui")
+        assert "".join(event.get("delta", "") for event in said) == "hello you "
+        assert (await client.get("/trunk/sessions")).json()["sessions"][0]["session_id"] == "t1"
+        url = f"ws://{client.base_url.netloc.decode()}/trunk/agui/ws"
+        async with connect(url, additional_headers=BEARER) as socket:
+            await socket.send(json.dumps(told("hello", thread="t2")))
+            assert json.loads(await soon(socket.recv()))["type"] == "RUN_STARTED"
+        unknown = await client.get("/trunk/nothing")
+        assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "not_found")
+        stranger = {"authorization": ""}
+        assert (await client.get("/trunk/sessions", headers=stranger)).json()["error"]["code"] == "token"
+        assert (await client.get("/trunk/healthz", headers=stranger)).status_code == 200
+        assert (await client.get("/own", headers=stranger)).json() == {"own": True}
     assert trunk.exchange.closing
 
 

@@ -100,6 +100,8 @@ class Server:
     @asynccontextmanager
     async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:
         """Open at the start and close at the end; give it to the app that this one is mounted in."""
+        if self.exchange.closing:
+            self.exchange.begin_anew()
         await self.exchange.open()
         try:
             yield

@@ -89,15 +89,19 @@ class Exchange:
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}
         self._endpoints: dict[str, AguiEndpoint] = {}
-        self._opening = asyncio.Lock()
         self._runs: set[object] = set()
+        self.farewells: list[Callable[[], Awaitable[None]]] = []
+        """What is done before the hubs close: connections that stay open end by themselves."""
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be as new after a close: an app may live again, in another event loop."""
+        self._opening = asyncio.Lock()
         self.quiet = asyncio.Event()
         """Set while no run is shown to anybody."""
         self.quiet.set()
         self.closing = False
         """Whether the server goes down: nothing new begins."""
-        self.farewells: list[Callable[[], Awaitable[None]]] = []
-        """What is done before the hubs close: connections that stay open end by themselves."""
 
     async def open(self) -> Journal:
         """Open the journal and the hubs, once."""
