@@ -214,6 +214,20 @@ def test_a_message_that_is_asked_again_or_edited_goes_back_first(messages: list[
 # -- results ---------------------------------------------------------------------------------------
 
 
+def test_a_message_that_only_thinks_is_unknown_to_clients_and_no_reason_to_go_back() -> None:
+    thinking = [
+        ev.UserMessage(message_id="u1", content=(c.TextBlock(text="hello"),)),
+        ev.Text(message_id="m1", delta="Hi."),
+        ev.Thought(message_id="m2", delta="Hmm."),
+        ev.Media(message_id="m3", content=c.ImageBlock(mime_type="image/png", data="aGk=")),
+    ]
+    thought = {"id": "m2:reasoning:1", "role": "reasoning", "content": "Hmm."}
+
+    found = start(user("u1"), spoken("m1"), thought, user("u2"), known=fold(thinking))
+
+    assert found.rewind_to is NoRewind
+
+
 def test_a_result_of_a_call_that_nobody_made_is_refused() -> None:
     with pytest.raises(InvalidCommand, match="message 'x' answers the call 'forged', which nobody made"):
         intent(user("u1"), spoken("m1"), result("x", "forged"), user("new"))

@@ -17,7 +17,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, answer_of
-from trunkline.frontends.agui.messages import content_of, history_events, shown_id
+from trunkline.frontends.agui.messages import content_of, history_events, is_message, shown_id
 from trunkline.questions import ClientCall
 
 __all__ = [
@@ -233,7 +233,11 @@ def _place(messages: Sequence[wire.Message], conversation: Conversation) -> Any:
     The client's last message is new: what stands before it in the client's history is the last word
     that counts. It is known: it is asked again, and what followed it is taken back.
     """
-    ours = [message.message_id for message in conversation.messages if message.lane is None]
+    ours = [
+        message.message_id
+        for message in conversation.messages
+        if message.lane is None and is_message(message)
+    ]
     last = messages[-1].id
     if last in ours:
         at = ours.index(last)
