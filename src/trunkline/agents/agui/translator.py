@@ -210,12 +210,12 @@ class AguiTranslator:
         call = self.calls.get(call_id)
         if call is None:
             return []
-        # A server may leave the arguments out here and tell them later.
-        said = self._input(call_id) if call["arguments"] else []
+        said: Out = []
         if about:
             title, kind = about.get("title"), about.get("kind")
             said.append(ev.ToolUpdate(lane=call["lane"], call_id=call_id, title=title, kind=kind))
-        return said
+        # A server may leave the arguments out here and tell them later.
+        return said + self._input(call_id) if call["arguments"] else said
 
     def _input(self, call_id: str, arguments: str = "") -> Out:
         """Say the whole input of a call, once."""
