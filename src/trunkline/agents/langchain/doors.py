@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import ToolMessage
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline.agents.langchain.dynamic import carry_out, offer_tools
+from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.handler import tool_messages
-from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import current_voice
 from trunkline.errors import TurnCancelled
 
@@ -38,17 +37,9 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
             raise
         except (Exception, SystemExit) as error:
             # A tool that gives up as a program does must not end everybody else's session.
-            if raise_errors or _is_invalid_resume(error):
+            if raise_errors or is_invalid_resume(error):
                 raise
-            call = request.tool_call
-            return _told(
-                ToolMessage(
-                    content=f"Error: {explain(error)}",
-                    name=call["name"],
-                    tool_call_id=call["id"],
-                    status="error",
-                )
-            )
+            return _told(answer_error(request.tool_call, error))
 
     return guard
 
@@ -62,12 +53,3 @@ def _told(answer: Any) -> Any:
         if voice is not None:
             voice.emitter.tool_message(None, message)
     return answer
-
-
-def _is_invalid_resume(error: BaseException) -> bool:
-    """Whether an answer did not fit its interrupt: no model can repair that."""
-    try:
-        from langgraph.errors import is_invalid_resume
-    except ImportError:
-        return False
-    return is_invalid_resume(error)

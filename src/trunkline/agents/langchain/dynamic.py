@@ -19,7 +19,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.attachments import attached_tools, server_news, wake_servers
 from trunkline.agents.langchain.calling import keeping_types
 from trunkline.agents.langchain.client_tools import client_tools, recall_tools, recalled_tools
-from trunkline.agents.langchain.stops import explain
+from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.voice import Voice, current_voice, speaking
 from trunkline.errors import TurnCancelled
 from trunkline.ids import new_id
@@ -148,10 +148,8 @@ async def _answer(tool: BaseTool, call: Any, voice: Voice) -> ToolMessage:
         answered: ToolMessage = await tool.ainvoke({**call, "type": "tool_call"})
     except TurnCancelled:
         raise
-    except Exception as error:
-        answered = ToolMessage(
-            content=f"Error: {explain(error)}", name=tool.name, tool_call_id=call["id"], status="error"
-        )
+    except (Exception, SystemExit) as error:
+        answered = answer_error(call, error)
     answered.id = answered.id or new_id("result")
     voice.emitter.tool_message(None, answered)
     return answered

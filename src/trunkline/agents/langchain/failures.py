@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from langchain_core.messages import ToolMessage
+
 from trunkline import content as c
 from trunkline.errors import TrunklineError
 
 __all__ = [
+    "answer_error",
     "as_dict",
     "causes_of",
     "code_of",
@@ -96,6 +99,12 @@ def map_error_to_content(error: BaseException) -> list[c.Content]:
     """Give an error as content that a person can read."""
     about = {"type": type(error).__name__, "code": code_of(error)}
     return [c.TextBlock(text=explain(error), meta={"error": about})]
+
+
+def answer_error(call: Mapping[str, Any], words: BaseException | str) -> ToolMessage:
+    """Answer a call with an error, so that its model knows why nothing came of it."""
+    content = words if isinstance(words, str) else f"Error: {explain(words)}"
+    return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def _words_of(error: BaseException) -> str:

@@ -160,7 +160,7 @@ async def test_a_cancelled_task_passes() -> None:
 def test_an_answer_that_does_not_fit_its_interrupt_is_raised(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools_module, "_is_invalid_resume", bool)
+    monkeypatch.setattr(tools_module, "is_invalid_resume", bool)
     with pytest.raises(ValueError, match="no fuel"):
         run(BROKEN, middleware=[ToolMiddleware()])
 

@@ -14,11 +14,12 @@ from functools import partial
 from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
 
 from trunkline import events as ev
 from trunkline.agents.langchain.asking import Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.gate import guarding, lane_at
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, voice_of
@@ -173,7 +174,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             with self._guarded(voice, request):
                 result = handler(_revised(request, verdict))
         else:
-            result = _answer(call, verdict)
+            result = answer_error(call, verdict.message)
         if verdict is not rule:
             forget(voice, call, lane)
         return result
@@ -187,7 +188,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             with self._guarded(voice, request):
                 result = await handler(_revised(request, verdict))
         else:
-            result = _answer(call, verdict)
+            result = answer_error(call, verdict.message)
         if verdict is not rule:
             forget(voice, call, lane)
         return result
@@ -285,10 +286,6 @@ def _revised(request: Any, verdict: Verdict) -> Any:
     if verdict.args is None:
         return request
     return request.override(tool_call={**request.tool_call, "args": verdict.args})
-
-
-def _answer(call: Any, verdict: Verdict) -> ToolMessage:
-    return ToolMessage(content=verdict.message, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 def _checked(modes: Any) -> dict[str, Mode]:

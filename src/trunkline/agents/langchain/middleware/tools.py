@@ -13,11 +13,11 @@ from uuid import uuid4
 import msgspec
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
-from langgraph import errors
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks import is_followed
+from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
 from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
@@ -28,11 +28,6 @@ from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
 
 __all__ = ["ContentMapper", "Discretion", "ToolMiddleware"]
-
-# Whether an answer did not fit its interrupt: no model can repair that. Older versions do not tell.
-_is_invalid_resume: Callable[[BaseException], bool] = getattr(
-    errors, "is_invalid_resume", lambda error: False
-)
 
 ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"]
 """From a tool's message to what is shown of it; None leaves it as it is."""
@@ -75,7 +70,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
                 result = handler(request)
             except (GraphBubbleUp, TurnCancelled):
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 result = self._failed(listener, request, error)
             self._end(listener, request, result)
             return result
@@ -89,7 +84,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
                 result = await handler(request)
             except (GraphBubbleUp, TurnCancelled):
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 result = self._failed(listener, request, error)
             self._end(listener, request, result)
             return result
@@ -122,14 +117,13 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             voice.emitter.tool_started(None, call["id"], call["name"], call["args"])
         return voice
 
-    def _failed(self, voice: Voice | None, request: Any, error: Exception) -> ToolMessage:
+    def _failed(self, voice: Voice | None, request: Any, error: BaseException) -> ToolMessage:
         call: Any = request.tool_call
-        if not self.handle_errors or _is_invalid_resume(error):
+        if not self.handle_errors or is_invalid_resume(error):
             if voice is not None:
                 voice.emitter.tool_failed(None, call["id"], explain(error))
             raise error
-        content = f"Error: {explain(error)}"
-        return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")
+        return answer_error(call, error)
 
     def _end(self, voice: Voice | None, request: Any, result: Any) -> None:
         if voice is None:
