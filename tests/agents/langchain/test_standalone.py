@@ -462,7 +462,8 @@ def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
 
 def test_the_pieces_come_in_their_order() -> None:
     named = [
-        one.name for one in acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()})
+        one.name
+        for one in acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()}).pieces
     ]
     assert named == [
         "SessionMiddleware",
@@ -471,7 +472,9 @@ def test_the_pieces_come_in_their_order() -> None:
         "ModeMiddleware",
         "PlanMiddleware",
     ]
-    assert [one.name for one in acp_middleware()] == ["SessionMiddleware", "ToolMiddleware", "PlanMiddleware"]
+    line = acp_middleware()
+    assert [one.name for one in line.pieces] == ["SessionMiddleware", "ToolMiddleware", "PlanMiddleware"]
+    assert [one.name for one in line] == ["Trunkline"], "LangChain takes its time for each that it is given"
 
 
 async def test_a_mode_leaves_tools_out() -> None:

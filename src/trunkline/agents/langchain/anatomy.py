@@ -150,7 +150,8 @@ def tools_in(graph: Any) -> dict[str, BaseTool]:
 
 def middleware_in(graph: Any) -> tuple[Any, ...]:
     """The middlewares a graph was made with."""
-    return tuple(item for item in _parts(graph) if _is_middleware(item))
+    found = (item for item in _parts(graph) if _is_middleware(item))
+    return tuple(dict.fromkeys(piece for item in found for piece in getattr(item, "pieces", (item,))))
 
 
 def _is_middleware(item: Any) -> bool:

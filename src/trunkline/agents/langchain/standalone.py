@@ -32,6 +32,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
 from trunkline.agents.langchain.lookup import TrunklineContext
+from trunkline.agents.langchain.middleware.ensemble import Ensemble
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
@@ -69,23 +70,27 @@ _OURS = frozenset({"transport", "discretion"})
 
 
 class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
-    """The middlewares of an agent that speaks by itself, in their order; ``callbacks`` go into its config."""
+    """The middleware of an agent that speaks by itself; its ``callbacks`` go into the config of each run.
+
+    It is one made of several, its ``pieces``.
+    """
 
     def __init__(self, options: dict[str, Any], make_board: Callable[[Any], Board]) -> None:
         """Make the pieces with their options; ``make_board`` gets what is left out of all that is said."""
         tools = ToolMiddleware(**share(options, ToolMiddleware))
         self.board = make_board(tools.discretion)
         self.session = SessionMiddleware(**share(options, SessionMiddleware))
-        chosen: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]
+        pieces: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]
         if options.get("policy") is not None:
-            chosen.append(PermissionMiddleware(**share(options, PermissionMiddleware)))
+            pieces.append(PermissionMiddleware(**share(options, PermissionMiddleware)))
         if options.get("modes") is not None or options.get("default_mode") is not None:
-            chosen.append(ModeMiddleware(**share(options, ModeMiddleware)))
-        chosen.append(PlanMiddleware(**share(options, PlanMiddleware)))
-        super().__init__(chosen)
+            pieces.append(ModeMiddleware(**share(options, ModeMiddleware)))
+        pieces.append(PlanMiddleware(**share(options, PlanMiddleware)))
+        self.pieces = tuple(pieces)
+        super().__init__([Ensemble(pieces)])
         handler = TrunklineCallbackHandler(**share(options, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
-        for piece in cast("list[Any]", [*chosen, handler]):
+        for piece in cast("list[Any]", [*pieces, handler]):
             piece.exchange = self.board
 
     async def aclose(self) -> None:

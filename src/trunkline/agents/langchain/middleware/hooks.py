@@ -16,10 +16,12 @@ from typing import Any, TypeVar, cast
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.types import TracePolicy, omit_payload
 
-__all__ = ["LIGHT", "TOOL_HOOKS", "inline", "without"]
+__all__ = ["LIGHT", "MODEL_HOOKS", "NODE_HOOKS", "TOOL_HOOKS", "inline", "without"]
 
 Hook = TypeVar("Hook", bound=Callable[..., Any])
 
+MODEL_HOOKS = ("wrap_model_call", "awrap_model_call")
+NODE_HOOKS = ("after_agent", "aafter_agent")
 TOOL_HOOKS = ("wrap_tool_call", "awrap_tool_call")
 LIGHT = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
 """The ``trace_policy`` of a middleware whose hooks are inline."""

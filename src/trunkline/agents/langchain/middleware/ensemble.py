@@ -1,0 +1,77 @@
+"""Several middlewares as one.
+
+LangChain wraps every hook of every middleware by itself: it traces it, and it looks at what came of it. That
+is most of what a middleware costs. Those that always come together share one hook of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+
+from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, NODE_HOOKS, TOOL_HOOKS, without
+
+__all__ = ["Ensemble"]
+
+Middleware = AgentMiddleware[Any, Any, Any]
+Hook = Callable[[Any, Callable[[Any], Any]], Any]
+
+
+class Ensemble(Middleware):
+    """Does what its pieces do, the first of them outermost."""
+
+    trace_policy = LIGHT
+
+    def __init__(self, pieces: Sequence[Middleware]) -> None:
+        """Take over the hooks that wrap calls, and the one after an agent."""
+        super().__init__()
+        self.pieces = tuple(pieces)
+        self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
+        without(self, *(name for name, hooks in self._hooks.items() if not hooks))
+
+    def _owned(self, name: str) -> list[Any]:
+        plain = getattr(AgentMiddleware, name)
+        return [getattr(piece, name) for piece in self.pieces if getattr(type(piece), name) is not plain]
+
+    @property
+    def name(self) -> str:
+        """What it is called in a trace."""
+        return "Trunkline"
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model as the pieces want it."""
+        return _nest(self._hooks["wrap_model_call"], handler)(request)
+
+    def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model as the pieces want it; gives an awaitable."""
+        return _nest(self._hooks["awrap_model_call"], handler)(request)
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool as the pieces want it."""
+        return _nest(self._hooks["wrap_tool_call"], handler)(request)
+
+    def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool as the pieces want it; gives an awaitable."""
+        return _nest(self._hooks["awrap_tool_call"], handler)(request)
+
+    def after_agent(self, state: Any, runtime: Any) -> None:
+        """Let the pieces say their last word."""
+        for hook in self._hooks["after_agent"]:
+            hook(state, runtime)
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        """Let the pieces say their last word."""
+        for hook in self._hooks["aafter_agent"]:
+            await hook(state, runtime)
+
+
+def _nest(hooks: Sequence[Hook], handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    for hook in reversed(hooks):
+        handler = _around(hook, handler)
+    return handler
+
+
+def _around(hook: Hook, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda request: hook(request, handler)
