@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served
 from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE
 from trunkline.server.app import Server
 from trunkline.testing.chat import call, thinks
 
@@ -27,14 +28,6 @@ pytestmark = pytest.mark.slow
 
 VERSIONS = pytest.mark.parametrize("version", ["1.0", "0.x"])
 ORDER = {"name": "Ada", "colour": "red"}
-
-
-@pytest.fixture(scope="module")
-def browser(root: Path) -> Iterator[Browser]:
-    """One node process for all tests of this module."""
-    browser = Browser(root)
-    yield browser
-    browser.close()
 
 
 class Stage:
@@ -127,6 +120,46 @@ async def test_the_validator_finds_nothing_at_the_address(browser: Browser, name
         report = await validate_agui_endpoint(stage.address, input=body, headers=BEARER)
 
     assert (report.summary.errors, report.summary.warnings) == (0, 0), report.diagnostics
+
+
+# -- protobuf --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_scenario_is_folded_from_protobuf_to_what_the_agent_holds(
+    browser: Browser, name: str
+) -> None:
+    async with staged(browser) as stage:
+        page = await stage.page(accept=MEDIA_TYPE)
+        await page.say(prompt_of(name))
+        await finish(page)
+
+        assert page.report["mediaType"] == MEDIA_TYPE
+        await stage.check(page)
+
+
+async def test_a_page_that_is_reloaded_has_the_whole_thread_from_protobuf(browser: Browser) -> None:
+    async with staged(browser) as stage:
+        page = await stage.page(accept=f"{MEDIA_TYPE}, text/event-stream;q=0.5")
+        for name in ("thoughts", "tools", "permission", "subagents", "state", "client-tool", "edit", "media"):
+            await page.say(prompt_of(name))
+            await finish(page)
+            await stage.check(page)
+        again = await stage.page(name="again", accept=MEDIA_TYPE)
+        await again.run({"id": "u9", "role": "user", "content": "hello"})
+
+        assert [one.report["mediaType"] for one in (page, again)] == [MEDIA_TYPE] * 2
+        await stage.check(again)
+        assert comparable(again.messages)[:-2] == comparable(page.messages)
+
+
+async def test_a_client_whose_protobuf_knows_too_little_is_given_text(browser: Browser) -> None:
+    async with staged(browser) as stage:
+        page = await stage.page(accept=MEDIA_TYPE, version="0.x")
+        await page.say("/tools")
+
+        assert page.report["mediaType"].startswith("text/event-stream")
+        await stage.check(page, modern=False)
 
 
 # -- interrupts ------------------------------------------------------------------------------------

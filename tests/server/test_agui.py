@@ -16,8 +16,11 @@ from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE
 from trunkline.server.tokens import Token
 from trunkline.testing import ScriptedAgent
+
+TEXT = "text/event-stream; charset=utf-8"
 
 
 async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
@@ -40,6 +43,42 @@ async def test_a_client_that_asks_for_lines_gets_lines() -> None:
     assert [httpx.Response(200, content=line).json()["type"] for line in answer.text.splitlines()][-1] == (
         "RUN_FINISHED"
     )
+
+
+@pytest.mark.parametrize(
+    ("accept", "version", "media_type"),
+    [
+        (MEDIA_TYPE, "1.0", MEDIA_TYPE),
+        (MEDIA_TYPE, "2.1", MEDIA_TYPE),
+        (f"text/event-stream;q=0.9, {MEDIA_TYPE.upper()}", "1.0", MEDIA_TYPE),
+        (MEDIA_TYPE, "0.9", TEXT),
+        (MEDIA_TYPE, None, TEXT),
+    ],
+)
+async def test_a_client_of_today_that_asks_for_protobuf_gets_it(
+    accept: str, version: str | None, media_type: str
+) -> None:
+    async with served() as (_, client):
+        body = told("/tools", protocolVersion=version)
+        answer = await client.post("/agui", json=body, headers={"accept": accept})
+        again = await client.post("/agui/connect", json={**body, "messages": []}, headers={"accept": accept})
+    for response in (answer, again):
+        assert response.headers["content-type"] == media_type
+        assert response.headers["cache-control"] == "no-cache"
+        if media_type == MEDIA_TYPE:
+            frames = frames_in(response.content)
+            assert (frames[0][:1], frames[-1][:1]) == (b"\x62", b"\x6a"), "from RUN_STARTED to RUN_FINISHED"
+
+
+def frames_in(body: bytes) -> list[bytes]:
+    """Cut a body of protobuf into its messages."""
+    found: list[bytes] = []
+    while body:
+        size = int.from_bytes(body[:4])
+        assert len(body) >= 4 + size, "the last frame is whole"
+        found.append(body[4 : 4 + size])
+        body = body[4 + size :]
+    return found
 
 
 async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:

@@ -8,11 +8,13 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from tests.worlds import forever, soon, until
 
 from trunkline.cursor import Cursor
 from trunkline.frontends.agui import wire
-from trunkline.server.streams import NDJSON, SSE, Stream
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.server.streams import NDJSON, PROTOBUF, SSE, Framing, Stream, framing_for
 
 EVENT = wire.StepStarted(step_name="one")
 FRAME = b'data: {"type":"STEP_STARTED","stepName":"one"}\n\n'
@@ -90,6 +92,70 @@ async def test_a_batch_is_one_message_and_the_end_is_said() -> None:
 def test_lines_carry_no_places() -> None:
     line = b'{"type":"STEP_STARTED","stepName":"one"}\n'
     assert NDJSON.frame(Cursor(1, 2), [EVENT, EVENT]) == line * 2
+
+
+def test_messages_of_protobuf_carry_no_places() -> None:
+    assert PROTOBUF.frame(Cursor(1, 2), [EVENT, EVENT]) == frame_event(EVENT) * 2
+
+
+def asking(*accept: str) -> Request:
+    headers = [(b"accept", one.encode()) for one in accept]
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": headers})
+
+
+LINES = NDJSON.media_type
+
+
+@pytest.mark.parametrize(
+    ("accept", "framing"),
+    [
+        ((), SSE),
+        (("",), SSE),
+        (("*/*",), SSE),
+        (("application/json",), SSE),
+        (("text/event-stream",), SSE),
+        ((LINES,), NDJSON),
+        ((f"text/event-stream, {LINES}",), NDJSON),
+        ((MEDIA_TYPE,), PROTOBUF),
+        ((f"text/event-stream, {MEDIA_TYPE}, */*;q=0.1",), PROTOBUF),
+        (("text/event-stream", MEDIA_TYPE), PROTOBUF),
+        ((f"{MEDIA_TYPE.upper()} ; v=1 ; Q=0.5 , text/event-stream;q=0.25",), PROTOBUF),
+        ((f"{MEDIA_TYPE};q=0.5, text/event-stream",), SSE),
+        ((f"{MEDIA_TYPE};q=0.5, {LINES};q=0.7",), NDJSON),
+        ((f"{MEDIA_TYPE};q=0",), SSE),
+        ((f"{MEDIA_TYPE};q=0.000, {LINES};q=0",), SSE),
+        ((f"{MEDIA_TYPE};q=nonsense",), PROTOBUF),
+    ],
+)
+def test_a_client_reads_what_it_likes_best_of_what_it_names(
+    accept: tuple[str, ...], framing: Framing
+) -> None:
+    assert framing_for(asking(*accept)) is framing
+
+
+@pytest.mark.parametrize(("accept", "framing"), [(MEDIA_TYPE, SSE), (f"{MEDIA_TYPE}, {LINES};q=0.1", NDJSON)])
+def test_an_older_client_is_never_given_protobuf(accept: str, framing: Framing) -> None:
+    assert framing_for(asking(accept), modern=False) is framing
+
+
+async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
+    source, reader = Source(), Reader()
+    task = run(Stream(source.batches(1), PROTOBUF, keep_alive=0.01, close=source.close), reader)
+    await until(lambda: bool(reader.sent))
+    await asyncio.sleep(0.05)
+    assert reader.bodies == []
+    source.more.set()
+    await soon(task)
+    assert reader.bodies == [frame_event(EVENT), b""]
+
+
+async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -> None:
+    source, reader = Source(), Reader()
+    task = run(Stream(source.batches(), PROTOBUF, keep_alive=0.01, close=source.close), reader)
+    await until(lambda: bool(reader.sent))
+    reader.gone.set()
+    await soon(task, 1.0)
+    assert (source.ended, source.closed, left_over()) == (1, 1, [])
 
 
 async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:

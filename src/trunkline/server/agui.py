@@ -89,7 +89,7 @@ def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiO
 
     return Stream(
         aiter(run),
-        framing_for(request),
+        framing_for(request, modern=run.modern),
         close=close,
         keep_alive=options.keep_alive,
         stall_seconds=exchange.limits.stall_seconds,
@@ -128,7 +128,7 @@ def _capabilities(exchange: Exchange, name: str) -> dict[str, Any]:
             "version": card.version,
             **({"description": card.description} if card.description else {}),
         },
-        "transport": {"streaming": True, "websocket": True, "resumable": True},
+        "transport": {"streaming": True, "websocket": True, "httpBinary": True, "resumable": True},
         "tools": {"supported": True, "parallelCalls": True, "clientProvided": True},
         "state": {"snapshots": True, "deltas": True, "persistentState": True},
         "multiAgent": {"supported": True},

@@ -8,6 +8,7 @@ scope would cancel again and again, and some frameworks never stop under that.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
@@ -18,9 +19,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from trunkline.cursor import Cursor
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
 from trunkline.frontends.agui.wire import encode
 
-__all__ = ["NDJSON", "SSE", "Framing", "Stream", "framing_for"]
+__all__ = ["NDJSON", "PROTOBUF", "SSE", "Framing", "Stream", "framing_for"]
 
 _PACE = 0.005
 """Seconds between the small messages of a fast stream: to send costs more than to say."""
@@ -36,7 +38,7 @@ class Framing(NamedTuple):
     media_type: str
     frame: Callable[[Cursor | None, Sequence[Any]], bytes]
     comment: bytes
-    """What keeps a silent connection open and says nothing."""
+    """What keeps a silent connection open and says nothing; empty where there is no such thing."""
 
 
 def _frame_events(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
@@ -53,13 +55,39 @@ def _frame_lines(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
     return b"".join([encode(event) + b"\n" for event in events])
 
 
+def _frame_messages(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
+    """Write each event as a message of protobuf."""
+    return b"".join([frame_event(event) for event in events])
+
+
 SSE = Framing("text/event-stream; charset=utf-8", _frame_events, b": keep-alive\n\n")
 NDJSON = Framing("application/x-ndjson", _frame_lines, b"\n")
+PROTOBUF = Framing(MEDIA_TYPE, _frame_messages, b"")
 
 
-def framing_for(request: Request) -> Framing:
-    """What the client wants to read: server-sent events, unless it asks for lines."""
-    return NDJSON if "application/x-ndjson" in request.headers.get("accept", "") else SSE
+def framing_for(request: Request, *, modern: bool = True) -> Framing:
+    """What the client likes best to read: server-sent events, unless it names something else.
+
+    A client older than 1.0 fails on what its protobuf does not know, such as the result of a call; it reads
+    server-sent events whatever it asks for.
+    """
+    likes = _likes(request)
+    offered = (PROTOBUF, NDJSON, SSE) if modern else (NDJSON, SSE)
+    best = max(offered, key=lambda one: likes.get(_name_of(one.media_type), 0.0))
+    return best if likes.get(_name_of(best.media_type)) else SSE
+
+
+def _likes(request: Request) -> dict[str, float]:
+    """How much a client likes each of the types that it names, from 0 to 1."""
+    likes: dict[str, float] = {}
+    for one in ",".join(request.headers.getlist("accept")).split(","):
+        weight = re.search(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*(?:;|$)", one)
+        likes[_name_of(one)] = float(weight[1]) if weight else 1.0
+    return likes
+
+
+def _name_of(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
 
 
 class _Left(Exception):
@@ -111,7 +139,8 @@ class Stream(Response):
                         break
                 elif wait <= 0:
                     wait = self._keep_alive
-                    tasks.add(asyncio.create_task(self._send(send, self._framing.comment)))
+                    if self._framing.comment:
+                        tasks.add(asyncio.create_task(self._send(send, self._framing.comment)))
                 await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 tasks = {task for task in tasks if not task.done()}
         finally:

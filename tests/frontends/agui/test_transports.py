@@ -31,6 +31,7 @@ from trunkline.frontends.agui import (
     wire,
 )
 from trunkline.frontends.agui.carriers import StreamTransport
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
 
 START = wire.RunStarted(thread_id="t1", run_id="r1", protocol_version="1.0")
 END = wire.RunFinished(thread_id="t1", run_id="r1", outcome={"type": "success"})
@@ -403,6 +404,22 @@ async def test_ndjson_shows_that_it_lives_by_an_empty_line() -> None:
     pieces = aiter(stream)
     assert await soon(anext(pieces)) == b"\n"
     await pieces.aclose()
+
+
+async def test_protobuf_is_a_frame_for_each_event_and_shows_no_sign_of_life() -> None:
+    stream = http_transport(format="protobuf", keep_alive=0.1)
+    assert stream.media_type == MEDIA_TYPE
+    reading = asyncio.create_task(read(stream))
+    await asyncio.sleep(0.25)
+    for event in RUN:
+        stream.emit(event)
+    assert await soon(reading) == b"".join([frame_event(event) for event in RUN])
+
+
+def test_a_format_that_nobody_knows_is_refused() -> None:
+    wrong: Any = "xml"
+    with pytest.raises(ConfigurationError, match="format is 'xml': give one of ndjson, protobuf"):
+        http_transport(format=wrong)
 
 
 async def test_sse_over_http_arrives_as_it_was_said(place: tuple[str, asyncio.Event]) -> None:

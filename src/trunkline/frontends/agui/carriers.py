@@ -128,7 +128,7 @@ class StreamTransport(Carrier):
         silence: bytes,
         options: AguiOptions,
     ) -> None:
-        """Made by ``sse_transport`` and ``http_transport``; ``silence`` is a sign of life."""
+        """Made by ``sse_transport`` and ``http_transport``; ``silence`` is a sign of life, or empty."""
         super().__init__(frame, options)
         self.media_type = media_type
         self.headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
@@ -145,7 +145,7 @@ class StreamTransport(Carrier):
             while not outbox.over:
                 if frames := outbox.take():
                     yield b"".join(frames)
-                elif not await outbox.wait(self._options.keep_alive):
+                elif not await outbox.wait(self._options.keep_alive) and self._silence:
                     yield self._silence
         finally:
             if not outbox.over:

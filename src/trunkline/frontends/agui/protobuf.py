@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -20,6 +20,7 @@ MEDIA_TYPE = "application/vnd.ag-ui.event+proto"
 """The client compares it letter by letter: nothing may stand behind it."""
 
 Json = dict[str, Any]
+Write = Callable[[Any], bytes]
 
 # name[:kind][*]=number, where * means any number of them, and a kind that is left out means text.
 _MESSAGES = """
@@ -92,42 +93,26 @@ _VARINT, _SIZED = 0, 2
 """Whether a value says by itself where it ends, or its size comes first."""
 
 
-class _Field(NamedTuple):
-    """Where a value goes in a message, and how it is written."""
-
-    tag: bytes
-    write: Callable[[Any], bytes]
-    many: bool
-    null: bool
-
-
 def frame_event(event: wire.AguiEvent) -> bytes:
     """Write an event as one frame."""
     told: Json = msgspec.json.decode(wire.encode(event))
     tag, number, fields = _TYPES[told["type"]]
-    told["base"] = {**told, "type": number}
-    body = tag + _sized(_message(fields, told))
+    body = tag + _sized(_message(fields, {"base": {**told, "type": number}, **told}))
     return struct.pack(">I", len(body)) + body
 
 
-def _message(fields: dict[str, _Field], given: Json) -> bytes:
-    out: list[bytes] = []
-    for name, value in _spread(given).items():
-        field = fields.get(name)
-        if field is None or (value is None and not field.null):
-            continue
-        for one in cast("list[Any]", value) if field.many else [value]:
-            out += (field.tag, field.write(one))
-    return b"".join(out)
+def _message(fields: dict[str, Write], given: Json) -> bytes:
+    return b"".join([fields[name](value) for name, value in _spread(given).items() if name in fields])
 
 
 def _spread(given: Json) -> Json:
     """Put what may be one of several things where the schema has a place for it."""
-    content: Any = given.get("content")
-    if isinstance(content, list | dict):
-        place = "contentParts" if isinstance(content, list) else "contentObject"
-        given = {**given, "content": None, place: content}
-    outcome: Any = given.get("outcome")
+    content = given.get("content")
+    if isinstance(content, list):
+        given = {**given, "content": None, "contentParts": content}
+    elif isinstance(content, dict):
+        given = {**given, "content": None, "contentObject": content}
+    outcome = given.get("outcome")
     if isinstance(outcome, dict):
         outcome = cast("Json", outcome)
         given = {**outcome, **given, "outcome": outcome.get("type")}
@@ -185,8 +170,8 @@ def _operation(op: str) -> bytes:
 
 # -- the schema ------------------------------------------------------------------------------------
 
-_FIELDS: dict[str, dict[str, _Field]] = {}
-_WRITERS: dict[str, tuple[int, Callable[[Any], bytes]]] = {
+_FIELDS: dict[str, dict[str, Write]] = {}
+_WRITERS: dict[str, tuple[int, Write]] = {
     "": (_SIZED, _text),
     "int": (_VARINT, _varint),
     "op": (_VARINT, _operation),
@@ -195,7 +180,7 @@ _WRITERS: dict[str, tuple[int, Callable[[Any], bytes]]] = {
 }
 
 
-def _writer(kind: str) -> tuple[int, Callable[[Any], bytes]]:
+def _writer(kind: str) -> tuple[int, Write]:
     if kind in _WRITERS:
         return _WRITERS[kind]
     fields = _FIELDS[kind]
@@ -205,11 +190,16 @@ def _writer(kind: str) -> tuple[int, Callable[[Any], bytes]]:
     return _SIZED, lambda value: _sized(_message(fields, value))
 
 
-def _read_field(spec: str) -> tuple[str, _Field]:
+def _read_field(spec: str) -> tuple[str, Write]:
     left, _, number = spec.partition("=")
     name, _, kind = left.rstrip("*").partition(":")
     wire_type, write = _writer(kind)
-    return name, _Field(_tag(number, wire_type), write, left.endswith("*"), kind == "json")
+    tag = _tag(number, wire_type)
+    if left.endswith("*"):
+        return name, lambda values: b"".join([tag + write(one) for one in values or ()])
+    if kind == "json":
+        return name, lambda value: tag + write(value)
+    return name, lambda value: b"" if value is None else tag + write(value)
 
 
 def _tag(number: str, wire_type: int) -> bytes:

@@ -50,7 +50,7 @@ class AguiReplay(AguiRun):
         now = time.time()
         said = self._encoder.begin(now, parent_run_id=self._told.parent_run_id)
         return said + self._standing.opening(
-            self._told, self._options, int(now * 1000), modern=self._modern, whole=True
+            self._told, self._options, int(now * 1000), modern=self.modern, whole=True
         )
 
     def _nothing_left(self) -> list[wire.AguiEvent]:

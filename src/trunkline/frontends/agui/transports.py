@@ -11,12 +11,14 @@ here never raise into the agent. The two that stream are the body of a response 
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TextIO
+from typing import Any, Literal, Protocol, TextIO
 
+from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.carriers import StreamTransport, WebSocketTransport
 from trunkline.frontends.agui.console import ConsoleTransport, Detail
 from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
+from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
 
 __all__ = ["AguiTransport", "console_transport", "http_transport", "sse_transport", "websocket_transport"]
 
@@ -50,18 +52,26 @@ def sse_transport(
 
 def http_transport(
     *,
+    format: Literal["ndjson", "protobuf"] = "ndjson",
     keep_alive: float = 15.0,
     high_water_mark: int = 256,
     coalesce: bool = True,
     on_disconnect: OnDisconnect = "cancel",
 ) -> StreamTransport:
-    """Make a stream with a line of JSON for each event of one run; an empty line is a sign of life."""
+    """Make a stream with a line of JSON for each event of one run; an empty line is a sign of life.
+
+    ``protobuf`` is for clients of AG-UI 1.0 that ask for it; it has no sign of life.
+    """
+    if format not in ("ndjson", "protobuf"):
+        raise ConfigurationError(f"format is {format!r}: give one of ndjson, protobuf")
     options = AguiOptions(
         keep_alive=keep_alive,
         high_water_mark=high_water_mark,
         coalesce=coalesce,
         on_disconnect=on_disconnect,
     )
+    if format == "protobuf":
+        return StreamTransport(MEDIA_TYPE, frame_event, b"", options)
     return StreamTransport("application/x-ndjson", lambda event: wire.encode(event) + b"\n", b"\n", options)
 
 
