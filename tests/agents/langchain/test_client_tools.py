@@ -11,9 +11,11 @@ from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal, weather
+from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.workshops import in_turn, invoke
 from tests.worlds import collect, events_of, only, text_of, until, world
 from trunkline import events as ev
+from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.client_tools import client_tools
 from trunkline.agents.langchain.voice import TurnVoice
 from trunkline.commands import Answer, Prompt
@@ -139,6 +141,15 @@ async def test_two_calls_at_once_are_two_questions_at_once() -> None:
         "k1": "red",
         "k2": "blue",
     }
+
+
+async def test_a_model_that_never_stops_calling_is_stopped_by_the_graphs_own_limit() -> None:
+    model = ScriptedChatModel(*([call("set_colour", {"colour": "red"}, f"k{number}")] for number in range(9)))
+    agent = LangChainAgent(create_agent(model, []), config={"recursion_limit": 4})
+    told = await play(agent, COLOUR)
+    assert terminal(told) == ev.TurnFinished(turn_id=told[0].turn_id, stop_reason="max_turn_requests")
+    assert [made.status for made in calls_of(told).values()] == ["completed"] * 4
+    assert len(model.calls) == 4
 
 
 async def test_a_tool_of_the_agent_wins_and_a_notice_says_so_once() -> None:

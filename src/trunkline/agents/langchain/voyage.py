@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from langchain_core.messages import AIMessage
-from langgraph.errors import is_invalid_resume
+from langchain_core.runnables.config import DEFAULT_RECURSION_LIMIT
+from langgraph.errors import GraphRecursionError, is_invalid_resume
 from langgraph.types import Command
 
 from trunkline import events as ev
@@ -62,6 +63,7 @@ class Voyage:
         self._agent = agent
         self._ctx = ctx
         self._final: Any = None
+        self._rounds = 0
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
         discretion = agent.discretion()
@@ -201,7 +203,15 @@ class Voyage:
         if not isinstance(last, AIMessage) or not last.tool_calls:
             return _END
         answers = await answer_dangling(last, self._voice)
-        return {"messages": answers} if answers else _END
+        if not answers:
+            return _END
+        self._rounds += 1
+        own: Any = getattr(self._runnable, "config", None) or {}
+        most = self._config.get("recursion_limit") or own.get("recursion_limit") or DEFAULT_RECURSION_LIMIT
+        if self._rounds >= most:
+            # As the graph itself would, if these tools were its own.
+            raise GraphRecursionError(f"{most} rounds of calls without an end: raise recursion_limit")
+        return {"messages": answers}
 
     async def _snapshot(self) -> Any:
         plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
