@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -66,11 +67,15 @@ async def test_a_server_that_does_not_read_holds_the_writer_until_it_ends() -> N
         await patiently(sending)
 
 
-async def test_a_server_that_reads_late_gets_all_of_it() -> None:
-    code = "import sys, time; time.sleep(0.2); print(len(sys.stdin.readline()), flush=True)"
+async def test_a_server_that_reads_late_gets_all_of_it(tmp_path: Path) -> None:
+    word = tmp_path / "word"
+    os.mkfifo(word)
+    code = f"import sys; open({str(word)!r}).read(); print(len(sys.stdin.readline()), flush=True)"
     async with running(code) as pipes:
-        await patiently(pipes.send(b"x" * 4_000_000))
+        sending = asyncio.create_task(pipes.send(b"x" * 4_000_000))
+        await patiently(asyncio.to_thread(word.write_text, "read now"))
         assert await rest_of(pipes) == [b"4000001"]
+        await patiently(sending)
 
 
 async def test_a_line_that_is_too_long_ends_the_conversation() -> None:
