@@ -243,6 +243,24 @@ async def test_a_thread_that_a_dead_process_left_in_a_tool_is_mended_by_the_next
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "tool", "human"]
 
 
+async def test_a_result_that_came_in_the_moment_of_the_cancel_is_kept(saver: Any) -> None:
+    model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "Well.")
+    graph = create_agent(model, [Slow().tool], checkpointer=saver, interrupt_before=["tools"])
+    await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
+    (task,) = (state := await state_of(graph, "t")).tasks
+    written = ToolMessage("quickly done", tool_call_id="q", name="work", id="r1")
+    await saver.aput_writes(state.config, [("messages", [written])], task.id)
+    await threads.repair(graph, "t")
+    await graph.ainvoke({"messages": [("user", "and now?")]}, {"configurable": {"thread_id": "t"}})
+
+    assert [type(message) for message in model.calls[-1].messages] == [
+        HumanMessage,
+        AIMessage,
+        ToolMessage,
+        HumanMessage,
+    ]
+
+
 async def test_a_sound_thread_is_left_alone(saver: Any) -> None:
     graph = create_agent(ScriptedChatModel("Hello."), [], checkpointer=saver)
     await graph.ainvoke({"messages": [("user", "Hi")]}, {"configurable": {"thread_id": "t"}})

@@ -73,7 +73,8 @@ async def repair(
     result, and an answer that was cut off is kept, because the next prompt may well be about it.
     """
     state = await graph.aget_state(_config(thread_id), subgraphs=True)
-    if state.next or unanswered_calls(_messages(state)):
+    # Tasks that are left over have run, and a next prompt would forget what they gave.
+    if state.next or state.tasks or unanswered_calls(_messages(state)):
         shown = await told() if told is not None else Conversation()
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
 
