@@ -214,6 +214,27 @@ def test_a_message_that_is_asked_again_or_edited_goes_back_first(messages: list[
 # -- results ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("end", "place"),
+    [
+        (ev.TurnFinished(turn_id="t1", stop_reason="cancelled"), NoRewind),
+        (ev.TurnFailed(turn_id="t1", code="interrupted", message="gone"), NoRewind),
+        (ev.TurnFinished(turn_id="t1"), "u1"),
+    ],
+)
+def test_what_a_client_missed_of_a_turn_that_was_cut_off_is_not_taken_back(end: Any, place: Any) -> None:
+    known = fold(
+        [
+            ev.TurnStarted(turn_id="t1"),
+            ev.UserMessage(turn_id="t1", message_id="u1", content=(c.TextBlock(text="hello"),)),
+            ev.Text(turn_id="t1", message_id="m1", delta="Hi."),
+            end,
+        ]
+    )
+
+    assert start(user("u1"), user("u2"), known=known).rewind_to == place
+
+
 def test_a_message_that_only_thinks_is_unknown_to_clients_and_no_reason_to_go_back() -> None:
     thinking = [
         ev.UserMessage(message_id="u1", content=(c.TextBlock(text="hello"),)),

@@ -233,22 +233,27 @@ def _place(messages: Sequence[wire.Message], conversation: Conversation) -> Any:
     The client's last message is new: what stands before it in the client's history is the last word
     that counts. It is known: it is asked again, and what followed it is taken back.
     """
-    ours = [
-        message.message_id
-        for message in conversation.messages
-        if message.lane is None and is_message(message)
-    ]
+    shown = [message for message in conversation.messages if message.lane is None and is_message(message)]
+    turns = {message.message_id: message.turn_id for message in shown}
+    ours = list(turns)
     last = messages[-1].id
     if last in ours:
         at = ours.index(last)
         return ours[at - 1] if at else None
-    shown = {shown_id(conversation, call): call for call in conversation.calls.values()}
+    results = {shown_id(conversation, call): call for call in conversation.calls.values()}
+    cut_off = _cut_off(conversation)
     for message in reversed(messages[:-1]):
-        if message.id in ours:
-            return NoRewind if message.id == ours[-1] else message.id
-        if message.id in shown:
-            # A result belongs to the message that made the call.
-            owner = shown[message.id].message_id
-            if owner in ours:
-                return NoRewind if owner == ours[-1] else owner
+        # A result belongs to the message that made the call.
+        found = results[message.id].message_id if message.id in results else message.id
+        if found in turns:
+            missed = cut_off is not None and turns[found] == cut_off
+            return NoRewind if found == ours[-1] or missed else found
     return NoRewind
+
+
+def _cut_off(conversation: Conversation) -> str | None:
+    """The last turn, if it was stopped or failed: a client may have left before it heard all of it."""
+    turn = conversation.turns[-1] if conversation.turns else None
+    if turn is None or not (turn.status == "failed" or turn.stop_reason == "cancelled"):
+        return None
+    return turn.turn_id
