@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -10,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.server.asgi import Headers, call, scope
 from tests.server.serving import SECRET
-from tests.worlds import echo, make
+from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.errors import JournalError, SessionBusy
@@ -18,7 +19,7 @@ from trunkline.server.app import Server
 from trunkline.server.gate import Gate
 from trunkline.server.origins import Hosts, Origins
 from trunkline.server.refusals import Refusal
-from trunkline.server.tokens import Access, Token, access_of
+from trunkline.server.tokens import Access, Token, TokenRing, access_of
 
 SAME = "http://127.0.0.1:8000"
 PAGE = "https://chat.example.org"
@@ -343,6 +344,32 @@ async def test_who_asks_may_be_found_out_by_somebody_else() -> None:
     assert (await call(gate, scope("/bob", token=False))).status == 404
     assert (await call(gate, scope("/eve", token=False))).status == 401
     assert seen == [Access("bob", frozenset({"follow"}))]
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+async def test_a_principal_does_so_many_things_at_once_and_no_more(kind: str) -> None:
+    inside, leave = asyncio.Event(), asyncio.Event()
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        inside.set()
+        await leave.wait()
+        raise Refusal(404, "nothing", "nothing here")
+
+    ring = TokenRing([Token(secret=SECRET), Token(secret="another-token-16", principal="alice")])
+    gate = Gate(inner, authenticate=ring, hosts=Hosts(), origins=Origins(), open_paths=["/healthz"], most=1)
+    first = asyncio.create_task(call(gate, scope(kind=kind)))
+    await soon(inside.wait())
+    refused = await call(gate, scope(kind=kind))
+    assert (refused.status, refused.code) == (429, "too_many")
+    assert refused.headers["retry-after"] == "5"
+    alice = {"authorization": "Bearer another-token-16"}
+    others = [
+        asyncio.create_task(call(gate, scope(headers=alice, token=False))),
+        asyncio.create_task(call(gate, scope("/healthz", token=False))),
+    ]
+    leave.set()
+    assert [(await soon(other)).status for other in (first, *others)] == [404, 404, 404]
+    assert (await call(gate, scope(kind=kind))).status == 404, "there is room again"
 
 
 async def test_an_app_below_another_one_keeps_its_own_ways(app: Server) -> None:

@@ -82,7 +82,12 @@ class Server:
             routes_of(exchange), redirect_slashes=False, default=_nothing_here, lifespan=self.lifespan
         )
         self._gate = Gate(
-            self._router, authenticate=authenticate, hosts=hosts, origins=origins, open_paths=OPEN_PATHS
+            self._router,
+            authenticate=authenticate,
+            hosts=hosts,
+            origins=origins,
+            open_paths=OPEN_PATHS,
+            most=exchange.limits.principal_requests,
         )
 
     @property

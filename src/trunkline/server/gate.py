@@ -1,21 +1,24 @@
 """The gate: what every request passes before anything of ours looks at it.
 
 In this order: the host it names (421), the page it comes from (403), its token (401), the kind of its
-body (415). It is plain ASGI, the same for HTTP and for the upgrade of a WebSocket, and nothing is accepted
-before it is through. What is raised behind it becomes a refusal here, and never a stack trace.
+body (415), how much its principal does at once (429). It is plain ASGI, the same for HTTP and for the
+upgrade of a WebSocket, and nothing is accepted before it is through. What is raised behind it becomes a
+refusal here, and never a stack trace.
 """
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trunkline.server.origins import Hosts, Origin, Origins, Place
 from trunkline.server.refusals import Refusal, refusal_of, refuse
-from trunkline.server.tokens import ACCESS, Access, Authenticate
+from trunkline.server.tokens import ACCESS, Access, Authenticate, access_of
 
 __all__ = ["Gate", "path_of"]
 
@@ -25,7 +28,7 @@ _SCHEMES = {"ws": "http", "wss": "https"}
 _HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id"})
 _PREFIXES = ("x-", "acp-")
 _METHODS = "GET, POST, DELETE, OPTIONS"
-_EXPOSED = "acp-connection-id, acp-session-id, x-vercel-ai-ui-message-stream"
+_EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-vercel-ai-ui-message-stream"
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"vary", b"Origin"))
 
 
@@ -47,13 +50,19 @@ class Gate:
         hosts: Hosts,
         origins: Origins,
         open_paths: Iterable[str] = (),
+        most: int = 2048,
     ) -> None:
-        """Guard an app; ``open_paths`` need no token, so they must not tell anything."""
+        """Guard an app; ``open_paths`` need no token, so they must not tell anything.
+
+        ``most`` is how many requests of one principal may be open at once.
+        """
         self._app = app
         self._authenticate = authenticate
         self._hosts = hosts
         self._origins = origins
         self._open_paths = frozenset(open_paths)
+        self._most = most
+        self._inside: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, then pass it on; refuse whatever is raised before a response began."""
@@ -80,7 +89,8 @@ class Gate:
                 return
             scope = await self._admit(scope)
             _check_body(scope)
-            await self._app(scope, receive, reply)
+            with self._counted(access_of(scope).principal):
+                await self._app(scope, receive, reply)
         except Exception as error:
             refusal = refusal_of(error)
             if begun:
@@ -123,7 +133,7 @@ class Gate:
     async def _admit(self, scope: Scope) -> Scope:
         """Find out who is asking."""
         if path_of(scope) in self._open_paths:
-            return {**scope, ACCESS: Access(scopes=frozenset())}
+            return {**scope, ACCESS: Access("", frozenset())}
         access = self._authenticate(scope)
         if inspect.isawaitable(access):
             access = await access
@@ -140,6 +150,24 @@ class Gate:
             names: list[str] = scope.get("subprotocols") or []
             admitted["subprotocols"] = [name for name in names if name == "trunkline"]
         return admitted
+
+    @contextmanager
+    def _counted(self, principal: str) -> Generator[None]:
+        """Let a principal do so many things at once, and no more."""
+        if self._inside[principal] >= self._most:
+            raise Refusal(
+                429,
+                "too_many",
+                f"{self._most} requests and streams of this principal are open already: close one first",
+                {"retry-after": "5"},
+            )
+        self._inside[principal] += 1
+        try:
+            yield
+        finally:
+            self._inside[principal] -= 1
+            if not self._inside[principal]:
+                del self._inside[principal]
 
 
 _FOREIGN = Refusal(

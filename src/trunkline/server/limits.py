@@ -24,6 +24,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long the first lines of a request may take to arrive, and the last bytes to be read."""
     connections: int = 4096
     """Connections at once; more are told to come back later."""
+    principal_requests: int = 2048
+    """Requests, streams and sockets of one principal at once, so that it does not take all connections."""
     drain_seconds: float = 5.0
     """How long runs may go on when the server goes down; then they are cancelled."""
     callers: int = 64
