@@ -295,6 +295,20 @@ async def test_a_principal_has_so_many_connections_and_no_more() -> None:
                 await asyncio.sleep(0.01)
 
 
+async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent, limits=Limits(caller_requests=1)) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        refused = await caller.refused("session/list")
+        assert refused.data == {"code": "too_many"}
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        await soon(prompting)
+        assert len((await caller.call("session/list"))["sessions"]) == 1
+
+
 # -- leaving ---------------------------------------------------------------------------------------
 
 
@@ -401,6 +415,20 @@ async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial:
         await soon(app.aclose())
         assert (await soon(prompting))["stopReason"] == "cancelled"
         await soon(idling, 1.0)
+
+
+async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent) as (app, client), dial(client) as caller:
+        await caller.greet()
+        session_id, other = await caller.open(), await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        app.exchange.closing = True
+        refused = await caller.refused("session/prompt", sessionId=other, prompt=[])
+        assert refused.data == {"code": "closing"}
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(prompting))["stopReason"] == "cancelled"
 
 
 async def test_a_websocket_is_told_that_the_server_goes_down() -> None:

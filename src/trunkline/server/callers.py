@@ -232,9 +232,27 @@ class _Guard:
         self._handler = handler
         self._exchange = exchange
         self._access = access
+        self._open: set[object] = set()
 
     async def handle(self, method: str, params: Params) -> Any:
         """Carry out a request, or refuse it."""
+        self._check(method, params)
+        request = object()
+        self._open.add(request)
+        if method == "session/prompt":
+            self._exchange.begin(request)
+        try:
+            return await self._handler.handle(method, params)
+        finally:
+            self._open.discard(request)
+            self._exchange.end(request)
+
+    def _check(self, method: str, params: Params) -> None:
+        if self._exchange.closing:
+            raise RpcError(INVALID_REQUEST, "the server is going down: try again later", {"code": "closing"})
+        if len(self._open) >= self._exchange.limits.caller_requests:
+            why = f"{len(self._open)} requests are open already: wait for their answers"
+            raise RpcError(INVALID_REQUEST, why, {"code": "too_many"})
         needed = _NEEDS.get(method, "prompt")
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
@@ -245,14 +263,6 @@ class _Guard:
                 "this server starts no programs for its clients: name MCP servers by their URLs, "
                 "or allow it with Limits(client_programs=True)",
             )
-        if method != "session/prompt":
-            return await self._handler.handle(method, params)
-        run = object()
-        self._exchange.begin(run)
-        try:
-            return await self._handler.handle(method, params)
-        finally:
-            self._exchange.end(run)
 
     def notice(self, method: str, params: Params) -> None:
         """Take a notification."""

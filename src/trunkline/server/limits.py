@@ -30,6 +30,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long runs may go on when the server goes down; then they are cancelled."""
     callers: int = 64
     """ACP connections of one principal."""
+    caller_requests: int = 256
+    """Requests of one ACP connection that may wait for their answers."""
     streams: int = 256
     """Sessions that one ACP connection over HTTP may read at once."""
     unread_bytes: int = 16 * 1024 * 1024
