@@ -315,7 +315,7 @@ async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) ->
 @pytest.fixture
 def hasty() -> Limits:
     """Clients over HTTP are gone as soon as they read nothing."""
-    return Limits(away_seconds=0.05)
+    return Limits(away_seconds=0.4)
 
 
 async def test_a_client_that_is_cut_off_ends_its_turn(dial: Dial, hasty: Limits) -> None:

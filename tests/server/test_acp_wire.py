@@ -47,7 +47,7 @@ TOKENS = [
 @pytest.fixture
 def hasty() -> Limits:
     """Clients over HTTP are gone as soon as they read nothing."""
-    return Limits(away_seconds=0.05)
+    return Limits(away_seconds=0.4)
 
 
 # -- what is not JSON-RPC --------------------------------------------------------------------------
