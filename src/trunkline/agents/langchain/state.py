@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from trunkline.context import TurnContext
 from trunkline.patches import diff
 
 __all__ = ["StateTeller", "hidden_fields", "plan_in", "shareable"]
+
+log = logging.getLogger("trunkline.langchain")
 
 _NOT_SHARED = frozenset({"messages", "jump_to", "structured_response"})
 _PLANS = ("todos", "plan")
@@ -39,7 +42,13 @@ class StateTeller:
         if self._when == "none":
             return
         shared = shareable({key: value for key, value in values.items() if key not in self._hidden})
-        self._last = shared if self._mapper is None else self._mapper(shared)
+        try:
+            self._last = shared if self._mapper is None else self._mapper(shared)
+        except Exception:
+            # Its bugs cost the state that is shown, not the turn.
+            self._mapper, self._when = None, "none"
+            log.exception("the state mapper failed, so no state is shown in this turn")
+            return
         if self._when != "final":
             self._say(whole=self._when == "all")
 

@@ -32,6 +32,7 @@ from trunkline.agents.langchain.interrupts import (
     resume_value,
     show_decision,
 )
+from trunkline.agents.langchain.outputs import combine, put_in_words
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
 from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reason
@@ -64,6 +65,8 @@ class Voyage:
         self._ctx = ctx
         self._final: Any = None
         self._rounds = 0
+        self._output: Any = None
+        self._given: dict[str, Any] | None = None
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
         discretion = agent.discretion()
@@ -148,6 +151,7 @@ class Voyage:
 
     async def sail(self, payload: Any) -> AsyncIterator[Sayable]:
         """Run to the end, asking whatever the graph stops for."""
+        self._given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
         try:
             with speaking(self._voice):
                 await gather_tools(self._voice)
@@ -171,6 +175,7 @@ class Voyage:
             return
         self._emitter.settle(None)
         self._emitter.abandon(_NOT_RUN)
+        self._say_output()
         self._state.finish()
         if not self._agent.doors.model:
             tell_unbound(self._voice)
@@ -249,8 +254,17 @@ class Voyage:
 
     def _piece(self, piece: Any) -> None:
         """Say the output of a Runnable in which no model spoke: models speak by callback."""
-        if not self._emitter.spoke and isinstance(piece, str | AIMessage):
+        if self._emitter.spoke:
+            return
+        if isinstance(piece, str | AIMessage):
             self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
+        else:
+            self._output = combine(self._output, piece)
+
+    def _say_output(self) -> None:
+        """Say what came out of a Runnable or a graph without messages, unless somebody spoke in it."""
+        if not self._emitter.spoke and (words := put_in_words(self._output, self._given)):
+            self._ctx.emit(words)
 
     def _update(self, space: tuple[str, ...], data: Any) -> None:
         lane = self._lane_of(space)
@@ -278,6 +292,8 @@ class Voyage:
         for message in messages[begin + 1 :]:
             if not self._emitter.is_said(message.id):
                 self._message(None, message)
+        if "messages" not in told:
+            self._output = told
         self._state.tell(told)
 
     def _message(self, lane: str | None, message: Any) -> None:
