@@ -143,7 +143,7 @@ async def test_an_event_says_the_same_in_protobuf_as_in_json(
     assert heard == [without_empty_lists(event) for event in told]
 
 
-@pytest.mark.parametrize("number", [2**53 + 1, -(2**63), 2**64, 1e-320, -0.0, 1e308, 0.1])
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**63), 10**400, 1e-320, -0.0, 1e308, 0.1])
 async def test_a_number_is_what_it_would_be_in_json(browser: Browser, number: float) -> None:
     told, heard = await read(browser, wire.StateSnapshot(snapshot={"n": [number, -number]}))
     assert heard == told
@@ -158,7 +158,7 @@ async def test_what_is_no_number_is_null_as_it_is_in_json(browser: Browser, numb
 
 async def test_a_deep_state_arrives(browser: Browser) -> None:
     state: Any = "deep"
-    for _ in range(100):
+    for _ in range(300):
         state = {"a": [state]}
     told, heard = await read(browser, wire.StateSnapshot(snapshot=state))
     assert heard == told

@@ -6,8 +6,10 @@ goes in is what JSON would say, so a client folds the same from either.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -142,25 +144,33 @@ def _text(text: str) -> bytes:
     return _sized(text.encode())
 
 
-def _json(value: Any) -> bytes:
-    """Write any value, as google.protobuf.Value."""
+def _double(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # The factorial of 500, say; it is infinite to a client that reads it in JSON, too.
+        return math.inf if number > 0 else -math.inf
+
+
+def _json(value: Any, *, bare: bool = False) -> bytes:
+    """Write any value, as google.protobuf.Value; a bare object is a google.protobuf.Struct."""
     if value is None:
         return b"\x02\x08\x00"
     if isinstance(value, bool):
         return b"\x02\x20\x01" if value else b"\x02\x20\x00"
     if isinstance(value, int | float):
-        return b"\x09\x11" + struct.pack("<d", value)
+        return b"\x09\x11" + struct.pack("<d", _double(value))
     if isinstance(value, str):
         return _sized(b"\x1a" + _text(value))
-    if isinstance(value, dict):
-        return _sized(b"\x2a" + _object(cast("Json", value)))
-    return _sized(b"\x32" + _sized(b"".join([b"\x0a" + _json(one) for one in value])))
-
-
-def _object(value: Json) -> bytes:
-    """Write an object, as google.protobuf.Struct."""
-    entries = [_sized(b"\x0a" + _text(key) + b"\x12" + _json(one)) for key, one in value.items()]
-    return _sized(b"".join([b"\x0a" + entry for entry in entries]))
+    # Loops, for the sake of deep values: a comprehension is one more level of calls.
+    out: list[bytes] = []
+    if isinstance(value, list):
+        for one in cast("list[Any]", value):
+            out += (b"\x0a", _json(one))
+        return _sized(b"\x32" + _sized(b"".join(out)))
+    for key, one in cast("Json", value).items():
+        out += (b"\x0a", _sized(b"\x0a" + _text(key) + b"\x12" + _json(one)))
+    entries = _sized(b"".join(out))
+    return entries if bare else _sized(b"\x2a" + entries)
 
 
 def _operation(op: str) -> bytes:
@@ -176,7 +186,7 @@ _WRITERS: dict[str, tuple[int, Write]] = {
     "int": (_VARINT, _varint),
     "op": (_VARINT, _operation),
     "json": (_SIZED, _json),
-    "object": (_SIZED, _object),
+    "object": (_SIZED, partial(_json, bare=True)),
 }
 
 
