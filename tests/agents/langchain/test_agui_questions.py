@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -57,11 +58,13 @@ async def test_a_permission_ends_the_run_and_the_next_one_answers_it(
         agent = agui_agent(script, [weather], policy=ASK, checkpointer=saver)
     await ainvoke(agent, page.request(resume=page.resume(every=answer)), transport=page)
     assert page.outcome == "success"
-    assert page.call("call_1") == {
-        "name": "weather",
-        "arguments": '{"city": "Paris"}',
-        "result": result,
-    }
+    city = "Oslo" if "editedArgs" in answer else "Paris"
+    made = page.call("call_1")
+    assert (made["name"], json.loads(made["arguments"]), made["result"]) == (
+        "weather",
+        {"city": city},
+        result,
+    )
     assert page.text == "Let me look. It is sunny."
     assert script.calls[1].messages[-1].content == result
 
@@ -109,6 +112,35 @@ async def test_two_approvals_are_asked_together_and_answered_together(restart: b
     assert page.call("a")["result"] == "It is sunny in Oslo."
     assert "not today" in page.call("b")["result"]
     assert (page.text, page.outcome) == ("Done.", "success")
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
+async def test_arguments_that_were_edited_are_what_the_client_holds(restart: bool, page: Page) -> None:
+    two = [call("weather", {"city": "Oslo"}, id="a"), call("weather", {"city": "Rome"}, id="b")]
+    script = ScriptedChatModel("Hello.", ["I look. ", *two], "Done.")
+    saver = InMemorySaver()
+
+    def build() -> AguiAgent:
+        gate = HumanInTheLoopMiddleware({"weather": True})
+        return agui_agent(script, [weather], middleware=[gate], checkpointer=saver)
+
+    agent = build()
+    await ainvoke(agent, page.request("hi"), transport=page)
+    await ainvoke(agent, page.request("go"), transport=page)
+    before = [message["id"] for message in page.messages]
+    if restart:
+        agent = build()
+    first, second = page.resume(every=YES)
+    edited = {**second, "payload": {"approved": True, "editedArgs": {"city": "Bonn"}}}
+    await ainvoke(agent, page.request(resume=[first, edited]), transport=page)
+
+    assert page.breaches == []
+    assert [json.loads(page.call(key)["arguments"]) for key in "ab"] == [{"city": "Oslo"}, {"city": "Bonn"}]
+    assert page.call("a")["result"] == "It is sunny in Oslo."
+    assert page.call("b")["result"].endswith("It is sunny in Bonn.")
+    assert page.text == "Hello.I look. Done."
+    assert [message["id"] for message in page.messages][: len(before)] == before
+    assert [message["role"] for message in page.messages[len(before) :]] == ["tool", "tool", "assistant"]
 
 
 async def test_an_interrupt_of_the_users_own_is_a_form(page: Page) -> None:

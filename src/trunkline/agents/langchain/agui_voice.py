@@ -30,17 +30,20 @@ from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.speaker import LineVoice, terminal_for
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.switchboard import Board
-from trunkline.conversation import Call
+from trunkline.conversation import Call, Conversation
 from trunkline.cursor import Entry
 from trunkline.desk import settle
 from trunkline.errors import ConfigurationError, SessionBusy
+from trunkline.folding import Folder
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import answer_of
 from trunkline.frontends.agui.carriers import cancel_once
 from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.snapshots import corrected, fitting
 from trunkline.grammar import Grammar
 from trunkline.ids import new_id
 from trunkline.questions import ClientCall, Question
@@ -73,6 +76,10 @@ class _Line(Line):
 class _Encoder(AguiEncoder):
     """Goes on from one run of a turn to the next."""
 
+    @property
+    def modern(self) -> bool:
+        return self._modern
+
     def continue_in(self, run_id: str) -> None:
         self._run_id = run_id
 
@@ -101,6 +108,8 @@ class AguiVoice(LineVoice):
             modern=told is None or is_modern(told),
             state=told.state if told is not None else None,
         )
+        self._told: wire.RunAgentInput | None = None
+        self._said = Folder()
         self._account: Account = {}
         self._shown: dict[Any, Any] = {}
         self._open_calls: dict[str, tuple[str | None, dict[str, Any]]] = {}
@@ -115,6 +124,7 @@ class AguiVoice(LineVoice):
 
     def _begin(self, told: wire.RunAgentInput | None) -> None:
         self._ended = False
+        self._told = told
         tools = told.tools or () if told is not None else ()
         self.client_tools = tuple(msgspec.to_builtins(tool) for tool in tools)
         parent_run_id = told.parent_run_id if told is not None else None
@@ -174,12 +184,21 @@ class AguiVoice(LineVoice):
     def recall(self, messages: list[Any], asked: Iterable[ev.Asked] = ()) -> None:
         """Take as said what an earlier run said, in this process or another."""
         self.emitter.known(messages)
+        last = next((message.id for message in reversed(messages) if message.type == "ai"), None)
         for call in unanswered_calls(messages):
             call_id, name = str(call["id"]), str(call["name"])
             if self.emitter.find(None, call_id) is None:
                 known = Call(call_id=call_id, name=name, native_id=call_id, input=call["args"])
                 self.emitter.recall([known])
-                self._prime(ev.ToolCall(turn_id=self.turn_id, call_id=call_id, name=name, native_id=call_id))
+                self._prime(
+                    ev.ToolCall(
+                        turn_id=self.turn_id,
+                        call_id=call_id,
+                        name=name,
+                        native_id=call_id,
+                        message_id=last,
+                    )
+                )
                 self._prime(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, input=call["args"]))
         for one in asked:
             self._prime(one)
@@ -281,7 +300,30 @@ class AguiVoice(LineVoice):
     def _deliver(self, event: ev.AnyEvent) -> None:
         for out in self._encode(event):
             self._ended = isinstance(out, wire.RunFinished | wire.RunError)
+            if self._ended and self._encoder.outdated:
+                self._correct()
             self.line.send(out)
+
+    def _correct(self) -> None:
+        """Show what the events could not say: arguments that were edited after they were told, say."""
+        if self._told is None:
+            return  # Nobody knows what the client has.
+        self._encoder.outdated = False
+        theirs = [msgspec.to_builtins(message) for message in self._told.messages]
+        self._show(corrected(theirs, self._messages(self._said.conversation)))
+
+    def _messages(self, conversation: Conversation) -> list[dict[str, Any]]:
+        options = self._options
+        return snapshot_of(
+            conversation,
+            options.max_ui_payload_size,
+            modern=self._encoder.modern,
+            results=options.emit_tool_results,
+            about=True,
+        )
+
+    def _show(self, messages: list[dict[str, Any]]) -> None:
+        self.line.send(wire.MessagesSnapshot(timestamp=_now(), messages=fitting(messages)))
 
     def _encode(self, event: ev.AnyEvent) -> list[wire.AguiEvent]:
         if isinstance(event, ev.ToolCall):
@@ -292,6 +334,7 @@ class AguiVoice(LineVoice):
                 self._open_calls[event.call_id][1]["args"] = event.input
             if event.status in ev.FINAL_STATUSES:
                 del self._open_calls[event.call_id]
+        self._said.feed(event)
         return self._encoder.feed(Entry(0, 0, 0, time.time(), event))
 
     # -- asking ------------------------------------------------------------------------------------

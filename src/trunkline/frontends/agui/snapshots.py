@@ -7,7 +7,7 @@ from typing import Any, cast
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.results import shorten
 
-__all__ = ["clearing", "fitting", "is_light"]
+__all__ = ["clearing", "corrected", "fitting", "is_light"]
 
 Told = dict[str, Any]
 
@@ -27,6 +27,28 @@ def clearing(messages: list[Told]) -> list[Told]:
     """
     thinks = any(message["role"] == "reasoning" for message in messages)
     return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
+
+
+def corrected(theirs: list[Told], ours: list[Told]) -> list[Told]:
+    """The messages of a client with ours among them, and with the calls as we know them.
+
+    Whatever a client has stays where it stands, so the order here is nobody's concern.
+    """
+    made = {call["id"]: call["function"] for message in ours for call in message.get("toolCalls", ())}
+    told = [
+        {
+            **message,
+            "toolCalls": [
+                {**call, "function": made.get(call.get("id"), call.get("function"))}
+                for call in message["toolCalls"]
+            ],
+        }
+        if message.get("toolCalls")
+        else message
+        for message in theirs
+    ]
+    known = {message["id"] for message in theirs}
+    return told + [message for message in ours if message["id"] not in known]
 
 
 def fitting(messages: list[Told]) -> list[Told]:
