@@ -1,4 +1,4 @@
-"""One agent, invoked again and again: without middlewares, with empty ones, and with ours, off and on.
+"""One agent, invoked again and again: without middlewares, with empty ones, and with ours, off, on, each.
 
 An invocation is two calls of the model and one of a tool. Every line of the input names a way and how
 often; every line of the output is the processor time of all of them. What is on speaks ACP to a
@@ -13,6 +13,7 @@ import gc
 import json
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from langchain import agents
@@ -31,6 +32,7 @@ from trunkline.agents.langchain import (
     SessionMiddleware,
     ToolMiddleware,
     TrunklineCallbackHandler,
+    TrunklineContext,
     acp_middleware,
 )
 
@@ -119,12 +121,36 @@ def make_off(client: Nobody) -> tuple[Any, dict[str, Any]]:
 
 def make_on(client: Nobody) -> tuple[Any, dict[str, Any]]:
     """With everything on, and a client that is told."""
-    policy = {"*": Rule(require_permission=False)}
-    line = acp_middleware(client, policy=policy, modes=READY_MODES, emit_state_snapshots="all")
+    line = acp_middleware(client, policy=POLICY, modes=READY_MODES, emit_state_snapshots="all")
     return _agents.create_agent(Caller(), [look_up], middleware=line), {"callbacks": line.callbacks}
 
 
-WAYS = {"none": make_none, "empty": make_empty, "off": make_off, "on": make_on}
+POLICY = {"*": Rule(require_permission=False)}
+PIECES: dict[str, Callable[[], Any]] = {
+    "session": lambda: SessionMiddleware(emit_state_snapshots="all"),
+    "tools": ToolMiddleware,
+    "permission": lambda: PermissionMiddleware(POLICY),
+    "modes": lambda: ModeMiddleware(READY_MODES),
+    "plan": PlanMiddleware,
+}
+
+
+def make_one(piece: str) -> Callable[[Nobody], tuple[Any, dict[str, Any]]]:
+    """With one of our middlewares, on, and a client that is told what there is to tell."""
+
+    def make(client: Nobody) -> tuple[Any, dict[str, Any]]:
+        return _agents.create_agent(Caller(), [look_up], middleware=[PIECES[piece]()]), {}
+
+    return make
+
+
+WAYS: dict[str, Callable[[Nobody], tuple[Any, dict[str, Any]]]] = {
+    "none": make_none,
+    "empty": make_empty,
+    "off": make_off,
+    "on": make_on,
+    **{piece: make_one(piece) for piece in PIECES},
+}
 
 
 async def invoke(way: str, times: int) -> float:
@@ -133,14 +159,16 @@ async def invoke(way: str, times: int) -> float:
     agent, config = WAYS[way](client)
     config["configurable"] = {"thread_id": "bench"}
     given = {"messages": [{"role": "user", "content": "What is the sun?"}]}
-    await agent.ainvoke(given, config)
+    whom = {"context": TrunklineContext(transport=client)} if way in PIECES else {}
+    await agent.ainvoke(given, config, **whom)
     gc.collect()
     began = time.process_time()
     for _ in range(times):
-        ended = await agent.ainvoke(given, config)
+        ended = await agent.ainvoke(given, config, **whom)
         assert len(ended["messages"]) == 4
     spent = time.process_time() - began
-    assert bool(client.told) == (way == "on"), "what is on tells, what is off does not"
+    if way not in PIECES:
+        assert bool(client.told) == (way == "on"), "what is on tells, what is off does not"
     return spent
 
 
