@@ -303,7 +303,7 @@ async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) ->
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
         refused = await caller.refused("session/list")
-        assert refused.data == {"code": "too_many"}
+        assert "too many" in refused.message
         caller.connection.notify("session/cancel", {"sessionId": session_id})
         await soon(prompting)
         assert len((await caller.call("session/list"))["sessions"]) == 1

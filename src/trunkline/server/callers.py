@@ -68,7 +68,7 @@ class Caller:
         """Done when the server wants the connection to end."""
         self.left = asyncio.Event()
         self.transport = self._make_transport()
-        self._connection = Connection(self.transport)
+        self._connection = Connection(self.transport, max_requests=self.limits.caller_requests)
         self._door = Door(
             self._connection,
             partial(_given, hub),
@@ -232,27 +232,22 @@ class _Guard:
         self._handler = handler
         self._exchange = exchange
         self._access = access
-        self._open: set[object] = set()
 
     async def handle(self, method: str, params: Params) -> Any:
         """Carry out a request, or refuse it."""
         self._check(method, params)
-        request = object()
-        self._open.add(request)
-        if method == "session/prompt":
-            self._exchange.begin(request)
+        if method != "session/prompt":
+            return await self._handler.handle(method, params)
+        run = object()
+        self._exchange.begin(run)
         try:
             return await self._handler.handle(method, params)
         finally:
-            self._open.discard(request)
-            self._exchange.end(request)
+            self._exchange.end(run)
 
     def _check(self, method: str, params: Params) -> None:
         if self._exchange.closing:
             raise RpcError(INVALID_REQUEST, "the server is going down: try again later", {"code": "closing"})
-        if len(self._open) >= self._exchange.limits.caller_requests:
-            why = f"{len(self._open)} requests are open already: wait for their answers"
-            raise RpcError(INVALID_REQUEST, why, {"code": "too_many"})
         needed = _NEEDS.get(method, "prompt")
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"

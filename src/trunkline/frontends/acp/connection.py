@@ -80,11 +80,16 @@ class Transport(Protocol):
 class Connection:
     """One end of a JSON-RPC connection."""
 
-    def __init__(self, transport: Transport, *, max_line: int = 64 * 1024 * 1024) -> None:
-        """Speak through a transport; ``handler`` must be set before bytes come in."""
+    def __init__(
+        self, transport: Transport, *, max_line: int = 64 * 1024 * 1024, max_requests: int = 1024
+    ) -> None:
+        """Speak through a transport; ``handler`` must be set before bytes come in.
+
+        More than ``max_requests`` of the other side at once are refused.
+        """
         self.handler: Handler | None = None
         self._transport = transport
-        self._peer = Peer(max_line=max_line)
+        self._peer = Peer(max_line=max_line, max_open=max_requests)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._serving: dict[Id, tuple[asyncio.Task[None], Request]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
