@@ -20,7 +20,7 @@ from tests.agents.langchain.agui_lines import (
     model,
     stream_nothing,
 )
-from tests.agents.langchain.graphs import weather
+from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.lines import PROMPT, on_thread
 from tests.agents.langchain.loose import create_agent
 from trunkline.agents.langchain.agui import AguiAgent, agui_agent
@@ -313,6 +313,29 @@ async def test_a_message_that_is_sent_again_takes_the_thread_back(page: Page) ->
     await ainvoke(agent, page.request())
     assert [one.text for one in script.calls[2].messages] == ["I am Anna"]
     assert page.text == "Hello again."
+
+
+async def test_a_thread_that_a_failed_run_left_with_an_open_call_is_mended(page: Page) -> None:
+    script = ScriptedChatModel(call("broken", {}, id="b"), "Well.")
+    agent = agui_agent(create_agent(script, [broken], checkpointer=InMemorySaver()))
+    with pytest.raises(ValueError, match="no fuel"):
+        await ainvoke(agent, page.request("go"), transport=page)
+    await ainvoke(agent, page.request("and now?"), transport=page)
+
+    assert [message.type for message in script.calls[-1].messages] == ["human", "ai", "tool", "human"]
+    assert (page.text, page.outcome) == ("Well.", "success")
+
+
+async def test_a_page_that_was_reloaded_gets_its_thread(page: Page) -> None:
+    agent = agui_agent(ScriptedChatModel("One.", "Two."), checkpointer=InMemorySaver())
+    await ainvoke(agent, page.request("first"), transport=page)
+    again = Page()
+    again.say("second", "u9")
+    await ainvoke(agent, again.request(), transport=again)
+
+    assert again.breaches == []
+    assert [message["content"] for message in again.messages] == ["first", "One.", "second", "Two."]
+    assert [message["id"] for message in again.messages[:2]] == [one["id"] for one in page.messages]
 
 
 async def test_a_history_from_elsewhere_is_taken_over(page: Page) -> None:

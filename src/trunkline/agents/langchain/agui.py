@@ -24,6 +24,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from langgraph.types import Command
 
 from trunkline.agents.langchain.agui_voice import AguiBoard, AguiVoice
+from trunkline.agents.langchain.history import conversation_of
 from trunkline.agents.langchain.intake import is_durable, read_request, thread_messages
 from trunkline.agents.langchain.interrupts import show_decision
 from trunkline.agents.langchain.lookup import TrunklineContext
@@ -158,6 +159,8 @@ class AguiAgent(StandaloneAgent):
                 voice.be_too_late()
             return NOTHING
         if voice is not None:
+            if is_durable(self.agent) and not intake.asked:
+                voice.catch_up(conversation_of(intake.known))
             voice.recall(intake.known, intake.asked)
             for item, answered in intake.answers:
                 voice.say(answered)

@@ -43,7 +43,7 @@ from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.snapshots import corrected, fitting
+from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, would_mix
 from trunkline.grammar import Grammar
 from trunkline.ids import new_id
 from trunkline.questions import ClientCall, Question
@@ -202,6 +202,21 @@ class AguiVoice(LineVoice):
                 self._prime(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, input=call["args"]))
         for one in asked:
             self._prime(one)
+
+    def catch_up(self, thread: Conversation) -> None:
+        """Show a client what it lacks of its thread: a page that was reloaded has only its new message."""
+        if self._told is None:
+            return
+        theirs = [msgspec.to_builtins(message) for message in self._told.messages]
+        have = {message["id"] for message in theirs}
+        ours = self._messages(thread)
+        if all(message["id"] in have for message in ours if message["role"] in ("user", "assistant")):
+            return
+        known = {message["id"] for message in ours}
+        told = ours + [message for message in theirs if message["id"] not in known]
+        if would_mix(told, [message["id"] for message in theirs]):
+            self._show(clearing(told))
+        self._show(told)
 
     def give_up(self, reason: str) -> None:
         """End the calls that wait for an answer: there will be none."""

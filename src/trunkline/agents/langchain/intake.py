@@ -82,11 +82,12 @@ async def read_request(
             answers=[(item, answers[item.key]) for item in pending if item.key in answers],
         )
     intent = cast("Start", intent)
-    if intent.gives_up:
+    broken = bool(snapshot.next or snapshot.tasks or unanswered_calls(messages))
+    if broken:
         await threads.repair(agent, thread_id)
     if intent.rewind_to is not NoRewind:
         await threads.rewind(agent, thread_id, intent.rewind_to)
-    if intent.gives_up or intent.rewind_to is not NoRewind:
+    if broken or intent.rewind_to is not NoRewind:
         messages = thread_messages(await agent.aget_state(config))
     brought = messages_of(fold(intent.history), mapper)
     given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]

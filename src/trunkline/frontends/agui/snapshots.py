@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.results import shorten
 
-__all__ = ["clearing", "corrected", "fitting", "is_light"]
+__all__ = ["clearing", "corrected", "fitting", "is_light", "would_mix"]
 
 Told = dict[str, Any]
 
@@ -27,6 +28,13 @@ def clearing(messages: list[Told]) -> list[Told]:
     """
     thinks = any(message["role"] == "reasoning" for message in messages)
     return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
+
+
+def would_mix(messages: list[Told], theirs: Iterable[str]) -> bool:
+    """Whether a client would put these into another order: it leaves what it has where that stands."""
+    places = {message["id"]: place for place, message in enumerate(messages)}
+    kept = [places[message_id] for message_id in theirs if message_id in places]
+    return kept != list(range(len(kept)))
 
 
 def corrected(theirs: list[Told], ours: list[Told]) -> list[Told]:

@@ -20,7 +20,7 @@ from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.snapshots import clearing, fitting, is_light
+from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
 from trunkline.session import Session
 
 __all__ = ["Place", "Standing", "stand"]
@@ -80,7 +80,7 @@ class Standing:
         said: list[wire.AguiEvent] = []
         messages = self.messages(options, modern=modern)
         if whole or self._differs(messages, told.messages):
-            if _would_mix(messages, told.messages):
+            if would_mix(messages, [message.id for message in told.messages]):
                 said.append(wire.MessagesSnapshot(timestamp=at, messages=clearing(messages)))
             said.append(wire.MessagesSnapshot(timestamp=at, messages=fitting(messages)))
         elif self._has_open_calls() and is_light(messages):
@@ -103,13 +103,6 @@ class Standing:
         taken = {one.id for one in shown if one.role == "tool"}
         # Results of calls made side by side may stand in any order.
         return heard != spoken or not results <= taken or bool(taken & self.said - results)
-
-
-def _would_mix(ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bool:
-    """Whether a client would put ours into another order: it leaves what it has where that stands."""
-    places = {message["id"]: place for place, message in enumerate(ours)}
-    kept = [places[message.id] for message in theirs if message.id in places]
-    return kept != list(range(len(kept)))
 
 
 async def stand(session: Session, place: Place | None = None) -> Standing:
