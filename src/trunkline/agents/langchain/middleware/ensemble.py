@@ -11,7 +11,14 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, NODE_HOOKS, TOOL_HOOKS, without
+from trunkline.agents.langchain.middleware.hooks import (
+    LIGHT,
+    MODEL_HOOKS,
+    NODE_HOOKS,
+    TOOL_HOOKS,
+    signed,
+    without,
+)
 
 __all__ = ["Ensemble"]
 
@@ -40,18 +47,22 @@ class Ensemble(Middleware):
         """What it is called in a trace."""
         return "Trunkline"
 
+    @signed
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it."""
         return _nest(self._hooks["wrap_model_call"], handler)(request)
 
+    @signed
     def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it; gives an awaitable."""
         return _nest(self._hooks["awrap_model_call"], handler)(request)
 
+    @signed
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it."""
         return _nest(self._hooks["wrap_tool_call"], handler)(request)
 
+    @signed
     def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it; gives an awaitable."""
         return _nest(self._hooks["awrap_tool_call"], handler)(request)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.types import TracePolicy, omit_payload
 
-__all__ = ["LIGHT", "MODEL_HOOKS", "NODE_HOOKS", "TOOL_HOOKS", "inline", "without"]
+__all__ = ["LIGHT", "MODEL_HOOKS", "NODE_HOOKS", "TOOL_HOOKS", "inline", "signed", "without"]
 
 Hook = TypeVar("Hook", bound=Callable[..., Any])
 
@@ -33,10 +33,15 @@ def inline(hook: Hook) -> Hook:
     def plain(self: Any, request: Any, handler: Any) -> Any:
         return hook(self, request, handler)
 
-    # Not functools.wraps: the tracer looks through it. It asks for the signature at every call.
+    # Not functools.wraps: the tracer looks through it.
     plain.__name__, plain.__qualname__, plain.__doc__ = hook.__name__, hook.__qualname__, hook.__doc__
-    cast("Any", plain).__signature__ = inspect.signature(hook)
-    return cast("Hook", plain)
+    return cast("Hook", signed(plain))
+
+
+def signed(hook: Hook) -> Hook:
+    """Let a hook carry its signature: the tracer asks for it at every call, and to find it out takes long."""
+    cast("Any", hook).__signature__ = inspect.signature(hook)
+    return hook
 
 
 def without(middleware: AgentMiddleware[Any, Any, Any], *hooks: str) -> None:
