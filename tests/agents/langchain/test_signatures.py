@@ -52,7 +52,9 @@ OTHERS: dict[Any, str] = {
     agui_system: "(transport=None, **options)",
     agui_agent: "(model_or_agent, tools=None, *, transport=None, middleware=(), callbacks=(), **options)",
     sse_transport: "(*, keep_alive=15.0, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
-    http_transport: "(*, keep_alive=15.0, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
+    http_transport: (
+        "(*, format='ndjson', keep_alive=15.0, high_water_mark=256, coalesce=True, on_disconnect='cancel')"
+    ),
     websocket_transport: "(websocket, *, high_water_mark=256, coalesce=True, on_disconnect='cancel')",
     console_transport: "(file=None, detail='full')",
     AcpAgent.invoke: "(self, input, config=None, *, transport=None, context=None, **kwargs)",
