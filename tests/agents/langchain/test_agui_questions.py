@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import MessagesState
 from langgraph.types import Command, interrupt
 
 from tests.agents.langchain.agui_lines import (
@@ -22,7 +24,7 @@ from tests.agents.langchain.agui_lines import (
 )
 from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.lines import PROMPT, on_thread
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.loose import StateGraph, create_agent
 from trunkline.agents.langchain.agui import AguiAgent, agui_agent
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -112,6 +114,26 @@ async def test_two_approvals_are_asked_together_and_answered_together(restart: b
     assert page.call("a")["result"] == "It is sunny in Oslo."
     assert "not today" in page.call("b")["result"]
     assert (page.text, page.outcome) == ("Done.", "success")
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
+async def test_a_graph_without_a_model_asks_and_says_what_its_nodes_say(restart: bool, page: Page) -> None:
+    async def ask(state: Any) -> Any:
+        answer = interrupt("Which colour?")
+        return {"messages": [AIMessage(f"It is {answer}.", id="said")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", ask)
+    graph.add_edge("__start__", "ask")
+    saver = InMemorySaver()
+    agent = agui_agent(graph.compile(checkpointer=saver))
+    await ainvoke(agent, page.request("go"), transport=page)
+    assert page.outcome == "interrupt"
+    if restart:
+        agent = agui_agent(graph.compile(checkpointer=saver))
+    await ainvoke(agent, page.request(resume=page.resume(every={"answer": "red"})), transport=page)
+
+    assert (page.text, page.outcome, page.breaches) == ("It is red.", "success", [])
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])

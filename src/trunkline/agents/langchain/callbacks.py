@@ -122,6 +122,11 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         route.handler = GraphHandler(route.emitter, on_usage=on_usage)
         return route.handler
 
+    def _join(self, route: _Route) -> None:
+        """Connect a route on which no model and no tool ran, where somebody waits to hear of it."""
+        if current_voice() is not None:
+            self._connect(route)
+
     def _voice(self, metadata: dict[str, Any] | None) -> Voice | None:
         try:
             runtime = get_runtime()
@@ -183,6 +188,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         """Forget a chain; the topmost ends the turn."""
         route = self._routes.get(run_id)
         final = None
+        if route is not None and route.top == run_id:
+            self._join(route)
         if route is not None and route.handler is not None:
             self._pass(route.handler.on_chain_end(outputs, run_id=run_id))
             if route.top == run_id:
@@ -201,6 +208,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a chain that failed; an interrupt leaves the turn open for whoever resumes it."""
         route = self._routes.get(run_id)
+        if route is not None and isinstance(error, GraphInterrupt):
+            self._join(route)
         if route is not None and route.handler is not None:
             if isinstance(error, GraphInterrupt) and isinstance(route.voice, LineVoice):
                 route.voice.interrupt(error, route.handler.lane_of(run_id))
