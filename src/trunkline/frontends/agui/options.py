@@ -37,7 +37,10 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     keep_alive: float = 15.0
     """Seconds between the comments that keep a silent stream open."""
     coalesce: bool = True
-    """Join deltas of one message that wait for a slow reader."""
+    """Join deltas of one message that wait for a slow reader of a transport.
+
+    What waits for a reader of a server comes from the journal, where they are joined in any case.
+    """
     high_water_mark: int = 256
     """Events that may wait for a reader before they come from the journal instead."""
     on_disconnect: OnDisconnect = "cancel"
