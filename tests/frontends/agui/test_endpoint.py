@@ -344,12 +344,15 @@ async def test_a_resume_of_what_somebody_else_answered_follows_the_turn() -> Non
         await check_equal(endpoint, other)
 
 
-async def test_the_same_run_again_shows_the_same_and_starts_nothing() -> None:
+@pytest.mark.parametrize("restart", [False, True])
+async def test_the_same_run_again_shows_the_same_and_starts_nothing(restart: bool) -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
         client.say("/parallel-tools")
         first = await run(endpoint, client, runId="r1")
+        if restart:
+            endpoint = AguiEndpoint(hub)
         again = Client()
         again.messages = [dict(client.messages[0])]
         second = await run(endpoint, again, runId="r1")

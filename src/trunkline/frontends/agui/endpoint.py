@@ -88,6 +88,10 @@ class AguiEndpoint:
             return again, await stand(session, again)
         await session.settle()
         standing = await stand(session)
+        if (turn_id := standing.turn_of(told)) is not None:
+            again = Place(turn_id, None)
+            self._remember(key, again)
+            return again, await stand(session, again)
         questions = dict(session.line.grammar.questions)
         by = f"agui:{key[0]}"
         intent = intent_of(told, standing.conversation, questions, said=standing.said, by=by)
@@ -113,10 +117,13 @@ class AguiEndpoint:
             place = _here(session)
             standing = await stand(session, place)
         if place is not None:
-            self._runs[key] = place
-            while len(self._runs) > _REMEMBERED_RUNS:
-                self._runs.popitem(last=False)
+            self._remember(key, place)
         return place, standing
+
+    def _remember(self, key: tuple[str, ...], place: Place) -> None:
+        self._runs[key] = place
+        while len(self._runs) > _REMEMBERED_RUNS:
+            self._runs.popitem(last=False)
 
     async def _start(
         self, session: Session, intent: Start, standing: Standing, by: str

@@ -41,6 +41,8 @@ class Standing:
         self._folder = Folder()
         self.said: set[str] = set()
         """The ids of every message, call and result, also of those that were taken back."""
+        self._run: str | None = None
+        self._prompts: dict[tuple[str | None, str], str | None] = {}
         self.state_before: Any = None
         """The shared state when the last turn began."""
 
@@ -53,6 +55,9 @@ class Standing:
         """Take one event."""
         if isinstance(event, ev.TurnStarted):
             self.state_before = self.conversation.state
+            self._run = event.run_id
+        elif isinstance(event, ev.UserMessage):
+            self._prompts[self._run, event.message_id] = event.turn_id
         elif isinstance(event, ev.ToolCall):
             self.said |= {event.call_id, f"{event.call_id}:result"}
         elif isinstance(event, ev.ToolUpdate) and event.result_message_id is not None:
@@ -62,6 +67,15 @@ class Standing:
         if message_id := getattr(event, "message_id", None):
             self.said.add(message_id)
         self._folder.feed(event)
+
+    def turn_of(self, told: wire.RunAgentInput) -> str | None:
+        """The last turn, if it is this very request's: one that is sent again starts nothing."""
+        asked = [message.id for message in told.messages[-1:] if message.role == "user"]
+        turns = self.conversation.turns
+        if told.resume or not asked or not turns:
+            return None
+        turn_id = self._prompts.get((told.run_id, asked[0]))
+        return turn_id if turn_id == turns[-1].turn_id else None
 
     def messages(self, options: AguiOptions, *, modern: bool) -> list[dict[str, Any]]:
         """Give all messages as a client holds them."""
