@@ -653,6 +653,30 @@ async def test_an_error_says_as_much_as_is_wanted(level: Any, said: Told) -> Non
     assert {key: value for key, value in events[-1].items() if key not in ("type", "timestamp")} == said
 
 
+@pytest.mark.parametrize(
+    ("level", "told"), [("full", True), ("message", True), ("code", False), ("none", False)]
+)
+async def test_what_a_failure_left_open_says_no_more_of_it_than_the_run(level: Any, told: bool) -> None:
+    async def fails(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        if prompt.text == "go":
+            yield ev.SubagentStarted(lane="l1", name="sub")
+            yield ev.ToolCall(call_id="c1", name="look")
+            raise RuntimeError("the key is sesame")
+        yield "well"
+
+    async with world(fails) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(error_detail_level=level))
+        events = await talk(endpoint, Client(), "go")
+        again = Client()
+        again.say("and?", "u9")
+        later = await run(endpoint, again)
+
+    assert {"TOOL_CALL_RESULT", "SUBAGENT_ERROR", "RUN_ERROR"} <= set(kinds(events))
+    assert ("sesame" in str(events)) is told
+    assert only(later, "MESSAGES_SNAPSHOT")
+    assert ("sesame" in str(later)) is told
+
+
 async def test_a_run_whose_session_is_closed_ends_with_nothing_open() -> None:
     async with world(waits) as hub:
         endpoint = AguiEndpoint(hub)

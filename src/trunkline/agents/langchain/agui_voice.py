@@ -230,8 +230,7 @@ class AguiVoice(LineVoice):
 
     def turn_away(self, error: Exception) -> None:
         """End a run whose request cannot be carried out."""
-        told = self._options.error_detail_level in ("full", "message")
-        message = str(error) if told else "the request was refused"
+        message = str(error) if self._options.tells_errors else "the request was refused"
         self._close(wire.RunError(timestamp=_now(), message=message, code=ErrorCode.INVALID_INPUT))
 
     def be_too_late(self) -> None:
@@ -335,6 +334,7 @@ class AguiVoice(LineVoice):
             modern=self._encoder.modern,
             results=options.emit_tool_results,
             about=True,
+            errors=options.tells_errors,
         )
 
     def _show(self, messages: list[dict[str, Any]]) -> None:

@@ -20,7 +20,7 @@ from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
-from trunkline.frontends.agui.results import TAIL, about_call, part_of
+from trunkline.frontends.agui.results import TAIL, about_call, discreet, part_of
 from trunkline.frontends.agui.state import StateView
 from trunkline.frontends.agui.usage import usage_of
 from trunkline.questions import ClientCall
@@ -106,7 +106,7 @@ class AguiEncoder:
         if handle is None or (event.lane is not None and not self._modern and type(event) not in _SHARED):
             return []
         self._over = False
-        return handle(self, event)
+        return handle(self, event if self._options.tells_errors else discreet(event))
 
     def close(self) -> Out:
         """End a run that got no end: whatever is open is closed, and the client is told."""
@@ -307,7 +307,7 @@ class AguiEncoder:
     def _turn_failed(self, event: ev.TurnFailed) -> Out:
         level = self._options.error_detail_level
         code = code_for(event.code)
-        message = event.message if level in ("full", "message") else "the run failed"
+        message = event.message if self._options.tells_errors else "the run failed"
         metadata = {"trunkline": {"code": event.code, "fault": event.fault}} if level == "full" else None
         return self._finish(
             wire.RunError(

@@ -223,7 +223,9 @@ class AguiRun:
     def _failed(self, message: str) -> list[wire.AguiEvent]:
         self._over = True
         *closing, _ = self._encoder.close() or [None]
-        error = wire.RunError(message=message, code=ErrorCode.INTERNAL_ERROR, timestamp=_now())
+        message = message if self._options.tells_errors else "the run failed"
+        code = None if self._options.error_detail_level == "none" else ErrorCode.INTERNAL_ERROR
+        error = wire.RunError(message=message, code=code, timestamp=_now())
         return [event for event in closing if event is not None] + [error]
 
     def _opening(self) -> list[wire.AguiEvent]:

@@ -12,7 +12,7 @@ from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
-from trunkline.frontends.agui.results import about_call, part_of, result_of
+from trunkline.frontends.agui.results import about_call, discreet, part_of, result_of
 from trunkline.questions import ClientCall
 
 __all__ = ["content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
@@ -31,11 +31,16 @@ def snapshot_of(
     modern: bool = True,
     results: bool = True,
     about: bool = False,
+    errors: bool = True,
 ) -> list[dict[str, Any]]:
     """Give a conversation as the messages a client holds after it followed every run.
 
-    ``about`` adds the metadata that its events carry.
+    ``about`` adds the metadata that its events carry; without ``errors`` the words are left out with which
+    a turn failed.
     """
+    if not errors:
+        calls = {call_id: discreet(call) for call_id, call in conversation.calls.items()}
+        conversation = msgspec.structs.replace(conversation, calls=calls)
     teller = _Teller(conversation, limit, modern=modern, results=results, about=about and modern)
     told = teller.loose(None)
     for message in conversation.messages:

@@ -75,6 +75,11 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
                 "result. Leave it out; max_ui_payload_size shortens what a front end gets"
             )
 
+    @property
+    def tells_errors(self) -> bool:
+        """Whether a client gets the words of a failure."""
+        return self.error_detail_level in ("full", "message")
+
     @classmethod
     def of(cls, options: AguiOptions | None = None, **fields: Any) -> AguiOptions:
         """Make options of names and values; an unknown name is refused with the known ones."""

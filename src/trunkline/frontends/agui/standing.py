@@ -85,6 +85,7 @@ class Standing:
             modern=modern,
             results=options.emit_tool_results,
             about=True,
+            errors=options.tells_errors,
         )
 
     def opening(
