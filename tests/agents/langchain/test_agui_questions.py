@@ -288,6 +288,19 @@ async def test_a_tool_of_the_front_end_goes_there_and_back(memory: bool, restart
     assert page.call("call_1")["result"] == "blue"
 
 
+async def test_a_result_that_comes_a_second_time_ends_well(page: Page) -> None:
+    script = ScriptedChatModel(["Pick one. ", call("pick_colour", {})], "Blue it is.")
+    agent = agui_agent(script, checkpointer=InMemorySaver())
+    await ainvoke(agent, page.request("go", tools=[PICK]), transport=page)
+    page.messages.append({"id": "r1", "role": "tool", "toolCallId": "call_1", "content": "blue"})
+    given = page.request(tools=[PICK])
+    for _ in range(2):
+        await ainvoke(agent, given, transport=page)
+
+    assert (page.outcome, len(script.calls)) == ("success", 2)
+    assert page.terminal["result"] == {"stopReason": "too_late"}
+
+
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
 async def test_a_message_instead_of_a_result_gives_the_call_up(restart: bool, page: Page) -> None:
     script, saver = ScriptedChatModel(call("pick_colour", {}), "As you like."), InMemorySaver()

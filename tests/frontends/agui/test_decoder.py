@@ -354,6 +354,10 @@ def test_a_resume_of_what_was_answered_comes_too_late() -> None:
     assert intent(known=known, resume=resume(q1=None)) == TooLate(question_ids=("q1",))
 
 
+def test_a_result_in_a_thread_that_was_lost_comes_too_late() -> None:
+    assert intent(user("u1"), result("mine", "c7"), known=EMPTY) == TooLate(question_ids=())
+
+
 def test_a_resume_in_a_thread_that_was_lost_comes_too_late() -> None:
     assert intent(known=EMPTY, resume=resume(q1={"approved": True})) == TooLate(question_ids=("q1",))
 

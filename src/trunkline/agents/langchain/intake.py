@@ -81,7 +81,8 @@ async def read_request(
             asked=list(asked.values()),
             answers=[(item, answers[item.key]) for item in pending if item.key in answers],
         )
-    intent = cast("Start", intent)
+    if not isinstance(intent, Start):
+        return Intake(known=messages)  # Too late as well: nobody waits for that result.
     broken = bool(snapshot.next or snapshot.tasks or unanswered_calls(messages))
     if broken:
         await threads.repair(agent, thread_id)

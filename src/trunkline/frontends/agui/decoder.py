@@ -131,7 +131,7 @@ def intent_of(
             f"the thread waits for an answer to {', '.join(sorted(interrupts))}: send `resume` with an entry "
             'for each ("resolved" with a payload, or "cancelled")'
         )
-    if last is not None and last.role == "tool" and conversation.messages:
+    if last is not None and last.role == "tool":
         return TooLate(question_ids=())
     return _start(told, conversation, gives_up=bool(waiting))
 
