@@ -6,6 +6,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.agents.agui.translator import AguiTranslator
+from trunkline.conversation import ThoughtPart
 from trunkline.errors import AgentProtocolError
 from trunkline.folding import fold
 
@@ -33,6 +34,23 @@ def test_a_message_is_its_text() -> None:
         ev.Text(message_id="m1", delta="Hel"),
         ev.Text(message_id="m1", delta="lo"),
     ]
+
+
+def test_reasoning_of_a_server_of_before_1_0_gets_a_name_in_its_run() -> None:
+    thinks = [
+        {"type": "THINKING_START"},
+        {"type": "THINKING_TEXT_MESSAGE_START"},
+        {"type": "THINKING_TEXT_MESSAGE_CONTENT", "delta": "Hm"},
+        {"type": "THINKING_TEXT_MESSAGE_CONTENT", "delta": "m."},
+        {"type": "THINKING_TEXT_MESSAGE_END"},
+        {"type": "THINKING_END"},
+    ]
+    started = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
+    told = fold(said(started, *thinks, *text("m1", "So."), *thinks))
+
+    assert [message.message_id for message in told.messages] == ["r1:thinking:1", "m1", "r1:thinking:2"]
+    assert told.messages[0].parts == [ThoughtPart(part_id="r1:thinking:1:0", text="Hmm.")]
+    assert told.raws == []
 
 
 def test_a_server_of_ours_tells_the_title_of_a_call_with_its_arguments() -> None:

@@ -57,6 +57,8 @@ class AguiTranslator:
         self._known = set(known)
         self._silent: set[str] = set()
         self._chunk: dict[tuple[str, str | None], str] = {}
+        self._run_id = ""
+        self._thoughts = 0
         self._lanes: set[str] = set()
         self._told: list[Json] = []
         self._stateful = stateful
@@ -96,6 +98,7 @@ class AguiTranslator:
 
     def _started(self, event: Json) -> Out:
         self.ending = None
+        self._run_id = str(event.get("runId") or "")
         self._chunk.clear()
         self._told.clear()
         return []
@@ -169,6 +172,14 @@ class AguiTranslator:
         message_id = self._continued("reasoning", event, "messageId")
         self._chunk["reasoning", _lane(event)] = message_id
         return self._reasoning({**event, "messageId": message_id, "delta": event.get("delta") or ""})
+
+    def _thinking_start(self, event: Json) -> Out:
+        self._thoughts += 1
+        return []
+
+    def _thinking(self, event: Json) -> Out:
+        # Before 1.0 reasoning had no name of its own.
+        return self._reasoning({**event, "messageId": f"{self._run_id}:thinking:{self._thoughts}"})
 
     def _sealed(self, event: Json) -> Out:
         if event.get("subtype") != "message":
@@ -417,7 +428,8 @@ class AguiTranslator:
         "REASONING_ENCRYPTED_VALUE": _sealed,
         "THINKING_START": _nothing,
         "THINKING_END": _nothing,
-        "THINKING_TEXT_MESSAGE_START": _nothing,
+        "THINKING_TEXT_MESSAGE_START": _thinking_start,
+        "THINKING_TEXT_MESSAGE_CONTENT": _thinking,
         "THINKING_TEXT_MESSAGE_END": _nothing,
         "TOOL_CALL_START": _call_start,
         "TOOL_CALL_ARGS": _call_args,
