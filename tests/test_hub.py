@@ -291,3 +291,34 @@ async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.
         await journal.open()
         del session
     await journal.close()
+
+
+async def test_sessions_that_nobody_uses_are_closed_but_for_the_last_few_and_open_again() -> None:
+    async def words(prompt: Prompt) -> AsyncIterator[str]:
+        if prompt.text == "stay":
+            await forever()
+        yield prompt.text
+
+    async with world(words, idle_sessions=1, idle_after=0.0, lease_ttl=0.1) as hub:
+        busy = await hub.create("busy")
+        await busy.prompt("stay")
+        followed = await hub.create("followed")
+        async with followed.follow():
+            old = await hub.create("old")
+            await collect(old, "hello")
+            new = await hub.create("new")
+            await until(lambda: old.closed)
+            assert not new.closed
+            again = await hub.session("old")
+            assert again is not old
+            assert text_of(await events_of(again)) == "hello"
+            await until(lambda: new.closed)
+            assert [session.closed for session in (busy, followed, again)] == [False, False, False]
+        await busy.cancel()
+
+
+async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
+    async with world(idle_after=0.0, lease_ttl=0.01) as hub:
+        sessions = [await hub.create() for _ in range(20)]
+        await hub.changed(0.1)
+        assert not any(session.closed for session in sessions)

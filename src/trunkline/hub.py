@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -104,6 +105,9 @@ class Hub:
             async with lock:
                 live = self._sessions.get(key)
                 if live is not None and not live.closed:
+                    live.asked_at = time.monotonic()
+                    # The one that was asked for last stands last.
+                    self._sessions[key] = self._sessions.pop(key)
                     return live
                 if live is not None:
                     await live.left.wait()
@@ -222,6 +226,7 @@ class Hub:
         self._tasks = [
             asyncio.create_task(self._watch(), name="trunkline watch"),
             asyncio.create_task(self._renew(), name="trunkline renew"),
+            asyncio.create_task(self._tidy(), name="trunkline tidy"),
         ]
         return self
 
@@ -273,7 +278,8 @@ class Hub:
     async def _next_version(self, version: int) -> int:
         """Wait for a change; look often only while something runs or is followed."""
         self._stirred.clear()
-        lively = any(s.busy or s.line.readers for s in self._sessions.values())
+        # Whatever goes on is most often in one that was asked for lately.
+        lively = any(s.busy or s.line.readers for s in reversed(self._sessions.values()))
         poll = self.settings.poll_busy if lively else self.settings.poll_idle
         looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
         stirring = asyncio.ensure_future(self._stirred.wait())
@@ -309,6 +315,19 @@ class Hub:
                 await self.journal.renew(self.owner, self.settings.lease_ttl)
             except TrunklineError as error:
                 log.warning("the leases could not be renewed: %s", error)
+
+    async def _tidy(self) -> None:
+        """Close sessions that nobody uses, so that a thousand threads cost no more than the last few."""
+        while self.settings.idle_sessions is not None:
+            await asyncio.sleep(self.settings.lease_ttl)
+            idle = [session for session in self._sessions.values() if session.idle]
+            before = time.monotonic() - self.settings.idle_after
+            for session in idle[: max(0, len(idle) - self.settings.idle_sessions)]:
+                if session.idle and session.asked_at <= before:
+                    try:
+                        await session.close()
+                    except TrunklineError as error:
+                        log.warning("an idle session could not be closed as it should be: %s", error)
 
     def _check_open(self) -> None:
         if self._closed:

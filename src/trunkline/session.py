@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,8 @@ class Session:
         self.closed = False
         self.left = asyncio.Event()
         """Set once a closed session holds nothing any more."""
+        self.asked_at = time.monotonic()
+        """When somebody last asked the hub for it."""
         self._queue: dict[str, Prompt] = {}
         self._opened = False
         self._claiming = asyncio.Lock()
@@ -86,6 +89,12 @@ class Session:
     def busy(self) -> bool:
         """Whether a turn is running or suspended, here or in another process."""
         return self.turn is not None or self.line.grammar.phase is not Phase.IDLE
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing goes on here and nobody looks."""
+        working = self._tasks or self._preparing.locked() or self._claiming.locked()
+        return not (self.busy or self._queue or self.line.readers or working)
 
     async def open(self) -> None:
         """Read what the journal knows."""

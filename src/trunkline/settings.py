@@ -28,6 +28,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How long a question stays open; then it is refused."""
     abandon_after: float | None = 900.0
     """A turn that nobody follows for this long is cancelled (None: never)."""
+    idle_sessions: int | None = None
+    """How many sessions that nobody uses stay open in this process (None: all of them)."""
+    idle_after: float = 60.0
+    """How long nobody must have asked for a session before it is closed to make room."""
     coalesce_window: float = 0.03
     """How long a delta may wait for more before it is written."""
     coalesce_limit: int = 4096

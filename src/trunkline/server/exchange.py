@@ -32,6 +32,8 @@ DEFAULT = "default"
 
 _LAST_WORDS = 2.0
 """Seconds that cancelled runs get to say their last words when the server goes down."""
+_IDLE_SESSIONS = 256
+"""Threads that stay at hand when nobody is in them; others are opened again when they are needed."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
 _RESERVED = ("capabilities", "connect", "ws")
 
@@ -84,7 +86,9 @@ class Exchange:
         self.options = options or AguiOptions()
         self.limits = limits or Limits()
         self._address = journal
-        self._settings = settings or Settings(reader_backlog=self.options.high_water_mark)
+        self._settings = settings or Settings(
+            reader_backlog=self.options.high_water_mark, idle_sessions=_IDLE_SESSIONS
+        )
         self._policy = policy
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}
