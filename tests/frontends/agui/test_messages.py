@@ -12,7 +12,7 @@ from trunkline import events as ev
 from trunkline.folding import fold
 from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.messages import content_of, history_events, parsed, snapshot_of
-from trunkline.frontends.agui.results import part_of
+from trunkline.frontends.agui.results import PART, part_of
 from trunkline.frontends.agui.wire import Message as Sent
 from trunkline.questions import ClientCall
 
@@ -245,6 +245,8 @@ def source(kind: str = "data", value: str = "aGk=", **fields: Any) -> dict[str, 
         {"type": "video", "source": source(mimeType="video/mp4")},
         {"type": "document", "source": source(mimeType="application/pdf"), "metadata": {"filename": "a.pdf"}},
         {"type": "document", "source": source("url", "https://x")},
+        {"type": "image", "source": source("file", "file-1", provider="openai", mimeType="image/png")},
+        {"type": "document", "source": source("file", "file-2"), "metadata": {"filename": "a.pdf"}},
     ],
 )
 def test_a_part_comes_back_as_it_was(part: dict[str, Any]) -> None:
@@ -271,8 +273,8 @@ def test_a_providers_own_file_is_no_address_to_fetch() -> None:
     ]
 
     assert content_of(parts) == (
-        c.LinkBlock(uri="openai:file-1", name="image", mime_type="image/png"),
-        c.LinkBlock(uri="file:file-2", name="document"),
+        c.LinkBlock(uri="openai:file-1", name="image", mime_type="image/png", meta={PART: parts[0]}),
+        c.LinkBlock(uri="file:file-2", name="document", meta={PART: parts[1]}),
     )
 
 

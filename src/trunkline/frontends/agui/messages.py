@@ -12,7 +12,7 @@ from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
-from trunkline.frontends.agui.results import about_call, discreet, part_of, result_of
+from trunkline.frontends.agui.results import PART, about_call, discreet, part_of, result_of
 from trunkline.questions import ClientCall
 
 __all__ = ["content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
@@ -212,7 +212,8 @@ def _block(part: Any) -> c.Content | None:
     name = str((meta or {}).get("filename") or kind)
     if source.get("type") == "file":
         # A provider's own file: an address for whoever knows it, and nothing that could be fetched.
-        return c.LinkBlock(uri=f"{source.get('provider') or 'file'}:{value}", name=name, mime_type=mime)
+        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART: told}
+        return c.LinkBlock(uri=uri, name=name, mime_type=mime, meta=own)
     inline = source.get("type") == "data"
     if kind in _MEDIA:
         place = {"data": value} if inline else {"url": value}

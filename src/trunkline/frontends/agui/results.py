@@ -12,10 +12,23 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import Call
 
-__all__ = ["TAIL", "Settled", "about_call", "discreet", "part_of", "result_content", "result_of", "shorten"]
+__all__ = [
+    "PART",
+    "TAIL",
+    "Settled",
+    "about_call",
+    "discreet",
+    "part_of",
+    "result_content",
+    "result_of",
+    "shorten",
+]
 
 TAIL = 65_536
 """Characters that are kept of what a call, or its terminal, has printed."""
+
+PART = "agui.part"
+"""Where the meta of a block keeps the part that it was made from, if nothing else can bring that back."""
 
 Told = TypeVar("Told")
 
@@ -73,6 +86,8 @@ def result_of(
 def part_of(block: c.Content) -> dict[str, Any] | None:
     """Give a block as a content part; None for what AG-UI has no part for."""
     part: dict[str, Any]
+    if block.meta is not None and PART in block.meta:
+        return block.meta[PART]
     if isinstance(block, c.TextBlock):
         part = {"type": "text", "text": block.text}
     elif isinstance(block, c.ImageBlock | c.AudioBlock | c.VideoBlock):
