@@ -244,5 +244,22 @@ async def test_a_token_that_may_only_answer_begins_nothing_by_giving_up_what_wai
         for refused in (told("/text", run="r2", resume=given_up), told("/text", run="r3")):
             answer = await client.post("/agui", json=refused, headers=only)
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "scope")
-        mere = {**told(run="r4", resume=given_up), "messages": []}
+        mere: dict[str, Any] = {**told(run="r4", resume=given_up), "messages": []}
         assert (await client.post("/agui", json=mere, headers=only)).status_code == 200
+
+
+@pytest.mark.parametrize(("scope", "goes_on"), [("follow", True), ("follow,prompt", False)])
+async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goes_on: bool) -> None:
+    tokens = (SECRET, f"local:{scope}=viewer-viewer-viewer")
+    viewer = {"authorization": "Bearer viewer-viewer-viewer"}
+    async with served(tokens=tokens) as (app, client):
+        await run_events(client, told("/text"))
+        prompt = {"type": "prompt", "content": [{"type": "text", "text": "/wait-for-cancel"}]}
+        assert (await client.post("/sessions/t1/commands", json=prompt)).status_code == 200
+        session = await (await app.exchange.hub()).session("t1")
+        async with client.stream("POST", "/agui/connect", json=told(run="r2"), headers=viewer) as response:
+            await soon(anext(frames(response)))
+            await until(lambda: session.line.readers == 1)
+        await until(lambda: session.line.readers == 0)
+        await session.settle()
+        assert (session.turn is not None) is goes_on

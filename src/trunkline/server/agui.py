@@ -107,6 +107,9 @@ async def replay_of(
     """Stream a thread from its start; one that nobody knows has nothing to show, which is no error."""
     access = access_of(request.scope)
     access.need("follow")
+    if "prompt" not in access.scopes:
+        # Who may only look on ends nothing by looking away.
+        options = msgspec.structs.replace(options, on_disconnect="continue")
     endpoint = await exchange.agui(agent, told.thread_id, access.principal)
     run = await open_replay(endpoint.hub, told, options, principal=access.principal, front_end=front_end)
     return Stream(_nothing()) if run is None else stream_of(run, request, exchange, options)
