@@ -291,6 +291,18 @@ async def test_a_reader_that_leaves_cancels_its_run_once() -> None:
     assert not stream.is_connected()
 
 
+async def test_a_run_that_is_attached_when_the_client_has_left_is_cancelled_too() -> None:
+    socket = Socket()
+    socket.broken = True
+    transport = websocket_transport(socket)
+    transport.emit(START)
+    await until(lambda: not transport.is_connected())
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    transport.attach(task)
+    await soon(asyncio.wait({task}))
+    assert task.cancelled()
+
+
 async def test_a_run_goes_on_without_its_reader_where_that_is_the_policy() -> None:
     stream = sse_transport(on_disconnect="continue")
     done = asyncio.Event()

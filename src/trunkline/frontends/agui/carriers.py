@@ -63,7 +63,11 @@ class Carrier:
 
         With the policy ``continue`` nobody is called: the run goes on without a reader.
         """
-        self._listeners[listener] = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        self._listeners[listener] = loop
+        if self._gone:
+            # Whoever comes later is told as well: a run for nobody would go on to its end.
+            loop.call_soon(self._tell)
         return lambda: cast("None", self._listeners.pop(listener, None))
 
     def attach(self, run: Awaitable[Any]) -> Self:
@@ -111,6 +115,9 @@ class Carrier:
             return
         self._gone = True
         log.debug("an AG-UI client is gone: %s", why)
+        self._tell()
+
+    def _tell(self) -> None:
         listeners, self._listeners = self._listeners, {}
         if self._options.on_disconnect == "cancel":
             for listener, loop in listeners.items():
