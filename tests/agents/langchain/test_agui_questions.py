@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from ag_ui_validate.pytest_plugin import validate_agui
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
@@ -154,8 +155,11 @@ async def test_arguments_that_were_edited_are_what_the_client_holds(restart: boo
         agent = build()
     first, second = page.resume(every=YES)
     edited = {**second, "payload": {"approved": True, "editedArgs": {"city": "Bonn"}}}
+    asked = len(page.events)
     await ainvoke(agent, page.request(resume=[first, edited]), transport=page)
 
+    found = validate_agui(page.events[asked:])
+    assert (found.summary.errors, found.summary.warnings) == (0, 0), found.diagnostics
     assert page.breaches == []
     assert [json.loads(page.call(key)["arguments"]) for key in "ab"] == [{"city": "Oslo"}, {"city": "Bonn"}]
     assert page.call("a")["result"] == "It is sunny in Oslo."

@@ -159,7 +159,9 @@ class AguiAgent(StandaloneAgent):
                 voice.be_too_late()
             return NOTHING
         if voice is not None:
-            if is_durable(self.agent) and not intake.asked:
+            if intake.asked:
+                voice.remind()
+            elif is_durable(self.agent):
                 voice.catch_up(conversation_of(intake.known))
             voice.recall(intake.known, intake.asked)
             for item, answered in intake.answers:

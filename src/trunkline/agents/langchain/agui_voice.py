@@ -43,7 +43,7 @@ from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, would_mix
+from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_light, would_mix
 from trunkline.grammar import Grammar
 from trunkline.ids import new_id
 from trunkline.questions import ClientCall, Question
@@ -217,6 +217,12 @@ class AguiVoice(LineVoice):
         if would_mix(told, [message["id"] for message in theirs]):
             self._show(clearing(told))
         self._show(told)
+
+    def remind(self) -> None:
+        """Show a client the messages it has: a run may bring results only of calls that it knows itself."""
+        theirs = [msgspec.to_builtins(message) for message in self._told.messages] if self._told else []
+        if is_light(theirs):
+            self._show(theirs)
 
     def give_up(self, reason: str) -> None:
         """End the calls that wait for an answer: there will be none."""
