@@ -7,8 +7,10 @@ from typing import Any, TypedDict
 import pytest
 from langchain.agents import AgentState
 from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langgraph.graph import START
+from pydantic import BaseModel
 
 from tests.agents.langchain.graphs import terminal
 from tests.agents.langchain.loose import StateGraph, create_agent
@@ -17,7 +19,7 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import SessionMiddleware
 from trunkline.agents.langchain.outputs import combine, put_in_words
-from trunkline.testing.chat import ScriptedChatModel
+from trunkline.testing.chat import ScriptedChatModel, call
 
 
 class Question(TypedDict):
@@ -36,6 +38,13 @@ class Counted(AgentState[Any]):
     """An agent's state with a field of its own."""
 
     count: int
+
+
+class City(BaseModel):
+    """A city."""
+
+    name: str
+    people: int
 
 
 def answering() -> Any:
@@ -59,6 +68,16 @@ def gives(output: Any) -> Any:
     return RunnableLambda(give)
 
 
+def first(outputs: dict[str, Any]) -> Any:
+    """Take the first of several outputs."""
+    return outputs["one"]
+
+
+def speaking(*answers: Any) -> Any:
+    """An agent whose model says this."""
+    return create_agent(ScriptedChatModel(*answers), [])
+
+
 RUNNABLES = {
     "a field that is the answer": (gives({"answer": "Yes.", "sources": ["a"]}), "Yes."),
     "an only field": (gives({"summary": "Short."}), "Short."),
@@ -73,6 +92,30 @@ RUNNABLES = {
     "a model inside of a field": (
         RunnableParallel(answer=ScriptedChatModel("Spoken."), sources=gives(["a"])),
         "Spoken.",
+    ),
+    "what a step makes of a model's words": (
+        ScriptedChatModel("quiet") | StrOutputParser() | RunnableLambda(str.upper),
+        "quietQUIET",
+    ),
+    "one of several models": (
+        RunnableParallel(one=ScriptedChatModel("One."), two=gives("Two.")) | RunnableLambda(first),
+        "One.",
+    ),
+    "a structured answer": (
+        ScriptedChatModel([call("City", {"name": "Paris", "people": 2})]).with_structured_output(City),
+        '{\n  "name": "Paris",\n  "people": 2\n}',
+    ),
+    "an agent that is tried again": (
+        speaking(RuntimeError("down"), "Better.").with_retry(wait_exponential_jitter=False),
+        "Better.",
+    ),
+    "an agent with another to fall back on": (
+        speaking(["Half. ", RuntimeError("down")]).with_fallbacks([speaking("Whole.")]),
+        "Half. Whole.",
+    ),
+    "a model with another to fall back on": (
+        ScriptedChatModel(["Half. ", RuntimeError("down")]).with_fallbacks([ScriptedChatModel("Whole.")]),
+        "Half. Whole.",
     ),
 }
 

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolRuntime
+from pydantic import BaseModel
 
 from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
 from tests.agents.langchain.loose import StateGraph, create_agent
@@ -75,6 +79,59 @@ async def test_a_runnable_that_gives_a_message_without_a_model_says_it() -> None
 
     async with world(adapt(RunnableLambda(reply))) as hub:
         assert text_of(await collect(await hub.create(), "me")) == "me, too"
+
+
+class Route(BaseModel):
+    """Where to go next."""
+
+    where: str
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_model_that_is_not_to_be_streamed_is_seen_only_in_what_its_node_keeps(kept: bool) -> None:
+    model = ScriptedChatModel("Aside.").with_config(tags=["nostream"])
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        aside = await model.ainvoke(state["messages"])
+        return {"messages": [aside if kept else AIMessage("Kept.")]}
+
+    async with world(adapt(graph_of(node))) as hub:
+        events = await collect(await hub.create(), "go")
+    assert text_of(events) == ("Aside." if kept else "Kept.")
+
+
+async def test_the_structured_answer_that_a_node_asks_a_model_for_is_no_call_of_a_tool() -> None:
+    router = ScriptedChatModel([call("Route", {"where": "home"})]).with_structured_output(Route)
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        route: Any = await router.ainvoke(state["messages"])
+        return {"messages": [AIMessage(f"To {route.where}.")]}
+
+    async with world(adapt(graph_of(node))) as hub:
+        events = await collect(await hub.create(), "go")
+    assert text_of(events) == "To home."
+    assert not calls_of(events)
+
+
+@pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning")
+async def test_a_runnable_that_keeps_its_own_history_keeps_one_for_each_session() -> None:
+    kept: dict[str, InMemoryChatMessageHistory] = {}
+
+    def history_of(session_id: str) -> InMemoryChatMessageHistory:
+        return kept.setdefault(session_id, InMemoryChatMessageHistory())
+
+    model = ScriptedChatModel("One.", "Two.", "Three.")
+    chain = ChatPromptTemplate.from_messages([MessagesPlaceholder("history"), ("human", "{input}")]) | model
+    made: Any = RunnableWithMessageHistory(
+        chain, history_of, input_messages_key="input", history_messages_key="history"
+    )
+    async with world(adapt(made)) as hub:
+        session = await hub.create()
+        await collect(session, "first")
+        await collect(session, "second")
+        await collect(await hub.create(), "other")
+    heard = [[message.text for message in called.messages] for called in model.calls]
+    assert heard == [["first"], ["first", "One.", "second"], ["other"]]
 
 
 async def test_a_tool_that_raises_in_an_agent_that_is_a_node_is_a_failed_call_and_the_turn_goes_on() -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.config import merge_configs
+from langgraph.pregel import Pregel
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
@@ -55,7 +56,7 @@ class LangChainAgent:
         """
         runnable, self.config, self.kwargs = _unbind(runnable, dict(config or {}))
         self.runnable: Any = runnable
-        self.is_graph = hasattr(runnable, "aget_state") and hasattr(runnable, "nodes")
+        self.is_graph = isinstance(runnable, Pregel)
         self.mapper = mapper or ContentBlockMapper()
         self.middleware = middleware_in(runnable) if self.is_graph else ()
         self._tool_middleware = next(
@@ -138,10 +139,12 @@ class LangChainAgent:
             yield item
 
     def config_for(self, session: SessionView) -> dict[str, Any]:
-        """The configuration of a session's runs: its id is the thread's."""
+        """The configuration of a session's runs: its id is the thread's, and a chain's own history's."""
+        thread_id = thread_of(session)
         configurable = {
+            **({} if self.is_graph else {"session_id": thread_id}),
             **cast("dict[str, Any]", self.config.get("configurable") or {}),
-            "thread_id": thread_of(session),
+            "thread_id": thread_id,
         }
         return {**self.config, "configurable": configurable}
 

@@ -20,6 +20,8 @@ from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableBinding, RunnableWithFallbacks
+from langchain_core.runnables.retry import RunnableRetry
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
@@ -202,7 +204,8 @@ def _is_full(cell: types.CellType) -> bool:
 
 def input_for(runnable: Any, messages: list[Any], text: str, state: Mapping[str, Any], name: str) -> Any:
     """Give a runnable what it takes: messages and shared state, one field, or plain text."""
-    if isinstance(getattr(runnable, "bound", runnable), BaseChatModel):
+    runnable = _innermost(runnable)
+    if isinstance(runnable, BaseChatModel):
         return messages
     fields = _input_fields(runnable)
     if "messages" in fields:
@@ -216,6 +219,14 @@ def input_for(runnable: Any, messages: list[Any], text: str, state: Mapping[str,
             "one message: give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
         )
     return text
+
+
+def _innermost(runnable: Any) -> Any:
+    """Take off what only says how a runnable is called: with which arguments, how often, and who is next."""
+    while isinstance(runnable, RunnableBinding | RunnableRetry | RunnableWithFallbacks):
+        outer = cast("Any", runnable)
+        runnable = outer.runnable if isinstance(runnable, RunnableWithFallbacks) else outer.bound
+    return runnable
 
 
 def _input_fields(runnable: Any) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
 from uuid import UUID
@@ -16,6 +16,7 @@ from uuid import UUID
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
+from langgraph.constants import TAG_NOSTREAM
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter, ModelRun, plain
@@ -138,6 +139,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -145,7 +147,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         if self._is_stray(parent_run_id):
             return
         about = metadata or {}
-        internal = about.get("lc_source") == "summarization" or bool(about.get("lc_internal_call"))
+        internal = _is_internal(tags or (), about, kwargs.get("options") or {})
         lane = self.lane_of(parent_run_id, about.get("lc_agent_name"))
         self._runs[run_id] = ModelRun(lane, internal=internal)
         self.places["|".join(str(about.get("langgraph_checkpoint_ns", "")).split("|")[:-1])] = lane
@@ -260,6 +262,16 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             self._emitter.tool_raised(known[0], known[1], explain(error))
             self._close_lane(run_id, "failed")
             self._over.add(run_id)
+
+
+def _is_internal(tags: Collection[str], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Whether a call of a model is not for the reader; what a node keeps of its answer is said all the same.
+
+    A structured answer comes as a call of a tool that nobody will ever run.
+    """
+    structured = bool(options.get("ls_structured_output_format"))
+    aside = metadata.get("lc_source") == "summarization" or bool(metadata.get("lc_internal_call"))
+    return aside or structured or TAG_NOSTREAM in tags
 
 
 def _message_of(response: Any, run_id: UUID) -> Any:

@@ -53,6 +53,12 @@ def _said(value: Any) -> str | None:
 
 def _as_json(value: Any) -> str:
     try:
-        return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode()
+        return msgspec.json.format(msgspec.json.encode(value, enc_hook=_by_fields), indent=2).decode()
     except (TypeError, ValueError, RecursionError):
         return str(value)
+
+
+def _by_fields(value: Any) -> Any:
+    """Give a model of pydantic by its fields, and anything else in words."""
+    dump = getattr(value, "model_dump", None)
+    return str(value) if dump is None else dump()

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableWithFallbacks
 from langchain_core.runnables.config import DEFAULT_RECURSION_LIMIT
+from langchain_core.runnables.retry import RunnableRetry
 from langgraph.errors import GraphRecursionError, is_invalid_resume
 from langgraph.types import Command
 
@@ -66,6 +68,7 @@ class Voyage:
         self._final: Any = None
         self._rounds = 0
         self._output: Any = None
+        self._heard: list[str] = []
         self._given: dict[str, Any] | None = None
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
@@ -110,6 +113,8 @@ class Voyage:
 
     def _keep(self, message: Any) -> None:
         self._final = message
+        if not self._agent.is_graph:
+            self._heard.append(str(message.text))
 
     def _count(self, usage: ev.TokenUsage) -> None:
         self._ctx.usage(usage)
@@ -239,12 +244,17 @@ class Voyage:
     # -- what comes by -----------------------------------------------------------------------------
 
     async def _stream(self, payload: Any) -> None:
+        runnable = self._runnable
+        if isinstance(runnable, RunnableRetry | RunnableWithFallbacks):
+            # As streams they would try neither again nor the next one.
+            self._piece(await cast("Any", runnable).ainvoke(payload, self._config))
+            return
         if not self._agent.is_graph:
-            async for piece in self._runnable.astream(payload, self._config):
+            async for piece in runnable.astream(payload, self._config):
                 self._piece(piece)
             return
         how = {**self._agent.kwargs, "stream_mode": _MODES, "subgraphs": True}
-        async for space, mode, data in self._runnable.astream(payload, self._config, **how):
+        async for space, mode, data in runnable.astream(payload, self._config, **how):
             if mode == "updates":
                 self._update(space, data)
             elif mode == "custom":
@@ -254,16 +264,17 @@ class Voyage:
 
     def _piece(self, piece: Any) -> None:
         """Say the output of a Runnable in which no model spoke: models speak by callback."""
-        if self._emitter.spoke:
-            return
-        if isinstance(piece, str | AIMessage):
+        if isinstance(piece, str | AIMessage) and not self._emitter.spoke:
             self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
         else:
             self._output = combine(self._output, piece)
 
     def _say_output(self) -> None:
-        """Say what came out of a Runnable or a graph without messages, unless somebody spoke in it."""
-        if not self._emitter.spoke and (words := put_in_words(self._output, self._given)):
+        """Say what came out of a Runnable or a graph without messages, unless somebody said so in it."""
+        if self._emitter.spoke and not isinstance(self._output, str | AIMessage):
+            return
+        words = put_in_words(self._output, self._given)
+        if words and not any(words.strip() in heard for heard in self._heard):
             self._ctx.emit(words)
 
     def _update(self, space: tuple[str, ...], data: Any) -> None:
