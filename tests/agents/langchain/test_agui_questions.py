@@ -292,6 +292,18 @@ async def test_a_tool_of_the_front_end_goes_there_and_back(memory: bool, restart
     assert page.call("call_1")["result"] == "blue"
 
 
+async def test_a_model_that_counts_its_calls_anew_is_answered_in_every_turn(page: Page) -> None:
+    script = ScriptedChatModel([call("pick_colour", {}, id="c0")], "Blue it is. ", each_turn=True)
+    agent = agui_agent(script, checkpointer=InMemorySaver())
+    for turn in ("one", "two"):
+        await ainvoke(agent, page.request(turn, tools=[PICK]), transport=page)
+        (made,) = page.pending
+        page.messages.append({"id": f"{turn}:r", "role": "tool", "toolCallId": made, "content": "blue"})
+        await ainvoke(agent, page.request(tools=[PICK]), transport=page)
+
+    assert (page.text, page.outcome) == ("Blue it is. Blue it is. ", "success")
+
+
 async def test_a_result_that_comes_a_second_time_ends_well(page: Page) -> None:
     script = ScriptedChatModel(["Pick one. ", call("pick_colour", {})], "Blue it is.")
     agent = agui_agent(script, checkpointer=InMemorySaver())

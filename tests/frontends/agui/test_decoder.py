@@ -283,6 +283,12 @@ def test_the_results_of_the_front_ends_tools_answer_what_waits() -> None:
     assert [answer.meta for answer in found.answers] == [{BROUGHT: "x"}, {BROUGHT: "y"}]
 
 
+def test_a_result_may_answer_a_call_that_only_the_question_knows_by_this_name() -> None:
+    found = intent(result("mine", "c7~r2"), open=asked(q1=ClientCall(call_id="c7~r2")))
+
+    assert isinstance(found, GoOn)
+
+
 def test_a_result_that_is_missing_is_asked_for() -> None:
     waits = asked(q1=ClientCall(call_id="c7"), q2=ClientCall(call_id="c8"))
 

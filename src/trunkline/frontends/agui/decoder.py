@@ -117,7 +117,7 @@ def intent_of(
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
         return _resume(told.resume, conversation, questions, by, answers.values())
-    _check_results(told.messages, conversation, said)
+    _check_results(told.messages, conversation, [said, waiting])
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
     if waiting and not is_new:
         missing = sorted(call_id for call_id in waiting if call_id not in answers)
@@ -186,14 +186,14 @@ def _client_answers(
 
 
 def _check_results(
-    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str]
+    messages: Sequence[wire.Message], conversation: Conversation, known: Sequence[Collection[str]]
 ) -> None:
     """Refuse results of calls that the agent never made; those of calls it made are its own to know."""
     if not conversation.messages:
         return
     for message in messages:
         call_id = message.tool_call_id or ""
-        if message.role == "tool" and call_id not in conversation.calls and call_id not in said:
+        if message.role == "tool" and not any(call_id in ids for ids in (conversation.calls, *known)):
             raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
 
 
