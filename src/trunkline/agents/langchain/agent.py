@@ -6,6 +6,7 @@ journal feeds the agent. One object serves every session: what belongs to a run 
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
@@ -23,6 +24,7 @@ from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
 from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
+from trunkline.agents.langchain.saver import in_threads
 from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
@@ -55,8 +57,11 @@ class LangChainAgent:
         ``raise_tool_errors``.
         """
         runnable, self.config, self.kwargs = _unbind(runnable, dict(config or {}))
-        self.runnable: Any = runnable
         self.is_graph = isinstance(runnable, Pregel)
+        if self.is_graph and (saver := in_threads(runnable.checkpointer)) is not runnable.checkpointer:
+            runnable = copy.copy(runnable)
+            runnable.checkpointer = saver
+        self.runnable: Any = runnable
         self.mapper = mapper or ContentBlockMapper()
         self.middleware = middleware_in(runnable) if self.is_graph else ()
         self._tool_middleware = next(
