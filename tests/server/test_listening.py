@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
@@ -21,7 +22,7 @@ import trunkline
 from trunkline.commands import Prompt
 from trunkline.errors import ConfigurationError
 from trunkline.server.limits import Limits
-from trunkline.server.listening import bind, is_address, is_loopback, listen, url_of
+from trunkline.server.listening import bind, is_address, is_loopback, listen, room_for, url_of
 
 Up = tuple[str, asyncio.Event, asyncio.Task[None]]
 BRIEF = Limits(head_seconds=0.2, drain_seconds=0.2)
@@ -203,6 +204,73 @@ async def test_a_refused_socket_is_no_error_of_the_server(caplog: pytest.LogCapt
         with pytest.raises(InvalidStatus) as refused:
             await connect(f"ws{url.removeprefix('http')}/agui/ws").__aenter__()
         assert refused.value.response.status_code == 401
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_connections_beyond_the_files_that_are_left_are_not_taken() -> None:
+    async with up(limits=Limits(connections=16)) as (url, _, _), contextlib.AsyncExitStack() as stack:
+        taken = [await stack.enter_async_context(line_to(url)) for _ in range(16)]
+        taken[0][1].write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 503 " in await soon(taken[0][0].readline()), "it is told"
+        for reader, _ in [await stack.enter_async_context(line_to(url)) for _ in range(20)][4:]:
+            with contextlib.suppress(ConnectionError):
+                assert await soon(reader.read(), 5.0) == b"", "it is cut off"
+
+
+@contextlib.asynccontextmanager
+async def line_to(url: str) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await raw(url)
+    yield reader, writer
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+INFINITE = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("given", "room", "taken"),
+    [
+        ((1024, INFINITE), 4096, (5462, INFINITE)),
+        ((1024, 4096), 3072, (4096, 4096)),
+        ((1024, 1024), 768, None),
+        ((9999, 9999), 4096, None),
+        ((INFINITE, INFINITE), 4096, None),
+    ],
+)
+def test_there_are_files_for_the_connections(
+    given: tuple[int, int], room: int, taken: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int] | None] = [None]
+
+    def have(kind: int) -> tuple[int, int]:
+        return given
+
+    def ask(kind: int, limits: tuple[int, int]) -> None:
+        asked.append(limits)
+
+    monkeypatch.setattr(resource, "getrlimit", have)
+    monkeypatch.setattr(resource, "setrlimit", ask)
+    assert room_for(4096) == room
+    assert asked[-1] == taken
+
+
+async def test_who_does_not_read_does_not_hold_up_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    async def babble(prompt: Prompt) -> AsyncIterator[str]:
+        while True:
+            yield "x" * 10_000
+            await asyncio.sleep(0)
+
+    async with up(make(babble)) as (url, stop, serving):
+        body = json.dumps(told()).encode()
+        lines = ("Content-Type: application/json", f"Content-Length: {len(body)}")
+        request = asking("/agui", *lines).replace(b"GET", b"POST") + body
+        before = files()
+        with await stalled(url, request):
+            await until(lambda: files() == before + 2)
+            stop.set()
+            await soon(serving)
     assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
 

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import ipaddress
 import os
+import resource
 import signal
 import socket
 import time
@@ -23,7 +24,7 @@ import uvicorn
 from trunkline.errors import ConfigurationError
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits
-from trunkline.server.protocol import WebSocketProtocol
+from trunkline.server.protocol import HttpProtocol, WebSocketProtocol
 from trunkline.transports.descendants import end_descendants
 
 __all__ = ["bind", "is_address", "is_loopback", "listen", "url_of"]
@@ -116,6 +117,7 @@ class _Uvicorn(uvicorn.Server):
 
     def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
         limits = app.exchange.limits
+        room = room_for(limits.connections)
         super().__init__(
             uvicorn.Config(
                 app,
@@ -124,11 +126,14 @@ class _Uvicorn(uvicorn.Server):
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
+                http=HttpProtocol,
                 ws=WebSocketProtocol,
                 ws_max_size=limits.body_bytes,
                 # Our frames are small, so it costs a third more and saves little.
                 ws_per_message_deflate=False,
-                limit_concurrency=limits.connections,
+                limit_concurrency=room,
+                # So many are accepted before one of them can be refused.
+                backlog=max(1, room // 8),
                 timeout_graceful_shutdown=3,
             )
         )
@@ -163,7 +168,28 @@ class _Uvicorn(uvicorn.Server):
         self._exchange.closing = True
         await self._exchange.idle(self._limits.drain_seconds)
         await self._exchange.close()
+        cut_off(self.server_state.connections)
         self.should_exit = True
+
+
+def room_for(connections: int) -> int:
+    """Take as many files as the system gives us; give how many connections leave enough for the rest."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections * 4 // 3 + 1
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return connections if soft == resource.RLIM_INFINITY else min(connections, soft * 3 // 4)
+
+
+def cut_off(connections: set[Any]) -> None:
+    """End responses that nobody reads to their end; there is nothing more to come."""
+    for connection in list(connections):
+        cycle = getattr(connection, "cycle", None)
+        if cycle is not None and not cycle.response_complete:
+            connection.transport.abort()
 
 
 def close_slow(connections: set[Any], seen: WeakKeyDictionary[Any, float], limits: Limits) -> None:

@@ -1,14 +1,27 @@
-"""The WebSocket protocol of uvicorn, where it says too much or keeps too much."""
+"""The protocols of uvicorn, where they take too much, say too much or keep too much."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-__all__ = ["WebSocketProtocol"]
+__all__ = ["HttpProtocol", "WebSocketProtocol"]
 
 _MOST_PONGS = 1000
+
+
+class HttpProtocol(H11Protocol):
+    """Takes only so many connections: without files left the server could not even refuse them."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Begin; a few beyond the limit are told that they are too many, the rest are not heard."""
+        super().connection_made(transport)
+        most = self.config.limit_concurrency
+        if most is not None and len(self.connections) > most + most // 16:
+            transport.abort()
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
