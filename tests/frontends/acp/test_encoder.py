@@ -23,10 +23,13 @@ from trunkline.frontends.acp import decode, wire
 from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Withdraw
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
-from trunkline.questions import Form, Permission, default_options
+from trunkline.questions import Form, Link, Permission, default_options
 from trunkline.translate import translate
 
-ABLE: dict[str, Any] = {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
+ABLE: dict[str, Any] = {
+    "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},
+    "elicitation": {"form": {}, "url": {}},
+}
 
 
 def encoder(client: dict[str, Any] | None = None, **options: Any) -> AcpEncoder:
@@ -319,6 +322,22 @@ def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None
     assert update["content"] == {"type": "text", "text": "It failed: no file\n"}
     broken = ev.Notice(turn_id="t", title="rules", severity="warning", code="agent_protocol")
     assert outs(broken, client={}) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (Form(message="Which size?", fields={"type": "object", "properties": {}}), "Which size?"),
+        (Link(message="Log in", url="https://example.com"), "Log in https://example.com"),
+    ],
+)
+def test_a_question_that_a_client_cannot_show_is_at_least_told(question: Any, words: str) -> None:
+    asked = ev.Asked(turn_id="t", question_id="q", question=question)
+    (told, ask) = outs(asked, client={})
+    assert told["sessionUpdate"] == "agent_thought_chunk"
+    assert told["content"]["text"] == f"The agent asks what this editor cannot show: {words}\n"
+    assert isinstance(ask, Ask)
+    assert len(outs(asked, client={"elicitation": {"form": {}, "url": {}}})) == 1
 
 
 def test_each_ability_opens_its_own_door_only() -> None:

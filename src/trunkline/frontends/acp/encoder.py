@@ -23,6 +23,7 @@ from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.blocks import block_to_wire
 from trunkline.frontends.acp.calls import CallView
 from trunkline.frontends.acp.config import mode_option, options_to_wire
+from trunkline.questions import Form, Link
 
 __all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Withdraw"]
 
@@ -98,6 +99,7 @@ class AcpEncoder:
         session = client.session if client is not None else None
         self._notices = session is not None and session.notices is not None
         self._compaction = session is not None and session.compaction is not None
+        self._elicitation = (client.elicitation or wire.ElicitationCapabilities()) if client else None
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
         self._terminals = terminals
@@ -234,7 +236,24 @@ class AcpEncoder:
     def _ask(self, event: ev.Asked, at: float) -> list[Out]:
         self._asked.add(event.question_id)
         view = self._calls.get(getattr(event.question, "call_id", None) or "")
-        return [*self._flush(), Ask(event, view.describe() if view is not None else None)]
+        ask = Ask(event, view.describe() if view is not None else None)
+        return [*self._flush(), *self._untold(event), ask]
+
+    def _untold(self, event: ev.Asked) -> list[Out]:
+        """Tell what was asked to a client that cannot show it, and whose person declines unasked."""
+        question = event.question
+        if self._elicitation is None:
+            return []
+        if isinstance(question, Form) and self._elicitation.form is None:
+            words = question.message
+        elif isinstance(question, Link) and self._elicitation.url is None:
+            words = f"{question.message} {question.url}".strip()
+        else:
+            return []
+        title = "The agent asks what this editor cannot show"
+        return self._notice(
+            ev.Notice(turn_id=event.turn_id, title=title, description=words, severity="warning"), 0
+        )
 
     def _answered(self, event: ev.Answered, at: float) -> list[Out]:
         if event.question_id not in self._asked:
