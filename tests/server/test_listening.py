@@ -182,6 +182,13 @@ async def test_a_client_that_does_not_read_its_answer_is_cut_off(closing: list[s
             await until(lambda: files() == before + 1)
 
 
+async def test_an_upgrade_that_is_none_does_not_stay() -> None:
+    async with up() as (url, _, _), line_to(url) as (reader, writer):
+        lines = ("Connection: Upgrade", "Upgrade: websocket", "Content-Length: 2")
+        writer.write(asking("/agui/ws", *lines) + b"{}")
+        assert b" 400 " in (await soon(reader.read())).split(b"\r\n")[0]
+
+
 async def test_who_pings_and_reads_nothing_is_cut_off() -> None:
     upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="

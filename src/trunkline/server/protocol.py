@@ -11,6 +11,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 __all__ = ["HttpProtocol", "WebSocketProtocol"]
 
 _MOST_PONGS = 1000
+_NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class HttpProtocol(H11Protocol):
@@ -29,6 +30,13 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     _pongs = 0
     """Answers to pings that wait behind what the client does not read."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; an upgrade that is none, such as one with a body, is refused, or it would stay."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            self.transport.write(_NO_UPGRADE)
+            self.transport.close()
 
     async def send(self, message: Any) -> None:
         """Send; a response instead of an upgrade ends the handshake, which uvicorn would call an error."""
