@@ -9,13 +9,15 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel
 
@@ -132,6 +134,57 @@ async def test_a_runnable_that_keeps_its_own_history_keeps_one_for_each_session(
         await collect(await hub.create(), "other")
     heard = [[message.text for message in called.messages] for called in model.calls]
     assert heard == [["first"], ["first", "One.", "second"], ["other"]]
+
+
+async def test_a_function_that_remembers_is_given_the_new_message_only() -> None:
+    model = ScriptedChatModel("One.", "Two.")
+
+    @entrypoint(checkpointer=InMemorySaver())
+    async def chat(messages: list[BaseMessage], *, previous: Any = None) -> Any:
+        asked = [*(previous or ()), *messages]
+        answer = await model.ainvoke(asked)
+        return entrypoint.final(value=answer, save=[*asked, answer])
+
+    async with world(adapt(chat)) as hub:
+        session = await hub.create()
+        turns = [await collect(session, prompt) for prompt in ("first", "second")]
+        shown = await session.history()
+    assert [text_of(events) for events in turns] == ["One.", "Two."]
+    assert [message.text for message in model.calls[1].messages] == ["first", "One.", "second"]
+    assert [message.text for message in shown.messages] == ["first", "One.", "second", "Two."]
+
+
+@entrypoint()
+async def echo(text: str) -> str:
+    """Answer with text to text."""
+    return f"You said {text}."
+
+
+@entrypoint()
+async def echo_state(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Answer with a state to a state."""
+    return {"messages": [AIMessage(f"You said {inputs['messages'][-1].text}.")]}
+
+
+@pytest.mark.parametrize("name", ["echo", "echo_state"])
+async def test_a_function_that_asks_no_model_says_what_it_gives(name: str) -> None:
+    function: Any = globals()[name]
+    async with world(adapt(function)) as hub:
+        assert text_of(await collect(await hub.create(), "hi")) == "You said hi."
+
+
+async def test_messages_that_a_graph_forgot_are_not_given_to_it_again() -> None:
+    model = ScriptedChatModel("One.", "Two.")
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        await model.ainvoke(state["messages"])
+        return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
+
+    async with world(adapt(graph_of(node, checkpointer=InMemorySaver()))) as hub:
+        session = await hub.create()
+        await collect(session, "first")
+        await collect(session, "second")
+    assert [message.text for message in model.calls[1].messages] == ["second"]
 
 
 async def test_a_tool_that_raises_in_an_agent_that_is_a_node_is_a_failed_call_and_the_turn_goes_on() -> None:

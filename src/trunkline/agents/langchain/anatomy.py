@@ -207,17 +207,20 @@ def input_for(runnable: Any, messages: list[Any], text: str, state: Mapping[str,
     runnable = _innermost(runnable)
     if isinstance(runnable, BaseChatModel):
         return messages
-    fields = _input_fields(runnable)
+    kind, fields = _input_of(runnable)
     if "messages" in fields:
         known = {key: value for key, value in state.items() if key in fields}
         return {**known, "messages": messages}
     if len(fields) == 1:
         return {fields[0]: text}
-    if hasattr(runnable, "nodes") or fields:
+    if fields:
         raise AgentError(
-            f"{name!r} takes {', '.join(fields) or 'nothing that has a name'}, and a prompt is "
-            "one message: give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
+            f"{name!r} takes {', '.join(fields)}, and a prompt is one message: "
+            "give its state a 'messages' field, or wrap it in a function (prompt, ctx)"
         )
+    if hasattr(runnable, "nodes") and kind != "string":
+        # An entrypoint; LangGraph cannot always tell what it takes, and most of them take messages.
+        return {**state, "messages": messages} if kind == "object" else messages
     return text
 
 
@@ -229,14 +232,15 @@ def _innermost(runnable: Any) -> Any:
     return runnable
 
 
-def _input_fields(runnable: Any) -> list[str]:
+def _input_of(runnable: Any) -> tuple[str | None, list[str]]:
+    """What kind of input a runnable takes, and the fields of it that have a name."""
     builder: Any = getattr(runnable, "builder", None)
     channels = getattr(builder, "schemas", {}).get(getattr(builder, "input_schema", None))
     if channels:
-        return list(channels)
+        return "object", list(channels)
     try:
         schema = runnable.get_input_jsonschema()
     except Exception:
         # A runnable that cannot say what it takes is tried with plain text.
-        return []
-    return list(schema.get("properties", {}))
+        return None, []
+    return schema.get("type"), list(schema.get("properties", {}))

@@ -113,8 +113,7 @@ class Voyage:
 
     def _keep(self, message: Any) -> None:
         self._final = message
-        if not self._agent.is_graph:
-            self._heard.append(str(message.text))
+        self._heard.append(str(message.text))
 
     def _count(self, usage: ev.TokenUsage) -> None:
         self._ctx.usage(usage)
@@ -125,13 +124,14 @@ class Voyage:
 
     async def begin(self) -> list[Any]:
         """Take the history as said; give those messages of it that the graph does not have."""
-        values: dict[str, Any] = {}
+        remembered: Any = None
         if self._agent.durable:
             # A process that died in a turn left its thread as it was.
             await self._repair(self._ctx.history)
-            values = (await self._snapshot()).values
+            remembered = (await self._snapshot()).values
+        values = _fields(remembered)
         thread = read_messages(values.get("messages"))
-        untold = [] if thread else messages_of(await self._ctx.history(), self._agent.mapper)
+        untold = [] if remembered else messages_of(await self._ctx.history(), self._agent.mapper)
         self._emitter.known(thread or untold)
         self._emitter.known_plan(plan_in(values))
         self._shared = shareable(values)
@@ -147,7 +147,7 @@ class Voyage:
 
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""
-        self._emitter.known(read_messages((await self._snapshot()).values.get("messages")))
+        self._emitter.known(read_messages(_fields((await self._snapshot()).values).get("messages")))
         told = await self._ctx.said()
         self._emitter.recall(told.calls.values())
         self._calls.recall(told)
@@ -200,7 +200,7 @@ class Voyage:
         if not self._agent.is_graph:
             return _END
         state = await self._snapshot()
-        messages = read_messages(state.values.get("messages"))
+        messages = read_messages(_fields(state.values).get("messages"))
         if state.interrupts:
             self._calls.add(None, unanswered_calls(messages))
             pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
@@ -296,6 +296,7 @@ class Voyage:
     def _values(self, values: Any) -> None:
         """Say the messages that got their name only now, and the state."""
         if not isinstance(values, dict):
+            self._output = values  # What a function gives, which has no state.
             return
         told = cast("dict[str, Any]", values)
         messages = name_messages(read_messages(told.get("messages")))
@@ -337,6 +338,11 @@ class Voyage:
 
 
 _END: Any = object()
+
+
+def _fields(values: Any) -> dict[str, Any]:
+    """What a thread holds by name; that of a function has only what it gave."""
+    return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
 
 def _messages_in(data: Any) -> list[Any]:
