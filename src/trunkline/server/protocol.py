@@ -17,7 +17,7 @@ _NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length:
 class HttpProtocol(H11Protocol):
     """Takes only so many connections: without files left the server could not even refuse them."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin; a few beyond the limit are told that they are too many, the rest are not heard."""
         super().connection_made(transport)
         most = self.config.limit_concurrency
