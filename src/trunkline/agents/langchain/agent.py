@@ -24,6 +24,7 @@ from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.doors import change_request, guard_calls
 from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
+from trunkline.agents.langchain.privacy import scrubber
 from trunkline.agents.langchain.saver import in_threads
 from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
@@ -64,6 +65,7 @@ class LangChainAgent:
         self.runnable: Any = runnable
         self.mapper = mapper or ContentBlockMapper()
         self.middleware = middleware_in(runnable) if self.is_graph else ()
+        self.scrub = scrubber(self.middleware)
         self._tool_middleware = next(
             (one for one in self.middleware if isinstance(one, ToolMiddleware)), None
         )

@@ -88,15 +88,18 @@ class Emitter:
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
         say_text: Callable[[str, str], None] | None = None,
+        scrub: Callable[[Any], Any] | None = None,
         text: bool = True,
         reasoning: bool = True,
     ) -> None:
         """Send events to ``say``; the switches leave text or reasoning out.
 
-        ``say_text(text, message_id)`` is a shorter way for the agent's own plain text.
+        ``say_text(text, message_id)`` is a shorter way for the agent's own plain text. ``scrub`` makes a
+        message fit to be said, or gives None; only whole ones are said then.
         """
         self.say = say
         self._say_text = say_text
+        self._scrub = scrub
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
@@ -119,6 +122,8 @@ class Emitter:
 
     def chunk(self, run: ModelRun, message: Any) -> None:
         """Say what one chunk of a model's answer brings."""
+        if self._scrub is not None:
+            return
         if run.message_id is None:
             run.message_id = str(message.id)
             self._said.add(run.message_id)
@@ -338,11 +343,13 @@ class Emitter:
         if (lane, str(message.tool_call_id)) not in self._calls and message.tool_call_id in self._past_calls:
             return  # A call of an earlier turn, which create_agent answers late if its arguments were broken.
         call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
+        if self._scrub is not None and (message := self._scrub(message)) is None:
+            return
         if not call.done:
             call.done = True
             failed = getattr(message, "status", "success") == "error"
             content = self.mapper.content_of(message.content)
-            artifact = getattr(message, "artifact", None)
+            artifact = getattr(message, "artifact", None) if self._scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
                 raw = call.returned.content  # A model's input was rewritten for tracing.
@@ -372,6 +379,8 @@ class Emitter:
         if kind == "tool":
             self.tool_message(lane, message)
         elif kind in ("ai", "AIMessageChunk") and message.id is not None:
+            if self._scrub is not None and (message := self._scrub(message)) is None:
+                return
             if message.id not in self._said:
                 self._said.add(message.id)
                 run = ModelRun(lane, internal=False)

@@ -80,6 +80,7 @@ class Voyage:
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
             say_text=ctx.emit_text if discretion is None else None,
+            scrub=agent.scrub,
         )
         self._voice = TurnVoice(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
