@@ -24,6 +24,8 @@ from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
 __all__ = [
     "OpenCalls",
     "Pending",
+    "breakpoints",
+    "may_go_on",
     "pending_questions",
     "put_question",
     "read_answer",
@@ -315,6 +317,36 @@ def show_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> Non
         emitter.revise(item.lane, item.native_id, answered.input)
     elif answered.option_id == "reject" or answered.outcome == "declined":
         emitter.tool_denied(item.lane, item.native_id, answered.reason or _REFUSED)
+
+
+# -- stops without a question ------------------------------------------------------------------------
+
+
+def breakpoints(graph: Any, state: Any, calls: Iterable[Mapping[str, Any]]) -> list[types.Interrupt[Any]]:
+    """Put in words why a graph stopped that was compiled to: before its calls run, or between two nodes."""
+    if not state.next or not (graph.interrupt_before_nodes or graph.interrupt_after_nodes):
+        return []
+    here = str(state.config["configurable"].get("checkpoint_id"))
+    asked: list[types.Interrupt[Any]] = [
+        types.Interrupt(
+            {
+                "type": "tool_approval",
+                "tool_call_id": call["id"],
+                "name": call["name"],
+                "args": call["args"],
+                "allowed_decisions": ["approve", "reject"],
+            },
+            f"{here}:{call['id']}",
+        )
+        for call in calls
+    ]
+    where = f"The agent stopped before {', '.join(state.next)}. Shall it go on?"
+    return asked or [types.Interrupt(where, here, response_schema={"type": "boolean"})]
+
+
+def may_go_on(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> bool:
+    """Whether a graph that stopped at a breakpoint goes on: nobody was refused."""
+    return all(value in (True, {"type": "approve"}) for value in resume_value(pending, answers).values())
 
 
 # -- our own -----------------------------------------------------------------------------------------

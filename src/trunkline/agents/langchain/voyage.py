@@ -29,6 +29,8 @@ from trunkline.agents.langchain.history import messages_of, name_messages, read_
 from trunkline.agents.langchain.interrupts import (
     OpenCalls,
     Pending,
+    breakpoints,
+    may_go_on,
     pending_questions,
     reply_form,
     resume_value,
@@ -206,6 +208,9 @@ class Voyage:
             self._calls.add(None, unanswered_calls(messages))
             pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
             return Command(resume=resume_value(pending, await self._ask(pending)))
+        if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
+            pending = pending_questions(stops, self._calls, self._emitter.describe)
+            return None if may_go_on(pending, await self._ask(pending)) else _END
         return await self._dangling(messages)
 
     async def _dangling(self, messages: Any) -> Any:
