@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,22 @@ class Team:
 
 team = Team()
 NUMBER = 42
+"""
+
+WAITING = """
+import asyncio
+
+
+async def find():
+    await asyncio.sleep(0)
+    return "found"
+
+
+WORD = asyncio.run(find())
+
+
+def hello(prompt):
+    return WORD
 """
 
 
@@ -103,6 +120,13 @@ async def test_a_file_may_lie_anywhere(tmp_path: Path) -> None:
     write("deep/in/greetings.py")
     assert await say("deep/in/greetings.py:hello") == "hello"
     assert await say(f"{tmp_path}/deep/in/greetings.py:hello") == "hello"
+
+
+async def test_a_file_that_waits_for_something_at_its_top_can_be_imported_while_a_loop_runs() -> None:
+    write("waiting.py", WAITING)
+    loop = asyncio.get_running_loop()
+    assert await say("waiting.py:hello") == "found"
+    assert asyncio.get_running_loop() is loop
 
 
 async def test_a_module_in_a_package_is_a_target() -> None:

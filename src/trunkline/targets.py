@@ -7,13 +7,15 @@ stderr and nowhere else.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable
+from asyncio import events
+from collections.abc import Callable, Generator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,13 +78,25 @@ def resolve_target(target: str) -> Agent:
     place, _, attr = target.rpartition(":")
     if not _is_dotted(attr) or not (place.endswith(".py") or _is_dotted(place)) or place in _RESERVED:
         raise TargetError(_explain(target))
-    thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    with _between_loops():
+        thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
     for part in attr.split("."):
         thing = _get(thing, part, place)
     try:
         return adapt(thing, name=attr)
     except NotAnAgent as error:
         raise NotAnAgent(f"{target}: {error}") from None
+
+
+@contextlib.contextmanager
+def _between_loops() -> Generator[None]:
+    """Import as a script is run: many a file waits for its tools with ``asyncio.run`` at its top."""
+    running = events._get_running_loop()
+    events._set_running_loop(None)
+    try:
+        yield
+    finally:
+        events._set_running_loop(running)
 
 
 def _is_dotted(name: str) -> bool:
