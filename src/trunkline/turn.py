@@ -93,6 +93,11 @@ class Turn:
         return self._live
 
     @property
+    def asleep(self) -> bool:
+        """Whether the turn waits for answers to questions of an earlier process."""
+        return self._asleep is not None and not self.ends
+
+    @property
     def ends(self) -> bool:
         """Whether the turn is about to settle: somebody cancelled it, or it has said its last word."""
         return self._cancelled_by is not None or not self._live

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.scenes import SCENES, ended, finish, reviewed, shown, staged, stopped
-from tests.worlds import only, soon, world
+from tests.frontends.acp.editors import editing
+from tests.worlds import only, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -99,6 +101,50 @@ async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_it
     assert answer.status == "error"
     assert "keep it" in answer.content
     check_said_once(events)
+
+
+@pytest.mark.parametrize("way", ["load", "resume"])
+async def test_an_editor_that_comes_back_is_asked_again_and_sees_the_turn_end(
+    way: str, killed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    async with staged(tmp_path, "batched") as (hub, _, _), editing(hub) as editor:
+        editor.permit("approve", "reject")
+        await editor.call(f"session/{way}", sessionId="batched", cwd="/", mcpServers=[])
+        session = await hub.session("batched")
+        await until(lambda: not session.busy and editor.text.endswith("Done."))
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asked("session/request_permission")] == [
+            "d1",
+            "d2",
+        ]
+        ends = [update for update in editor.updates("tool_call_update") if update.get("status")]
+        finals = {update["toolCallId"]: update["status"] for update in ends}
+        assert finals == {"d1": "completed", "l1": "completed", "d2": "failed"}
+
+
+async def test_an_editor_that_comes_back_with_something_else_to_say_is_heard(
+    killed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    async with staged(tmp_path, "batched") as (hub, _, _), editing(hub) as editor:
+        asked = 0
+
+        async def choose(params: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked <= SCENES["batched"][1]:
+                await asyncio.Event().wait()  # The questions of the dead, which nobody answers.
+            return {"outcome": {"outcome": "selected", "optionId": "approve"}}
+
+        editor.answers["session/request_permission"] = choose
+        await editor.call("session/load", sessionId="batched", cwd="/", mcpServers=[])
+        await until(lambda: asked == SCENES["batched"][1])
+        ended = await editor.prompt("batched", "Something else.")
+        assert ended["stopReason"] == "end_turn"
+        left = [call.status for call in (await (await hub.session("batched")).history()).calls.values()]
+        assert not {"pending", "in_progress"} & set(left)
+        failed = [update["toolCallId"] for update in editor.log if update.get("status") == "failed"]
+        assert sorted(failed) == ["d1", "d2", "l1"]
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])

@@ -20,6 +20,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
+from trunkline.cursor import Cursor
 from trunkline.errors import InvalidCommand, SessionBusy, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.asking import Asker
@@ -36,6 +37,7 @@ from trunkline.journal import SessionInfo
 from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.reader import Reader
 from trunkline.session import Session
+from trunkline.turn import Turn
 from trunkline.window import Window
 
 __all__ = ["AcpEndpoint"]
@@ -49,6 +51,7 @@ class _Attached:
     def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
         self.session = session
         self.watched: Session | None = None
+        self.woken: Turn | None = None
         self.files: EditorFiles | None = None
         self.terminals = terminals
         self.prompting: asyncio.Task[Any] | None = None
@@ -167,8 +170,6 @@ class AcpEndpoint:
 
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
-        if session.busy:
-            await session.own()  # A turn that a dead process left open is settled, and shown so.
         terminals = self._attach(session).terminal_ids
         encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, replay=True)
         async for entry in replay_history(session):
@@ -187,6 +188,8 @@ class AcpEndpoint:
         servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
         session.view.move(request.cwd, request.additional_directories, servers)
         await session.prepare()
+        if session.busy:
+            await session.own()  # A turn that a dead process left open is settled, or asks again.
         return session
 
     async def _find_own(self, session_id: str) -> Session:
@@ -247,7 +250,9 @@ class AcpEndpoint:
         return Reply(result, lambda: self._welcome(session))
 
     def _welcome(self, session: Session) -> None:
-        self._watch(self._attach(session))
+        attached = self._attach(session)
+        self._watch(attached)
+        self._wake(attached)
         commands = self._hub.agent.card.commands
         if commands:
             params = {"sessionId": session.session_id, "update": commands_update(commands)}
@@ -268,6 +273,19 @@ class AcpEndpoint:
         if attached.terminals is not None:
             view.terminals = attached.terminals
         return attached
+
+    def _wake(self, attached: _Attached) -> None:
+        """Put the questions again that a dead process asked, and show what comes of the answers."""
+        turn = attached.session.turn
+        if turn is None or not turn.asleep or attached.woken is turn or not self._may_answer:
+            return
+        attached.woken = turn
+        record, offset, fence = attached.session.line.place_now()
+        asker = Asker(self._connection, attached.session, self._client)
+        for asked in list(attached.session.desk.open.values()):
+            self._connection.spawn(asker.ask(Ask(asked, None)))
+        seen = Cursor(fence, record, offset)
+        self._connection.spawn(self._show(attached, turn.turn_id, asker, seen))
 
     def _watch(self, attached: _Attached) -> None:
         """Tell the client what changes in its session outside of turns, from now on."""
@@ -314,20 +332,25 @@ class AcpEndpoint:
         attached.prompting, attached.cancelled = asyncio.current_task(), False
         try:
             session = await self._known(request.session_id)
+            if session.turn is not None and session.turn.asleep:
+                # Its questions wait for answers, and its person has something else to say.
+                await session.cancel(session.turn.turn_id, by="acp")
             receipt = await session.prompt(Prompt(content=content, meta=request.meta, by="acp"))
             if attached.cancelled:
                 await session.cancel(receipt.turn_id, by="acp")
-            return _result(await self._show(attached, receipt.turn_id or ""))
+            asker = Asker(self._connection, session, self._client)
+            return _result(await self._show(attached, receipt.turn_id or "", asker))
         finally:
             attached.prompting = None
 
-    async def _show(self, attached: _Attached, turn_id: str) -> ev.TurnFinished | ev.TurnFailed:
+    async def _show(
+        self, attached: _Attached, turn_id: str, asker: Asker, after: Cursor | None = None
+    ) -> ev.TurnFinished | ev.TurnFailed:
         """Write the turn's updates and put its questions, until it ends."""
         session = attached.session
-        asker = Asker(self._connection, session, self._client)
         terminals = attached.terminal_ids
         encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, turns_only=True)
-        shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp")
+        shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after)
         terminal: ev.TurnFinished | ev.TurnFailed | None = None
         async with contextlib.aclosing(aiter(shown)) as batches:
             async for _, outs in batches:
