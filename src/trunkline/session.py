@@ -33,7 +33,6 @@ from trunkline.line import Line
 from trunkline.mailbox import Mailbox
 from trunkline.options import choose
 from trunkline.owners import is_gone
-from trunkline.patches import PatchError, apply_patch
 from trunkline.reader import Reader
 from trunkline.register import Receipt, Register
 from trunkline.turn import Turn
@@ -488,17 +487,10 @@ class Session:
             self._queue[event.prompt_id] = Prompt(content=event.content)
         elif isinstance(event, ev.PromptDropped):
             self._queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.ConfigChanged):
-            self.view.options = event.options
-        elif isinstance(event, ev.StateReplaced):
-            self.view.state = event.state
-        elif isinstance(event, ev.StatePatched):
-            try:
-                self.view.state = apply_patch(self.view.state, event.patch)
-            except PatchError:
-                return
         elif isinstance(event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=event.title)
+        else:
+            self.view.absorb(event)
 
     def _check_open(self) -> None:
         if self.closed:

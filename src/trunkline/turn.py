@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from trunkline import events as ev
+from trunkline.accounts import Account, add_usage
 from trunkline.agents.interface import Resumes, Sayable
 from trunkline.commands import Prompt
 from trunkline.content import Block, Content, TextBlock
@@ -31,7 +32,7 @@ from trunkline.patches import PatchError, apply_patch
 if TYPE_CHECKING:
     from trunkline.session import Session
 
-__all__ = ["Account", "Turn", "add_usage"]
+__all__ = ["Turn"]
 
 log = logging.getLogger("trunkline.agent")
 
@@ -52,10 +53,6 @@ _SESSIONS_OWN = (
     ev.Rewound,
     ev.UserMessage,
 )
-
-
-Account = dict[tuple[str | None, str | None], ev.TokenUsage]
-"""The tokens that were spent, by provider and model."""
 
 
 class Turn:
@@ -466,23 +463,6 @@ class Turn:
             if timer is not None:
                 timer.cancel()
         self._quiet = self._detach = None
-
-
-def add_usage(account: Account, usage: ev.TokenUsage) -> None:
-    """Add tokens to an account."""
-    key = (usage.provider, usage.model)
-    known = account.get(key)
-    if known is not None:
-        usage = ev.TokenUsage(
-            provider=usage.provider,
-            model=usage.model,
-            input_tokens=known.input_tokens + usage.input_tokens,
-            output_tokens=known.output_tokens + usage.output_tokens,
-            reasoning_tokens=known.reasoning_tokens + usage.reasoning_tokens,
-            cached_input_tokens=known.cached_input_tokens + usage.cached_input_tokens,
-            cache_write_tokens=known.cache_write_tokens + usage.cache_write_tokens,
-        )
-    account[key] = usage
 
 
 def _describe(error: BaseException) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from trunkline import events as ev
 from trunkline.options import ConfigOption
+from trunkline.patches import PatchError, apply_patch
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -54,6 +57,16 @@ class SessionView:
         """The present mode, if the agent has modes."""
         found = (option.value for option in self.options if option.category == "mode")
         return str(next(found, "")) or None
+
+    def absorb(self, event: ev.AnyEvent) -> None:
+        """Take what was said of the options and the shared state."""
+        if isinstance(event, ev.ConfigChanged):
+            self.options = event.options
+        elif isinstance(event, ev.StateReplaced):
+            self.state = event.state
+        elif isinstance(event, ev.StatePatched):
+            with contextlib.suppress(PatchError):
+                self.state = apply_patch(self.state, event.patch)
 
     @property
     def folders(self) -> tuple[str, ...]:

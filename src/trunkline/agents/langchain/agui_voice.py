@@ -22,6 +22,7 @@ from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 
 from trunkline import events as ev
+from trunkline.accounts import Account, add_usage
 from trunkline.agents.langchain.history import unanswered_calls
 from trunkline.agents.langchain.intake import question_of
 from trunkline.agents.langchain.interrupts import OpenCalls, pending_questions, put_question, read_answer
@@ -47,7 +48,6 @@ from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_
 from trunkline.grammar import Grammar
 from trunkline.ids import new_id
 from trunkline.questions import ClientCall, Question
-from trunkline.turn import Account, add_usage
 
 __all__ = ["AguiBoard", "AguiVoice", "RunContext"]
 
