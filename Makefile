@@ -30,12 +30,17 @@ check: setup ## lint, format, types and import contracts
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-# Workers and the programs that tests start each write their own data file; combine joins them.
+# Workers and the programs that tests start each write their own data file; combine joins them. What drives
+# whole programs is not measured: to measure doubles its time, and would hide what no test looks at by itself.
+WHOLE := $(addprefix tests/,browser faults peers test_agui_examples.py test_bench.py test_docs.py test_examples.py test_imports.py)
+PYTEST := pytest -n 2 --dist worksteal
+
 unit: setup ## the tests alone, measured
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage run -m $(PYTEST) $(addprefix --ignore ,$(WHOLE))
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/python -m $(PYTEST) $(WHOLE)
 
 other-python: setup ## the quick tests on the newest other CPython of this machine
 	@scripts/other-python
