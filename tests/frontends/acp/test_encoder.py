@@ -338,6 +338,7 @@ def test_a_question_that_a_client_cannot_show_is_at_least_told(question: Any, wo
     assert told["content"]["text"] == f"The agent asks what this editor cannot show: {words}\n"
     assert isinstance(ask, Ask)
     assert len(outs(asked, client={"elicitation": {"form": {}, "url": {}}})) == 1
+    assert len(outs(asked, client={}, replay=True)) == 1, "what was asked once is no news"
 
 
 def test_each_ability_opens_its_own_door_only() -> None:

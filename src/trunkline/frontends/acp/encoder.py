@@ -242,7 +242,7 @@ class AcpEncoder:
     def _untold(self, event: ev.Asked) -> list[Out]:
         """Tell what was asked to a client that cannot show it, and whose person declines unasked."""
         question = event.question
-        if self._elicitation is None:
+        if self._elicitation is None or self._replay:
             return []
         if isinstance(question, Form) and self._elicitation.form is None:
             words = question.message
