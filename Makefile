@@ -15,9 +15,10 @@ help: ## show this list
 
 setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules/.stamp) ## make .venv with everything the tests need
 	@scripts/system-packages
-	@for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || exit; done >/dev/null
-	@scripts/peer-node acpx >/dev/null
-	@scripts/browser-pages >/dev/null
+	@# Node's packages come while Python's are installed.
+	@{ scripts/peer-node acpx && scripts/browser-pages; } >/dev/null & node=$$!; \
+	for peer in $(PEER_VENVS); do scripts/peer-venv $$peer || { wait; exit 1; }; done >/dev/null; \
+	wait $$node
 
 demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
 	@$(BIN)/trunkline chat demo
