@@ -251,9 +251,11 @@ async def test_a_session_that_nobody_listens_to_any_more_ends_its_turn_and_nothi
         await http.greet()
         session_id = await http.open()
         async with http.stream() as said:
-            async with http.stream(session_id):
+            async with http.stream(session_id) as heard:
                 await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "go"}])
                 await soon(running.wait())
+                # What it has not read would wait for it there, and the answer behind that.
+                await heard.until(lambda message: "waiting" in str(message))
             await soon(stopped.wait())
             # Its answer goes where the client still listens.
             assert (await said.until(answering(2)))["result"]["stopReason"] == "cancelled"
