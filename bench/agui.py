@@ -25,7 +25,7 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
-from bench.langchain import Case, Measurer, ratio_of
+from bench.langchain import Case, Measurer, play_rounds, ratio_of
 from bench.machine import CHILD_TIMEOUT, peer_python
 from bench.report import Result, Row, spread
 
@@ -118,7 +118,6 @@ def cases(quick: bool) -> dict[str, Case]:
 
 def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
     """Measure all cases in turn, round after round; give seconds per token."""
-    samples: dict[str, list[float]] = {name: [] for name in chosen}
     peers = peer_python(PEERS)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -131,12 +130,7 @@ def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
         }
         for program in programs.values():
             stack.callback(program.end)
-        for number in range(rounds + 1):
-            for name, case in chosen.items():
-                spent = programs[case.program].measure(case)
-                if number:  # The first round warms up.
-                    samples[name].append(spent / case.times)
-    return samples
+        return play_rounds(chosen, programs, rounds)
 
 
 def run(quick: bool = False) -> Result:

@@ -15,9 +15,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from bench.machine import CHILD_TIMEOUT, peer_python
 from bench.report import Result, Row, median, spread
@@ -46,6 +47,14 @@ class Case(NamedTuple):
     times: int
     unit: str
     base: str
+
+
+class Measures(Protocol):
+    """Whatever can measure a case."""
+
+    def measure(self, case: Case) -> float:
+        """Seconds of processor time."""
+        ...
 
 
 class Measurer:
@@ -102,7 +111,6 @@ def cases(quick: bool) -> dict[str, Case]:
 
 def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
     """Measure all cases in turn, round after round; give seconds per token or invocation."""
-    samples: dict[str, list[float]] = {name: [] for name in chosen}
     with ExitStack() as stack:
         programs = {
             "ours": Measurer(sys.executable, "langchain_tokens.py"),
@@ -111,11 +119,19 @@ def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
         }
         for program in programs.values():
             stack.callback(program.end)
-        for number in range(rounds + 1):
-            for name, case in chosen.items():
-                spent = programs[case.program].measure(case)
-                if number:  # The first round warms up.
-                    samples[name].append(spent / case.times)
+        return play_rounds(chosen, programs, rounds)
+
+
+def play_rounds(
+    chosen: dict[str, Case], programs: Mapping[str, Measures], rounds: int
+) -> dict[str, list[float]]:
+    """Let programs measure all cases in turn, round after round; give seconds per unit."""
+    samples: dict[str, list[float]] = {name: [] for name in chosen}
+    for number in range(rounds + 1):
+        for name, case in chosen.items():
+            spent = programs[case.program].measure(case)
+            if number:  # The first round warms up.
+                samples[name].append(spent / case.times)
     return samples
 
 
