@@ -74,15 +74,21 @@ def test_a_socket_has_an_address_that_can_be_typed(host: str, start: str) -> Non
         assert url_of(listener).startswith(start)
 
 
+def has_sixth_version() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(("host", "start"), [("::1", "http://[::1]:"), ("::", "http://[::1]:")])
 def test_so_has_one_of_the_sixth_version(host: str, start: str) -> None:
-    try:
-        listener = bind(host, 0)
-    except ConfigurationError as error:
-        # A machine without it says so.
-        assert "is no address of this machine" in str(error)
+    if not has_sixth_version():
+        with pytest.raises(ConfigurationError, match="is no address of this machine"):
+            bind(host, 0)
         return
-    with listener:
+    with bind(host, 0) as listener:
         assert url_of(listener).startswith(start)
 
 
