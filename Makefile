@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PEERS := tests/peers/node
 PEER_VENVS := acp-sdk-0.12 acp-sdk-1.0rc agui-peers bench-langchain
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# The tests start a thousand programs; where this is set, each would compile all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check unit other-python bench soak docs lock clean
