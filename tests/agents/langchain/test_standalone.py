@@ -45,6 +45,7 @@ from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.asking import Rule
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.modes import Mode
+from trunkline.agents.langchain.middleware.presence import Presence
 from trunkline.agents.langchain.standalone import AcpAgent, acp_agent, acp_middleware
 from trunkline.agents.langchain.voice import current_voice
 from trunkline.errors import ConfigurationError, TurnCancelled
@@ -650,9 +651,20 @@ def test_the_middlewares_add_nothing_to_an_agents_state() -> None:
     ours = create_agent(model(), [weather], state_schema=_Tally, middleware=line)
     assert ours.get_input_jsonschema() == bare.get_input_jsonschema()
     assert ours.get_output_jsonschema() == bare.get_output_jsonschema()
-    assert {name for name in ours.channels if not name.startswith("branch:")} == {
-        name for name in bare.channels if not name.startswith("branch:")
-    }
+    added = [channel for name, channel in ours.channels.items() if name not in bare.channels]
+    assert [type(channel) for channel in added] == [Presence], "which holds nothing"
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", "checkpoints"])
+async def test_no_stream_and_no_checkpoint_shows_what_middlewares_are_present(mode: str) -> None:
+    line = acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()})
+    saver = InMemorySaver()
+    agent = create_agent(model(), [weather], middleware=line, checkpointer=saver)
+    shown = [item async for item in agent.astream(PROMPT, on_thread("s1"), stream_mode=cast("Any", mode))]
+    kept = [checkpoint async for checkpoint in saver.alist(on_thread("s1"))]
+    assert shown
+    assert kept
+    assert "trunkline" not in f"{shown} {kept} {await agent.aget_state(on_thread('s1'))}".lower()
 
 
 def test_with_everything_off_no_step_is_added_to_the_graph() -> None:

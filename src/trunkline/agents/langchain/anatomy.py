@@ -26,6 +26,7 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
+from trunkline.agents.langchain.middleware.presence import present
 from trunkline.errors import AgentError
 
 __all__ = ["Doors", "input_for", "middleware_in", "model_in", "open_doors", "tools_in"]
@@ -153,7 +154,8 @@ def tools_in(graph: Any) -> dict[str, BaseTool]:
 def middleware_in(graph: Any) -> tuple[Any, ...]:
     """The middlewares a graph was made with."""
     found = (item for item in _parts(graph) if _is_middleware(item))
-    return tuple(dict.fromkeys(piece for item in found for piece in getattr(item, "pieces", (item,))))
+    pieces = [piece for item in found for piece in getattr(item, "pieces", (item,))]
+    return tuple(dict.fromkeys([*pieces, *present(getattr(graph, "channels", None) or {})]))
 
 
 def _is_middleware(item: Any) -> bool:

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import copy
 import logging
-from abc import ABCMeta
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.tracers._streaming import (
-    _StreamingCallbackHandler,  # pyright: ignore[reportPrivateUsage]
-)
 from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
@@ -25,7 +21,8 @@ from trunkline import events as ev
 from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.agents.langchain.handler import GraphHandler
+from trunkline.agents.langchain.handler import handler_in
+from trunkline.agents.langchain.listener import Key, Listener, key_of
 from trunkline.agents.langchain.lookup import Exchange, voice_of
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.switchboard import Board, Switchboard
@@ -38,7 +35,7 @@ log = logging.getLogger("trunkline.langchain")
 _MOST_RUNS = 65_536
 
 
-class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[Any]):
+class TrunklineCallbackHandler(BaseCallbackHandler):
     """Says what models and tools do, token by token, also inside subagents.
 
     Being a streaming handler makes every model stream, also under ``ainvoke``. Inside a session of ours
@@ -62,9 +59,13 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         self.emit_reasoning_chunks = emit_reasoning_chunks
         self.content_block_mapper = content_block_mapper
         self.exchange: Exchange | None = None if transport is None else Switchboard(transport)
-        self._routes: dict[UUID, _Route] = {}
+        self._routes: dict[Key, _Route] = {}
         self._disposed = False
         self._failed = False
+        self._says_words = emit_text_chunks or emit_reasoning_chunks
+        if not self._says_words:
+            # Whether a handler has these decides whether models stream.
+            self.tap_output_aiter = self.tap_output_iter = cast("Any", None)
 
     def dispose(self) -> None:
         """Say nothing any more and let go of everything; idempotent."""
@@ -75,14 +76,13 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
 
     def follows(self, voice: Voice) -> bool:
         """Whether this handler says the tokens and calls of a voice's run."""
-        return any(route.voice is voice for route in list(self._routes.values()))
+        return isinstance(voice, LineVoice) and voice.speaker is self
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
-        route = self._routes.get(run_id) if run_id is not None else None
-        if route is None or route.handler is None:
-            return None
-        return route.handler.lane_of(run_id, name)
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        return route.listener.lane_of(run, name) if route is not None and route.listener is not None else None
 
     def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Leave streams as they are."""
@@ -92,35 +92,37 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         """Leave streams as they are."""
         return output
 
+    @property
+    def is_deaf(self) -> bool:
+        """Whether nothing needs to be heard: it is disposed of, or says no words and nobody listens here."""
+        return self._disposed or not (self._says_words or self.exchange or current_voice())
+
     # -- whose run it is ---------------------------------------------------------------------------
 
-    def _enter(self, run_id: UUID, parent_run_id: UUID | None) -> _Route | None:
+    def _enter(self, run: Key, parent: Key) -> _Route | None:
         """Remember a run; one whose parent nobody knows is the top of its own route."""
         if self._disposed:
             return None
-        route = self._routes.get(parent_run_id) if parent_run_id is not None else None
-        if route is None:
-            route = _Route(run_id)
-        self._routes[run_id] = route
+        route = self._routes.get(parent) or _Route(run)
+        self._routes[run] = route
         if len(self._routes) > _MOST_RUNS:
             del self._routes[next(iter(self._routes))]
         return route
 
-    def _connect(self, route: _Route | None, metadata: dict[str, Any] | None = None) -> GraphHandler | None:
+    def _connect(self, route: _Route, metadata: dict[str, Any] | None = None) -> Listener | None:
         """Find whom a route talks to when its first model or tool starts: only there the run is known."""
-        if route is None or route.connected:
-            return route.handler if route is not None else None
+        if route.connected:
+            return route.listener
         route.connected = True
         voice = self._voice(metadata)
         if voice is None or isinstance(voice, TurnVoice):
             return None  # Nobody listens, or a session that follows its agent by itself.
-        if isinstance(voice, LineVoice) and not voice.claim(self):
+        on_line = isinstance(voice, LineVoice)
+        if on_line and not voice.claim(self):
             return None  # Another handler speaks already.
         route.voice = voice
-        route.emitter = self._view(voice.emitter)
-        on_usage = voice.count if isinstance(voice, LineVoice) else None
-        route.handler = GraphHandler(route.emitter, on_usage=on_usage)
-        return route.handler
+        route.listener = Listener(self._view(voice.emitter), on_usage=voice.count if on_line else None)
+        return route.listener
 
     def _join(self, route: _Route) -> None:
         """Connect a route on which no model and no tool ran, where somebody waits to hear of it."""
@@ -151,20 +153,15 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
             view.say = _leaving_out(hidden, emitter.say)
         return view
 
-    def _pass(self, step: Coroutine[Any, Any, None]) -> None:
-        """Let the graph's handler take a step: it waits for nothing, so one step is all of it."""
-        try:
-            step.send(None)
-        except StopIteration:
-            return
-        except Exception:
-            if not self._failed:
-                self._failed = True
-                log.exception("what an agent did could not be said")
+    def _complain(self) -> None:
+        """Log that something could not be said, once."""
+        if not self._failed:
+            self._failed = True
+            log.exception("what an agent did could not be said")
 
-    def _leave(self, run_id: UUID, outcome: Any) -> None:
-        route = self._routes.pop(run_id, None)
-        if route is not None and route.top == run_id:
+    def _leave(self, run: Key, outcome: Any) -> None:
+        route = self._routes.pop(run, None)
+        if route is not None and route.top == run:
             route.end(outcome)
 
     # -- chains ------------------------------------------------------------------------------------
@@ -179,48 +176,53 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         **kwargs: Any,
     ) -> None:
         """Remember who started whom."""
-        route = self._enter(run_id, parent_run_id)
-        if route is not None and route.handler is not None:
-            parent = parent_run_id
-            self._pass(route.handler.on_chain_start(serialized, inputs, run_id=run_id, parent_run_id=parent))
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        if route is not None and route.listener is not None:
+            route.listener.started(run, parent)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a chain; the topmost ends the turn."""
-        route = self._routes.get(run_id)
+        run = key_of(run_id)
+        route = self._routes.get(run)
         final = None
-        if route is not None and route.top == run_id:
+        if route is not None and route.top == run:
             self._join(route)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_chain_end(outputs, run_id=run_id))
-            if route.top == run_id:
-                final = self._conclude(route, outputs)
-        self._leave(run_id, final)
+            if route.listener is not None:
+                final = self._conclude(route.listener, outputs)
+        self._leave(run, final)
 
-    def _conclude(self, route: _Route, outputs: Any) -> Any:
+    def _conclude(self, listener: Listener, outputs: Any) -> Any:
         """Say what no callback told of, a message that a node made up for instance; give the last one."""
         final = None
         for message in _split(outputs)[1]:
             if message.type == "ai":
                 final = message
-            self._pass(_tell(route.emitter, message))
+            try:
+                listener.emitter.message(None, message)
+            except Exception:
+                self._complain()
         return final
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a chain that failed; an interrupt leaves the turn open for whoever resumes it."""
-        route = self._routes.get(run_id)
+        run = key_of(run_id)
+        route = self._routes.get(run)
         if route is not None and isinstance(error, GraphInterrupt):
             self._join(route)
-        if route is not None and route.handler is not None:
-            if isinstance(error, GraphInterrupt) and isinstance(route.voice, LineVoice):
-                route.voice.interrupt(error, route.handler.lane_of(run_id))
-            self._pass(route.handler.on_chain_error(error, run_id=run_id))
-        self._leave(run_id, error)
+            if route.listener is not None and isinstance(route.voice, LineVoice):
+                route.voice.interrupt(error, route.listener.lane_of(run))
+        self._leave(run, error)
 
     def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Pass on what a node dispatches by hand."""
-        handler = self._connect(self._routes.get(run_id))
-        if handler is not None:
-            self._pass(handler.on_custom_event(name, data))
+        route = self._routes.get(key_of(run_id))
+        listener = self._connect(route) if route is not None else None
+        if listener is not None:
+            try:
+                listener.emitter.custom(name, data)
+            except Exception:
+                self._complain()
 
     # -- models ------------------------------------------------------------------------------------
 
@@ -231,22 +233,24 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Begin a message; the conversation before this turn is not said again."""
-        route = self._enter(run_id, parent_run_id)
-        handler = self._connect(route, metadata)
-        if route is None or handler is None:
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if route is None or listener is None:
             return
-        if not route.began:
-            route.began = True
-            route.emitter.known(_split({"messages": messages[0] if messages else []})[0])
-        self._pass(
-            handler.on_chat_model_start(
-                serialized, messages, run_id=run_id, parent_run_id=parent_run_id, metadata=metadata
-            )
-        )
+        try:
+            if not route.began:
+                route.began = True
+                listener.emitter.known(_split({"messages": messages[0] if messages else []})[0])
+            listener.model_started(messages, run, parent, tags=tags, metadata=metadata, options=options)
+        except Exception:
+            self._complain()
 
     def on_llm_start(
         self,
@@ -259,29 +263,40 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         **kwargs: Any,
     ) -> None:
         """Begin the answer of a model that completes text."""
-        handler = self._connect(self._enter(run_id, parent_run_id), metadata)
-        if handler is not None:
-            self._pass(handler.on_llm_start(serialized, prompts, run_id=run_id, parent_run_id=parent_run_id))
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if listener is not None:
+            listener.completion_started(run, parent)
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
         """Say a token."""
-        route = self._routes.get(run_id)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_llm_new_token(token, chunk=chunk, run_id=run_id))
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and route.listener is not None:
+            try:
+                route.listener.token(token, chunk, run, run_id)
+            except Exception:
+                self._complain()
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message."""
-        route = self._routes.get(run_id)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_llm_end(response, run_id=run_id))
-        self._leave(run_id, None)
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and route.listener is not None:
+            try:
+                route.listener.model_ended(response, run, run_id)
+            except Exception:
+                self._complain()
+        self._leave(run, None)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Settle what a broken answer began."""
-        route = self._routes.get(run_id)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_llm_error(error, run_id=run_id))
-        self._leave(run_id, error)
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and route.listener is not None:
+            route.listener.model_failed(error, run)
+        self._leave(run, error)
 
     # -- tools -------------------------------------------------------------------------------------
 
@@ -293,44 +308,54 @@ class TrunklineCallbackHandler(BaseCallbackHandler, _StreamingCallbackHandler[An
         run_id: UUID,
         parent_run_id: UUID | None = None,
         metadata: dict[str, Any] | None = None,
+        inputs: Any = None,
         **kwargs: Any,
     ) -> None:
         """Say that a tool runs."""
-        handler = self._connect(self._enter(run_id, parent_run_id), metadata)
-        if handler is not None:
-            step = handler.on_tool_start(
-                serialized, input_str, run_id=run_id, parent_run_id=parent_run_id, **kwargs
-            )
-            self._pass(step)
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if listener is None:
+            return
+        native_id, name = kwargs.get("tool_call_id"), kwargs.get("name")
+        try:
+            listener.tool_started(serialized, run, parent, native_id=native_id, name=name, inputs=inputs)
+        except Exception:
+            self._complain()
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Say a tool's result."""
-        route = self._routes.get(run_id)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_tool_end(output, run_id=run_id))
-        self._leave(run_id, None)
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and route.listener is not None:
+            route.listener.tool_ended(output, run)
+        self._leave(run, None)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Remember that a tool raised."""
-        route = self._routes.get(run_id)
-        if route is not None and route.handler is not None:
-            self._pass(route.handler.on_tool_error(error, run_id=run_id))
-        self._leave(run_id, error)
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and route.listener is not None:
+            route.listener.tool_failed(error, run)
+        self._leave(run, error)
+
+
+for _what in ("agent", "chain", "chat_model", "custom_event", "llm"):
+    # What LangChain asks before it tells a handler of anything.
+    setattr(TrunklineCallbackHandler, f"ignore_{_what}", TrunklineCallbackHandler.is_deaf)
 
 
 class _Route:
     """A run from its top to its leaves, and whom it talks to once that is known."""
 
-    __slots__ = ("began", "connected", "emitter", "handler", "top", "voice")
+    __slots__ = ("began", "connected", "listener", "top", "voice")
 
-    emitter: Emitter
-
-    def __init__(self, top: UUID) -> None:
+    def __init__(self, top: Key) -> None:
         self.top = top
         self.connected = False
         self.began = False
         self.voice: Voice | None = None
-        self.handler: GraphHandler | None = None
+        self.listener: Listener | None = None
 
     def end(self, outcome: Any) -> None:
         """End the turn, unless somebody keeps it."""
@@ -338,20 +363,13 @@ class _Route:
             self.voice.final = outcome
             if not self.voice.kept:
                 self.voice.end(outcome)
-        self.handler = None
-
-
-# Whoever looks for a graph's handler, to learn in which lane a call is, takes this one as well.
-cast("ABCMeta", GraphHandler).register(TrunklineCallbackHandler)
+        self.listener = None
 
 
 def is_followed(voice: Voice, config: Any) -> bool:
     """Whether a callback handler in a config says what the tools of a run do."""
-    manager: Any = config.get("callbacks")
-    return any(
-        one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else isinstance(one, GraphHandler)
-        for one in getattr(manager, "handlers", ())
-    )
+    handler = handler_in(config)
+    return handler.follows(voice) if isinstance(handler, TrunklineCallbackHandler) else handler is not None
 
 
 def _leaving_out(hidden: tuple[type[ev.Event], ...], say: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -368,7 +386,3 @@ def _split(outputs: Any) -> tuple[list[Any], list[Any]]:
     messages = [one for one in cast("list[Any]", given or []) if hasattr(one, "type")]
     begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
     return messages[: begin + 1], messages[begin + 1 :]
-
-
-async def _tell(emitter: Emitter, message: Any) -> None:
-    emitter.message(None, message)

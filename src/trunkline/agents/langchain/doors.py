@@ -13,7 +13,7 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline.agents.langchain.dynamic import carry_out, offer_tools
 from trunkline.agents.langchain.failures import answer_error
-from trunkline.agents.langchain.handler import tool_messages
+from trunkline.agents.langchain.listener import tool_messages
 from trunkline.agents.langchain.voice import current_voice
 from trunkline.errors import TurnCancelled
 

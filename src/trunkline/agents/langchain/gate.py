@@ -24,7 +24,7 @@ from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolInvocationError
 
 from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
-from trunkline.agents.langchain.handler import GraphHandler
+from trunkline.agents.langchain.handler import handler_in
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.voice import Voice
 
@@ -71,13 +71,8 @@ def guarding(
 
 def lane_at(config: Any) -> str | None:
     """The lane of the agent that runs with this configuration; None is the main agent."""
-    graph = _graph_handler(config)
+    graph = handler_in(config)
     return graph.lane_of(_run_of(config)) if graph is not None else None
-
-
-def _graph_handler(config: Any) -> GraphHandler | None:
-    handlers = getattr(config.get("callbacks"), "handlers", ())
-    return next((handler for handler in handlers if isinstance(handler, GraphHandler)), None)
 
 
 def _run_of(config: Any) -> UUID | None:
@@ -109,7 +104,7 @@ class _Watch:
         self.voice = voice
         # A question that stops the run can only be put from inside of the call.
         self.asks_early = voice is not None and not (isinstance(voice, LineVoice) and voice.halts)
-        self._graph = _graph_handler(config)
+        self._graph = handler_in(config)
         self._own_run = _run_of(config)
         self._rule_for = rule_for
         self._about: dict[str, Any] = {"describe": describe, "always": always, "changeable": False}

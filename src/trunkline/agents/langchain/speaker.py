@@ -7,7 +7,7 @@ protocol that a voice speaks.
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -25,8 +25,11 @@ from trunkline.translate import Translator
 __all__ = ["LineVoice", "terminal_for"]
 
 
-class LineVoice(ABC):
-    """Talks to a client for one run of an agent."""
+class LineVoice:
+    """Talks to a client for one run of an agent.
+
+    Not an ABC, whose instances take long to recognize, and everybody asks.
+    """
 
     halts = False
     """Whether a question stops the run, to be answered by another one."""
@@ -59,7 +62,8 @@ class LineVoice(ABC):
         self._grammar = grammar
         self._discretion = discretion
         self._on_over = on_over
-        self._speaker: object | None = None
+        self.speaker: object | None = None
+        """The callback handler that says the tokens of this run."""
         self._interrupted = False
         self._over = False
         self._lock = threading.RLock()
@@ -83,14 +87,14 @@ class LineVoice(ABC):
 
     def claim(self, speaker: object) -> bool:
         """Let one callback handler say the tokens of this run; False for a second one."""
-        if self._speaker is None:
-            self._speaker = speaker
-        return self._speaker is speaker
+        if self.speaker is None:
+            self.speaker = speaker
+        return self.speaker is speaker
 
     @property
     def claimed(self) -> bool:
         """Whether a callback handler follows this run, and will say when it is over."""
-        return self._speaker is not None
+        return self.speaker is not None
 
     def count(self, usage: ev.TokenUsage) -> None:
         """Add to the tokens that the run spent, if the protocol has a place for them."""
@@ -144,7 +148,7 @@ class LineVoice(ABC):
         """Keep what the next run of the session speaks by."""
 
     def _let_go(self) -> None:
-        self._speaker = None
+        self.speaker = None
         if self._on_over is not None:
             self._on_over(self)
 

@@ -69,6 +69,12 @@ PIECES: tuple[Callable[..., Any], ...] = (
 _OURS = frozenset({"transport", "discretion"})
 
 
+class _LineSession(SessionMiddleware):
+    """Says answers and the end of a run, whatever it shows of the state."""
+
+    relays = True
+
+
 class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
     """The middleware of an agent that speaks by itself; its ``callbacks`` go into the config of each run.
 
@@ -79,7 +85,7 @@ class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
         """Make the pieces with their options; ``make_board`` gets what is left out of all that is said."""
         tools = ToolMiddleware(**share(options, ToolMiddleware))
         self.board = make_board(tools.discretion)
-        self.session = SessionMiddleware(**share(options, SessionMiddleware))
+        self.session = _LineSession(**share(options, SessionMiddleware))
         pieces: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]
         if options.get("policy") is not None:
             pieces.append(PermissionMiddleware(**share(options, PermissionMiddleware)))

@@ -17,7 +17,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
 from trunkline.agents.langchain.gate import Refused
-from trunkline.agents.langchain.handler import GraphHandler
+from trunkline.agents.langchain.handler import handler_in
 from trunkline.agents.langchain.voice import Voice
 
 __all__ = ["barring"]
@@ -45,8 +45,7 @@ class ModeBarrier(BaseCallbackHandler):
         """Stand below the call that runs with ``config``."""
         self._voice = voice
         self._objection = objection
-        handlers = getattr(config.get("callbacks"), "handlers", ())
-        self._graph = next((one for one in handlers if isinstance(one, GraphHandler)), None)
+        self._graph = handler_in(config)
 
     def on_tool_start(
         self,

@@ -19,6 +19,8 @@ from trunkline.agents.langchain.middleware.hooks import (
     signed,
     without,
 )
+from trunkline.agents.langchain.middleware.presence import attend
+from trunkline.agents.langchain.middleware.session import SessionMiddleware
 
 __all__ = ["Ensemble"]
 
@@ -35,6 +37,10 @@ class Ensemble(Middleware):
         """Take over the hooks that wrap calls, and the one after an agent."""
         super().__init__()
         self.pieces = tuple(pieces)
+        for piece in pieces:
+            if isinstance(piece, SessionMiddleware):
+                piece.host = self
+        attend(self)
         self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
         without(self, *(name for name, hooks in self._hooks.items() if not hooks))
 

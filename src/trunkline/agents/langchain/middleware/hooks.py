@@ -20,6 +20,8 @@ __all__ = ["LIGHT", "MODEL_HOOKS", "NODE_HOOKS", "TOOL_HOOKS", "inline", "signed
 
 Hook = TypeVar("Hook", bound=Callable[..., Any])
 
+_US = f"{__name__.partition('.')[0]}."
+
 MODEL_HOOKS = ("wrap_model_call", "awrap_model_call")
 NODE_HOOKS = ("after_agent", "aafter_agent")
 TOOL_HOOKS = ("wrap_tool_call", "awrap_tool_call")
@@ -45,10 +47,15 @@ def signed(hook: Hook) -> Hook:
 
 
 def without(middleware: AgentMiddleware[Any, Any, Any], *hooks: str) -> None:
-    """Take hooks away from a middleware that has no use for them: LangChain calls what its class has."""
+    """Take hooks of ours away from a middleware that has no use for them: LangChain calls what a class has.
+
+    The hooks that somebody gave a class of their own stay.
+    """
     middleware.__class__ = _cut(type(middleware), hooks)
 
 
 @functools.cache
 def _cut(kind: type[Any], hooks: tuple[str, ...]) -> type[Any]:
-    return type(kind.__name__, (kind,), {hook: getattr(AgentMiddleware, hook) for hook in hooks})
+    ours = [hook for hook in hooks if getattr(kind, hook).__module__.startswith(_US)]
+    bare = {hook: getattr(AgentMiddleware, hook) for hook in ours}
+    return type(kind.__name__, (kind,), {**bare, "__module__": kind.__module__})

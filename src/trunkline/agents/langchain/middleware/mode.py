@@ -65,6 +65,12 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
                 raise ConfigurationError(f"a mode's {field} cannot be {wrong!r}: {error}{hint}") from None
 
     @property
+    def is_idle(self) -> bool:
+        """Whether it leaves an agent as it is."""
+        changes = self.restricts or self.require_permission or self.planning
+        return not (changes or self.system_prompt or self.model_settings)
+
+    @property
     def restricts(self) -> bool:
         """Whether there are tools that may not be called."""
         return self.allowed_tools is not None or self.allowed_kinds is not None

@@ -24,9 +24,10 @@ from trunkline.agents.langchain.gate import guarding, lane_at
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, voice_of
 from trunkline.agents.langchain.middleware.barrier import barring
-from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
+from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
+from trunkline.agents.langchain.middleware.presence import attend
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose
@@ -66,6 +67,9 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         self._asks = any(mode.require_permission for mode in self.modes.values())
         self._restricts = any(mode.restricts for mode in self.modes.values())
         self._chosen: OrderedDict[str, str] = OrderedDict()
+        if all(mode.is_idle for mode in self.modes.values()):
+            without(self, *MODEL_HOOKS, *TOOL_HOOKS)
+            attend(self)
 
     # -- choosing ----------------------------------------------------------------------------------
 

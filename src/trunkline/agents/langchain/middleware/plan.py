@@ -15,12 +15,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 from langchain.agents.middleware import AgentMiddleware
+from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.lookup import Exchange, speaking_for, voice_of
-from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware.outline import plan_in
+from trunkline.agents.langchain.middleware.presence import attend, channels_of, present
 from trunkline.agents.langchain.voice import Voice, current_voice
 from trunkline.errors import ConfigurationError
 
@@ -58,7 +60,7 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     ``priority``. Outside of a run nobody listens, and nothing happens.
     """
     plan, voice = _entries(entries), _voice_here()
-    if voice is not None and (shown := _shown(voice)).by_hand:
+    if voice is not None and (shown := _shown(voice)).by_hand and not _is_silenced():
         _show(voice, shown, plan)
 
 
@@ -102,9 +104,10 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._reads_words = auto_detect_planning and "reasoning" in self._triggers
         self._after_model = "reasoning" in self._triggers and (auto_detect_planning or build_plan is not None)
         self._after_tools = "tool_calls" in self._triggers
-        self._by_hand = "manual" in self._triggers
+        self.by_hand = "manual" in self._triggers
         if not self._triggers:
-            without(self, *TOOL_HOOKS)
+            without(self, *MODEL_HOOKS, *TOOL_HOOKS)
+            attend(self)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
@@ -139,7 +142,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
     def _before(self, request: Any) -> Voice | None:
         voice = voice_of(request.runtime, self)
         if voice is not None:
-            _shown(voice).by_hand = self._by_hand
+            _shown(voice).by_hand = self.by_hand
             if self._after_tools and not self._built(voice, request.state):
                 self._stands(voice, *(request.state.get(field) for field in _FIELDS))
         return voice
@@ -206,6 +209,15 @@ def _voice_here() -> Voice | None:
         return current_voice() or voice_of(get_runtime())
     except RuntimeError:
         return None
+
+
+def _is_silenced() -> bool:
+    """Whether a middleware without hooks wants no plan that is shown by hand."""
+    try:
+        channels = channels_of(get_config())
+    except RuntimeError:
+        return False
+    return any(isinstance(one, PlanMiddleware) and not one.by_hand for one in present(channels))
 
 
 def _shown(voice: Voice) -> _Shown:

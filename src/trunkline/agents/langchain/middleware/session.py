@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
@@ -16,7 +17,15 @@ from trunkline import events as ev
 from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.middleware.attached import AttachedServers
-from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
+from trunkline.agents.langchain.middleware.hooks import (
+    LIGHT,
+    MODEL_HOOKS,
+    NODE_HOOKS,
+    TOOL_HOOKS,
+    inline,
+    without,
+)
+from trunkline.agents.langchain.middleware.presence import AUDIBLE, attend, hear_end
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.state import shareable
 from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
@@ -42,13 +51,15 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows the state of an agent and its answers, and gives it the tools of MCP servers.
 
     ``initial`` shows the state once and then its changes, ``all`` the whole state at each change,
-    ``final`` only the last one, ``none`` nothing. The servers of a session are opened when it first calls
-    its model, and closed with it; where there are no sessions, ``aclose`` the middleware, or use it in
-    ``async with``.
+    ``final`` only the last one, ``none`` nothing, and without servers it does nothing at all then. The
+    servers of a session are opened when it first calls its model, and closed with it; where there are no
+    sessions, ``aclose`` the middleware, or use it in ``async with``.
     """
 
     trace_policy = LIGHT
     exchange: Exchange | None = None
+    relays = False
+    """Whether it says answers and the end of a run also where it shows no state."""
 
     def __init__(
         self,
@@ -71,9 +82,12 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
         self._complained = False
-        if emit_state_snapshots == "none" and type(self) is SessionMiddleware:
-            # LangChain makes a step of the graph of every hook that a class has.
-            self.__class__ = _Silent
+        if emit_state_snapshots == "none" and not mcp_servers and not self.relays:
+            without(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
+        elif AUDIBLE:
+            without(self, *NODE_HOOKS)
+        self.host: AgentMiddleware[Any, Any, Any] = self
+        attend(self)
 
     @property
     def name(self) -> str:
@@ -134,8 +148,10 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _observe(self, request: Any) -> Voice | None:
         voice = voice_of(request.runtime, self)
-        if not is_nested(request.runtime):
+        if voice is not None and not is_nested(request.runtime):
             self._tell(voice, request.state)
+            if not isinstance(voice, TurnVoice):
+                hear_end(get_config(), self.host, partial(self._conclude, voice))
         return voice
 
     def _relay(self, voice: Voice | None, request: Any, response: Any) -> None:
@@ -170,28 +186,26 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     # -- the state ---------------------------------------------------------------------------------
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Show the last state."""
-        self._conclude(state, runtime)
+        """Show the last state, where the end of a run cannot be heard."""
+        voice = voice_of(runtime, self)
+        if voice is not None and not is_nested(runtime):
+            self._conclude(voice, state)
         return None
 
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Show the last state."""
-        self._conclude(state, runtime)
-        return None
+        """Show the last state, where the end of a run cannot be heard."""
+        return self.after_agent(state, runtime)
 
-    def _conclude(self, state: Any, runtime: Any) -> None:
-        voice = voice_of(runtime, self)
-        if is_nested(runtime):
-            return
+    def _conclude(self, voice: Voice, state: dict[str, Any]) -> None:
         self._tell(voice, state, last=True)
         if isinstance(voice, LineVoice) and not voice.kept and not voice.claimed:
             # No callback follows this run, and nobody else will say that it is over.
             messages = cast("list[Any]", state.get("messages") or [])
             voice.end(messages[-1] if messages else None)
 
-    def _tell(self, voice: Voice | None, state: Any, *, last: bool = False) -> None:
+    def _tell(self, voice: Voice, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
-        if voice is None or when == "none" or (when == "final" and not last):
+        if when == "none" or (when == "final" and not last):
             return
         if isinstance(voice, TurnVoice):
             return  # A session reads the state from the graph itself.
@@ -234,10 +248,3 @@ def _watching(voice: Voice | None, runtime: Any, *, forgiving: bool = False) -> 
                 voice.interrupt(error)
             voice.end(error)
         raise
-
-
-class _Silent(SessionMiddleware):
-    """Has no hook that would be a step of the graph."""
-
-    after_agent = AgentMiddleware.after_agent
-    aafter_agent = AgentMiddleware.aafter_agent

@@ -21,6 +21,7 @@ from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.kinds import KindMapper, kind_of
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
 from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware.presence import attend
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import TurnVoice, Voice
@@ -61,6 +62,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.handle_errors = handle_errors
         if not (emit_tool_start or emit_tool_results or handle_errors):
             without(self, *TOOL_HOOKS)
+            attend(self)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show a call while it runs."""

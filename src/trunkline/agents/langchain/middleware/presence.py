@@ -1,0 +1,126 @@
+"""The presence of a middleware in a graph: it can be found there, and it hears when a run finishes.
+
+A hook is not free: LangChain traces each of its calls, and a hook after the agent is a step of the graph
+with a checkpoint of its own. A channel of the state that holds nothing costs next to nothing. So a middleware
+that has nothing to do has no hooks and is found by its channel, and one that waits for the end is told by it:
+LangGraph tells the channels when a run finishes. No input, output, stream or checkpoint ever has it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, Self, TypedDict, cast
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import PrivateStateAttr
+from langgraph.channels.base import BaseChannel
+from langgraph.errors import EmptyChannelError
+from langgraph.pregel import _algo
+
+__all__ = ["AUDIBLE", "Presence", "attend", "channels_of", "hear_end", "present"]
+
+log = logging.getLogger("trunkline.langchain")
+
+Middleware = AgentMiddleware[Any, Any, Any]
+Channels = Mapping[str, BaseChannel[Any, Any, Any]]
+
+_READ, _SENT = "__pregel_read", "__pregel_tasks"
+_INSIDES = ("__", "branch:", "join:")
+
+# What a run's config reads its state by is this function with its first arguments; the channels are among them.
+_local_read: Any = getattr(_algo, "local_read", None)
+AUDIBLE = _local_read is not None and list(inspect.signature(_local_read).parameters)[1] == "channels"
+"""Whether the end of a run can be heard in this LangGraph; where it cannot, a step of the graph tells it."""
+
+
+class Presence(BaseChannel[Any, Any, Any]):
+    """Stands for a middleware; holds nothing."""
+
+    __slots__ = ("listener", "middleware")
+
+    def __init__(self, middleware: Middleware, key: str = "") -> None:
+        """Stand for a middleware; nobody listens yet."""
+        super().__init__(Any, key)
+        self.middleware = middleware
+        self.listener: Callable[[], None] | None = None
+
+    @property
+    def ValueType(self) -> Any:
+        """Nothing is ever kept."""
+        return Any
+
+    @property
+    def UpdateType(self) -> Any:
+        """Nothing is ever taken."""
+        return Any
+
+    def __eq__(self, other: object) -> bool:
+        """Be the same in every schema of a graph."""
+        return isinstance(other, Presence) and other.middleware is self.middleware
+
+    __hash__ = object.__hash__
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        """One for another run, to which nobody listens yet."""
+        return type(self)(self.middleware, self.key)
+
+    def copy(self) -> Self:
+        """The same: there is nothing that could change."""
+        return self
+
+    def get(self) -> Any:
+        """Have no value."""
+        raise EmptyChannelError
+
+    def is_available(self) -> bool:
+        """Have no value."""
+        return False
+
+    def update(self, values: Sequence[Any]) -> bool:
+        """Take nothing."""
+        return False
+
+    def finish(self) -> bool:
+        """Tell whoever listens; never raises into the run."""
+        if self.listener is not None:
+            try:
+                self.listener()
+            except Exception:
+                log.exception("the end of a run could not be told")
+        return False
+
+
+def attend(middleware: Middleware) -> None:
+    """Let a middleware be present in the graphs it is given to, with no hook if need be."""
+    field = Annotated[NotRequired[Any], Presence(middleware), PrivateStateAttr]
+    name = f"_trunkline_{middleware.name}"
+    middleware.state_schema = cast("Any", TypedDict)("Present", {name: field})
+
+
+def present(channels: Channels) -> list[Middleware]:
+    """The middlewares that are present in the channels of a graph, or of a run."""
+    found = [channel.middleware for channel in channels.values() if isinstance(channel, Presence)]
+    return [piece for one in found for piece in getattr(one, "pieces", (one,))]
+
+
+def channels_of(config: Any) -> Channels:
+    """The channels of the run that has this config."""
+    read: Any = config["configurable"].get(_READ) if AUDIBLE else None
+    return {} if read is None else read.args[1]
+
+
+def hear_end(config: Any, middleware: Middleware, told: Callable[[dict[str, Any]], None]) -> None:
+    """Call ``told`` with the last state, once, when the run that has this config finishes."""
+    channels, read = channels_of(config), config["configurable"].get(_READ)
+    presence = channels.get(f"_trunkline_{middleware.name}")
+    if type(presence) is not Presence or presence.listener is not None:
+        return
+
+    def listen() -> None:
+        if not channels[_SENT].is_available():  # Otherwise there are calls still to be made.
+            presence.listener = None
+            told(read([name for name in channels if not name.startswith(_INSIDES)]))
+
+    presence.listener = listen
