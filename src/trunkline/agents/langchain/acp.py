@@ -130,9 +130,9 @@ class AcpVoice(LineVoice):
         self.line.ties.take_back(self._script)
 
     def _deliver(self, event: ev.AnyEvent) -> None:
-        if isinstance(event, ev.StateReplaced):
+        if type(event) is ev.StateReplaced:
             self._extend("_trunkline/state", {"state": event.state})
-        elif isinstance(event, ev.StatePatched):
+        elif type(event) is ev.StatePatched:
             self._extend("_trunkline/state", {"patch": list(event.patch)})
         for out in self._script.encoder.feed(Entry(0, 0, 0, time.time(), event)):
             if isinstance(out, bytes):

@@ -157,10 +157,11 @@ def decide_sync(
 
 def forget(voice: Voice | None, call: Call, lane: str | None = None) -> None:
     """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
-    if voice is not None:
-        verdict = _decided(voice).pop(_key(call, lane), None)
+    decided = _DECIDED.get(voice) if voice is not None else None
+    if decided:
+        verdict = decided.pop(_key(call, lane), None)
         if verdict is not None and verdict.args is not None:
-            _decided(voice).pop(_key({**call, "args": verdict.args}, lane), None)
+            decided.pop(_key({**call, "args": verdict.args}, lane), None)
 
 
 # -- the way to a verdict --------------------------------------------------------------------------

@@ -141,6 +141,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 
     def _view(self, emitter: Emitter) -> Emitter:
         """An emitter that shares what was said, with this handler's own switches and mapper."""
+        if self.content_block_mapper is None and self.emit_text_chunks and self.emit_reasoning_chunks:
+            return emitter
         view = copy.copy(emitter)
         if self.content_block_mapper is not None:
             view.mapper = self.content_block_mapper

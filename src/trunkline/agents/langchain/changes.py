@@ -65,7 +65,10 @@ def _of_edit(path: str, edit: dict[str, Any]) -> DiffBlock | None:
 
 
 def _first(given: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((given[key] for key in keys if isinstance(given.get(key), str)), None)
+    for key in keys:
+        if key in given and isinstance(given[key], str):
+            return given[key]
+    return None
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -110,6 +110,8 @@ class Emitter:
         self._history: set[str] = set()
         self._past_calls: set[str] = set()
         self._said: set[str] = set()
+        self._whole: dict[str, int] = {}
+        """The messages that were said to their end, and how many calls each of them made."""
         self._results: set[str] = set()
         self._plan: Any = None
 
@@ -390,9 +392,13 @@ class Emitter:
                 for block in [content] if isinstance(content, str) else content:
                     if block:
                         self._block(run, block)
+            asked = len(message.tool_calls) + len(message.invalid_tool_calls)
+            if self._whole.get(message.id) == asked:
+                return
+            self._whole[message.id] = asked
             for tool_call in message.tool_calls:
                 self.describe(lane, tool_call, message.id)
-            for broken in getattr(message, "invalid_tool_calls", ()):
+            for broken in message.invalid_tool_calls:
                 self._invalid(lane, broken, message.id)
 
     def _invalid(self, lane: str | None, broken: dict[str, Any], message_id: str) -> None:
@@ -466,14 +472,14 @@ def _nothing(name: str) -> None:
 
 def plain(value: Any) -> Any:
     """Give a value that JSON can carry: as it is, by its fields, or else in words."""
+    if isinstance(value, str):
+        return value  # Should there be half a character in it, whoever carries it replaces it.
     try:
         ev.encode_event(ev.Custom(name="", value=value))
     except (TypeError, ValueError, RecursionError):
         pass
     else:
         return value
-    if isinstance(value, str):
-        return value  # Half a character: whoever carries it replaces it.
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         try:

@@ -41,6 +41,7 @@ _VERBS = {"ls": "List", "cat": "Read", "glob": "Find", "grep": "Search for", "wr
 _WANTED_KEYS = ("query", "pattern", "url")
 _OTHER_KEYS = ("description", "name", "title")
 _LINE_KEYS = ("line", "line_number", "start_line", "line_start")
+_LIST_KEYS = ("paths", "files", "file_paths", "edits")
 _TITLE_LENGTH = 80
 _LOCATIONS = 100
 
@@ -104,6 +105,7 @@ def _is_said(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
+@lru_cache(maxsize=1024)
 def _in_words(name: str) -> str:
     server, apart, tool = name.rpartition("__")
     words = " ".join(word.lower() for word in _WORD.split(tool) if word).capitalize() or name
@@ -123,9 +125,9 @@ def locations_of(args: Any) -> tuple[ev.Location, ...]:
     if not isinstance(args, dict):
         return ()
     given = cast("dict[str, Any]", args)
-    line = _line_of(given)
-    found = {path: ev.Location(path=path, line=line) for path in _paths_in(given)}
-    return tuple(found.values())[:_LOCATIONS]
+    paths = dict.fromkeys(_paths_in(given))
+    line = _line_of(given) if paths else None
+    return tuple(ev.Location(path=path, line=line) for path in paths)[:_LOCATIONS]
 
 
 def _paths_in(given: dict[str, Any]) -> Iterator[str]:
@@ -133,8 +135,9 @@ def _paths_in(given: dict[str, Any]) -> Iterator[str]:
     if "source" in given and "destination" in given:
         keys = (*keys, "source", "destination")
     for key in keys:
-        yield from _as_paths(given.get(key))
-    for key in ("paths", "files", "file_paths", "edits"):
+        if key in given:
+            yield from _as_paths(given[key])
+    for key in _LIST_KEYS:
         for item in cast("list[Any]", given[key]) if isinstance(given.get(key), list) else ():
             yield from _paths_in(cast("dict[str, Any]", item)) if isinstance(item, dict) else _as_paths(item)
 

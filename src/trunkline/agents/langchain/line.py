@@ -69,6 +69,7 @@ class Line:
         self.loop: asyncio.AbstractEventLoop | None = None
         """Where the transport lives, as far as that is known."""
         self._home = home
+        self._thread: int | None = None
         self._unsent: deque[tuple[Any, ...]] = deque()
         self._sending = threading.RLock()
         self._failed = False
@@ -76,17 +77,19 @@ class Line:
     def locate(self) -> None:
         """Find the loop of the transport: its own, the one that runs here, or the one it was made in."""
         loop: Any = getattr(self.transport, "loop", None)
+        here = asyncio.get_running_loop() if in_loop() else None
         if not isinstance(loop, asyncio.AbstractEventLoop):
-            loop = asyncio.get_running_loop() if in_loop() else self._home
+            loop = here or self._home
         self.loop = loop
+        self._thread = threading.get_ident() if loop is here else None
 
     @property
     def is_far(self) -> bool:
         """Whether the transport lives in a loop that runs elsewhere."""
         loop = self.loop
-        return (
-            loop is not None and loop.is_running() and not (in_loop() and loop is asyncio.get_running_loop())
-        )
+        if loop is None or threading.get_ident() == self._thread:
+            return False  # Where the loop runs nothing is far.
+        return loop.is_running() and not (in_loop() and loop is asyncio.get_running_loop())
 
     def send(self, *message: Any) -> None:
         """Tell the client something, in order, from any thread; never raises."""

@@ -7,12 +7,10 @@ In a session, and inside ``acp_agent``, the voice travels in a context variable.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trunkline.agents.langchain.voice import Voice, current_voice, speaking
+from trunkline.agents.langchain.voice import VOICE, Voice
 
 __all__ = ["Exchange", "TrunklineContext", "is_nested", "speaking_for", "voice_of"]
 
@@ -40,7 +38,7 @@ class Exchange(Protocol):
 
 def voice_of(runtime: Any, own: Any = None) -> Voice | None:
     """Find the voice of a run: ``own`` is the middleware (or callback handler) that asks."""
-    voice = current_voice()
+    voice = VOICE.get()
     if voice is not None:
         return voice
     given: Any = getattr(runtime, "context", None)
@@ -55,15 +53,29 @@ def voice_of(runtime: Any, own: Any = None) -> Voice | None:
     return exchange.connect(context)
 
 
-@contextmanager
-def speaking_for(runtime: Any, own: Any = None) -> Generator[Voice | None]:
-    """Let whatever is called in this block find the run's voice by ``current_voice``."""
-    voice = voice_of(runtime, own)
-    if voice is None or voice is current_voice():
-        yield voice
-        return
-    with speaking(voice):
-        yield voice
+class speaking_for:
+    """Lets whatever is called in its block find the run's voice by ``current_voice``.
+
+    Not a generator: every call of a model and of a tool passes here.
+    """
+
+    __slots__ = ("_token", "_voice")
+
+    def __init__(self, runtime: Any, own: Any = None) -> None:
+        """Find the voice of a run, as ``voice_of`` does."""
+        self._voice = voice_of(runtime, own)
+        self._token: Any = None
+
+    def __enter__(self) -> Voice | None:
+        """Give the voice, which may be nobody's."""
+        if self._voice is not None:
+            self._token = VOICE.set(self._voice)
+        return self._voice
+
+    def __exit__(self, *error: object) -> None:
+        """Leave the voice to whoever had it before."""
+        if self._token is not None:
+            VOICE.reset(self._token)
 
 
 def is_nested(runtime: Any) -> bool:

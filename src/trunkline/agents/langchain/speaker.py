@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
@@ -160,15 +160,14 @@ class LineVoice:
             if self._over:
                 return
             try:
-                shown = [event] if self._discretion is None else self._discretion.feed(event)
-                for item in shown:
+                for item in (event,) if self._discretion is None else self._discretion.feed(event):
                     for legal in self._grammar.feed(item):
-                        self._deliver(cast("ev.AnyEvent", legal))
+                        self._deliver(legal)
             except Exception as error:
                 self.line.complain(explain(error))
 
     @abstractmethod
-    def _deliver(self, event: ev.AnyEvent) -> None:
+    def _deliver(self, event: Any) -> None:
         """Put a legal event on the line."""
 
     # -- asking ------------------------------------------------------------------------------------

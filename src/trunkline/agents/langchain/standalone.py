@@ -93,10 +93,11 @@ class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
             pieces.append(ModeMiddleware(**share(options, ModeMiddleware)))
         pieces.append(PlanMiddleware(**share(options, PlanMiddleware)))
         self.pieces = tuple(pieces)
-        super().__init__([Ensemble(pieces)])
+        ensemble = Ensemble(pieces)
+        super().__init__([ensemble])
         handler = TrunklineCallbackHandler(**share(options, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
-        for piece in cast("list[Any]", [*pieces, handler]):
+        for piece in cast("list[Any]", [ensemble, *pieces, handler]):
             piece.exchange = self.board
 
     async def aclose(self) -> None:

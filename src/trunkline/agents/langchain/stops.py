@@ -69,8 +69,8 @@ def map_to_stop_reason(outcome: Any) -> ev.StopReason:
     if _was_refused(outcome):
         return "refusal"
     metadata: Any = getattr(outcome, "response_metadata", None) or {}
-    if not metadata and _was_stopped(outcome):
-        return "max_turn_requests"
+    if not metadata:
+        return "max_turn_requests" if _was_stopped(outcome) else "end_turn"
     return _stop_of_words(_reasons_in(metadata))
 
 
@@ -83,7 +83,7 @@ def _reasons_in(metadata: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _stop_of_words(reasons: Iterable[Any]) -> ev.StopReason:
-    for word in map(_word, reasons):
+    for word in (_word(reason) for reason in reasons if reason):
         for reason, known in _WORDS.items():
             # Merged chunks may say it once each: STOPSTOP.
             if word and any(not word.replace(one, "") for one in known):
@@ -127,7 +127,7 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
 def usage_of(message: Any) -> ev.TokenUsage | None:
     """Read the tokens a message cost."""
     metadata = as_dict(getattr(message, "response_metadata", None))
-    usage = as_dict(getattr(message, "usage_metadata", None)) or _old_usage(metadata)
+    usage = as_dict(getattr(message, "usage_metadata", None)) or (metadata and _old_usage(metadata))
     if not usage:
         return None
     into, out = as_dict(usage.get("input_token_details")), as_dict(usage.get("output_token_details"))

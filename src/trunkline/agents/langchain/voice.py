@@ -19,7 +19,7 @@ from trunkline.context import Decision, TurnContext
 from trunkline.questions import Question
 from trunkline.translate import Translator
 
-__all__ = ["TurnVoice", "Voice", "current_voice", "speaking"]
+__all__ = ["VOICE", "TurnVoice", "Voice", "current_voice", "speaking"]
 
 
 class Voice(Protocol):
@@ -89,22 +89,23 @@ class Voice(Protocol):
         ...
 
 
-_VOICE: ContextVar[Voice | None] = ContextVar("trunkline_voice", default=None)
+VOICE: ContextVar[Voice | None] = ContextVar("trunkline_voice", default=None)
+"""The voice of the run this code is part of."""
 
 
 def current_voice() -> Voice | None:
     """The voice of the run this code is part of, or None outside of one."""
-    return _VOICE.get()
+    return VOICE.get()
 
 
 @contextmanager
 def speaking(voice: Voice) -> Generator[None]:
     """Let everything that starts inside this block talk through ``voice``."""
-    token = _VOICE.set(voice)
+    token = VOICE.set(voice)
     try:
         yield
     finally:
-        _VOICE.reset(token)
+        VOICE.reset(token)
 
 
 class TurnVoice:

@@ -7,10 +7,12 @@ is most of what a middleware costs. Those that always come together share one ho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
+from trunkline.agents.langchain.lookup import Exchange, speaking_for
 from trunkline.agents.langchain.middleware.hooks import (
     LIGHT,
     MODEL_HOOKS,
@@ -25,13 +27,14 @@ from trunkline.agents.langchain.middleware.session import SessionMiddleware
 __all__ = ["Ensemble"]
 
 Middleware = AgentMiddleware[Any, Any, Any]
-Hook = Callable[[Any, Callable[[Any], Any]], Any]
+Hook = Callable[..., Any]
 
 
 class Ensemble(Middleware):
     """Does what its pieces do, the first of them outermost."""
 
     trace_policy = LIGHT
+    exchange: Exchange | None = None
 
     def __init__(self, pieces: Sequence[Middleware]) -> None:
         """Take over the hooks that wrap calls, and the one after an agent."""
@@ -56,22 +59,29 @@ class Ensemble(Middleware):
     @signed
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it."""
-        return _nest(self._hooks["wrap_model_call"], handler)(request)
+        with speaking_for(request.runtime, self):
+            return _nest(self._hooks["wrap_model_call"], handler)(request)
 
     @signed
     def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it; gives an awaitable."""
-        return _nest(self._hooks["awrap_model_call"], handler)(request)
+        return self._call("awrap_model_call", request, handler)
 
     @signed
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it."""
-        return _nest(self._hooks["wrap_tool_call"], handler)(request)
+        with speaking_for(request.runtime, self):
+            return _nest(self._hooks["wrap_tool_call"], handler)(request)
 
     @signed
     def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it; gives an awaitable."""
-        return _nest(self._hooks["awrap_tool_call"], handler)(request)
+        return self._call("awrap_tool_call", request, handler)
+
+    async def _call(self, hook: str, request: Any, handler: Callable[[Any], Any]) -> Any:
+        # The pieces look for their voice one by one; the nearest place is the quickest to find.
+        with speaking_for(request.runtime, self):
+            return await _nest(self._hooks[hook], handler)(request)
 
     def after_agent(self, state: Any, runtime: Any) -> None:
         """Let the pieces say their last word."""
@@ -86,9 +96,5 @@ class Ensemble(Middleware):
 
 def _nest(hooks: Sequence[Hook], handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
     for hook in reversed(hooks):
-        handler = _around(hook, handler)
+        handler = partial(hook, handler=handler)
     return handler
-
-
-def _around(hook: Hook, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda request: hook(request, handler)

@@ -19,6 +19,8 @@ _ITEM = re.compile(
     r"(?:\[(?P<mark>[ xX~>-])\][ \t]+)?(?P<text>\S.*)",
     re.IGNORECASE,
 )
+_SIGN = re.compile(r"[\[\d]")
+"""Something without which nothing is a list."""
 _INTRODUCES = re.compile(r"\b(plan|steps?|to-?dos?|tasks?|approach|roadmap)\b", re.IGNORECASE)
 _STRESS = re.compile(r"(\*\*|__)(.+?)\1")
 _STATUS: dict[str, Literal["completed", "in_progress"]] = {
@@ -69,6 +71,8 @@ def plan_in(message: Any, *, planning: bool) -> tuple[ev.PlanEntry, ...]:
 
 def outline(text: str, *, every: bool) -> tuple[ev.PlanEntry, ...]:
     """Give the first plan in a text; ``every`` takes numbered lists that nothing introduces too."""
+    if _SIGN.search(text) is None:
+        return ()
     for found in _lists(text[:_LONGEST]):
         if len(found.lines) >= _FEWEST and (every or found.boxes or found.introduced):
             return tuple(_entry(line) for line in found.lines[:_MOST])

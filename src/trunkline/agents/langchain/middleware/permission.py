@@ -22,7 +22,7 @@ from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, d
 from trunkline.agents.langchain.gate import guarding, lane_at
 from trunkline.agents.langchain.lookup import Exchange, voice_of
 from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
-from trunkline.agents.langchain.voice import Voice
+from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
@@ -65,6 +65,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._rule_for = lru_cache(maxsize=1024)(self.find_rule)
         self._about: dict[str, Any] = {"describe": description, "always": _read_place(persist)}
         self._subagents = subagents
+        self._asks = any(rule.require_permission for rule in self.policy.values())
 
     def find_rule(self, tool: str) -> Rule | None:
         """The rule of the most specific pattern that fits a tool."""
@@ -103,7 +104,8 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         return result
 
     def _guard(self, voice: Voice | None, request: ToolCallRequest) -> AbstractContextManager[None]:
-        if not self._subagents:
+        # Only a session has a policy of its own besides these rules.
+        if not self._subagents or not (self._asks or isinstance(voice, TurnVoice)):
             return nullcontext()
         return guarding(voice, _config(request), self._rule_for, **self._about)
 

@@ -35,7 +35,6 @@ Entry: TypeAlias = str | ev.PlanEntry | Mapping[str, Any]
 BuildPlan = Callable[[Any], Iterable[Entry] | None]
 
 _TRIGGERS: tuple[Trigger, ...] = ("reasoning", "tool_calls", "manual")
-_FIELDS = ("todos", "plan")
 _TODO_TOOLS = frozenset({"write_todos"})
 _STATUSES = ("pending", "in_progress", "completed")
 _PRIORITIES = ("high", "medium", "low")
@@ -66,7 +65,7 @@ def emit_plan(entries: Iterable[Entry]) -> None:
 
 def show_plan_of(voice: Voice, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
     """Show the plan in a model's words, unless the agent keeps its plan in its state."""
-    if any(state.get(field) for field in _FIELDS):
+    if state.get("todos") or state.get("plan"):
         return
     plan = plan_in(_message_of(response), planning=planning)
     if plan:
@@ -144,7 +143,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         if voice is not None:
             _shown(voice).by_hand = self.by_hand
             if self._after_tools and not self._built(voice, request.state):
-                self._stands(voice, *(request.state.get(field) for field in _FIELDS))
+                self._stands(voice, request.state.get("todos"), request.state.get("plan"))
         return voice
 
     def _after(self, voice: Voice | None, request: Any, response: Any) -> None:

@@ -29,7 +29,7 @@ Channels = Mapping[str, BaseChannel[Any, Any, Any]]
 _READ, _SENT = "__pregel_read", "__pregel_tasks"
 _INSIDES = ("__", "branch:", "join:")
 
-# What a run's config reads its state by is this function with its first arguments; the channels are among them.
+# A run's config reads its state by this function with its first arguments; the channels are among them.
 _local_read: Any = getattr(_algo, "local_read", None)
 AUDIBLE = _local_read is not None and list(inspect.signature(_local_read).parameters)[1] == "channels"
 """Whether the end of a run can be heard in this LangGraph; where it cannot, a step of the graph tells it."""
