@@ -83,18 +83,17 @@ clean: ## remove what the other targets made
 $(BIN)/python:
 	@scripts/make-venv $(PYTHON) $(VENV)
 
-define install
-	$(PIP) install --require-hashes --requirement $(1)
-	$(PIP) install --no-deps --no-build-isolation --editable .
-endef
+INSTALL_OURSELVES = $(PIP) install --no-deps --no-build-isolation --editable .
 
 $(VENV)/.runtime: requirements/demo.txt pyproject.toml | $(BIN)/python
-	$(call install,requirements/demo.txt)
+	$(PIP) install --require-hashes --requirement requirements/demo.txt
+	$(INSTALL_OURSELVES)
 	@touch $@
 
 # The development lock holds every pin of the demo's, so one installation serves both.
 $(VENV)/.dev: requirements/dev.txt requirements/demo.txt pyproject.toml | $(BIN)/python
-	$(call install,requirements/dev.txt)
+	scripts/install-lock $(VENV) requirements/dev.txt --compile-bytecode
+	$(INSTALL_OURSELVES)
 	@touch $(VENV)/.runtime $@
 
 $(PEERS)/node_modules/.stamp: $(wildcard $(PEERS)/package.json $(PEERS)/package-lock.json)
