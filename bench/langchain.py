@@ -1,13 +1,10 @@
-"""What LangChain agents cost on the trunk: per token, and per invocation with our middlewares.
+"""What LangChain agents cost on the trunk, per token.
 
-Tokens: the same graph on the same model, streamed bare by ``agent.astream(stream_mode="messages")``,
+The same graph on the same model, streamed bare by ``agent.astream(stream_mode="messages")``,
 by us to neutral events and to the bytes of ACP, and by the peers, which live in an environment of their
 own and are spared the way to bytes. Every ratio is to the bare stream of the same process in the same
 round, so that a busy neighbour disturbs both alike. One peer copies all it ever said for every token, so
 it gets few of them.
-
-Invocations: ``agent.ainvoke`` with a tool call, without our middlewares, with each of them alone, with all of
-them and every option off, with everything on, and with as many empty ones.
 """
 
 from __future__ import annotations
@@ -25,18 +22,10 @@ from bench.report import Result, Row, median, spread
 
 PROGRAMS = Path(__file__).parent / "programs"
 PEERS = "bench-langchain"
-TOKEN, INVOCATION = "token", "invocation"
+TOKEN = "token"
 BARE, BARE_TOO = "bare astream(messages)", "bare, where the peers live"
 EVENTS, ACP = "trunkline, to events", "trunkline, to ACP bytes"
-NONE, ON = "no middleware", "ours, all on"
-ALONE = {
-    "SessionMiddleware alone": "session",
-    "ToolMiddleware alone": "tools",
-    "PermissionMiddleware alone": "permission",
-    "ModeMiddleware alone": "modes",
-    "PlanMiddleware alone": "plan",
-}
-BUDGET, INVOCATION_BUDGET = 1.0, 1e-3
+BUDGET = 1.0
 
 
 class Case(NamedTuple):
@@ -85,13 +74,10 @@ class Measurer:
 
 def cases(quick: bool) -> dict[str, Case]:
     """Everything that is measured in a round."""
-    tokens, few, times = (200, 20, 2) if quick else (5_000, 100, 100)
+    tokens, few = (200, 20) if quick else (5_000, 100)
 
     def token(way: str, base: str, count: int = tokens, where: str = "ours") -> Case:
         return Case(where, way, count, TOKEN, base)
-
-    def invocation(way: str) -> Case:
-        return Case("middleware", way, times, INVOCATION, NONE)
 
     return {
         BARE: token("bare", BARE),
@@ -101,11 +87,6 @@ def cases(quick: bool) -> dict[str, Case]:
         "deepagents-acp 0.0.13": token("deepagents-acp", BARE_TOO, where="peers"),
         f"langchain-acp 1.10, {few} tokens": token("langchain-acp", BARE_TOO, few, "peers"),
         f"langchain-acp 1.10, {2 * few} tokens": token("langchain-acp", BARE_TOO, 2 * few, "peers"),
-        NONE: invocation("none"),
-        "5 empty middlewares": invocation("empty"),
-        "ours, all off": invocation("off"),
-        ON: invocation("on"),
-        **{name: invocation(way) for name, way in ALONE.items()},
     }
 
 
@@ -115,7 +96,6 @@ def measure(chosen: dict[str, Case], rounds: int) -> dict[str, list[float]]:
         programs = {
             "ours": Measurer(sys.executable, "langchain_tokens.py"),
             "peers": Measurer(peer_python(PEERS), "langchain_tokens.py"),
-            "middleware": Measurer(sys.executable, "langchain_invocations.py"),
         }
         for program in programs.values():
             stack.callback(program.end)
@@ -138,25 +118,10 @@ def play_rounds(
 def judge(samples: dict[str, list[float]]) -> list[str]:
     """Say which budgets are kept."""
     ratio = ratio_of(samples[ACP], samples[BARE])
-    most = max(ALONE, key=lambda name: added_by(samples, name))
     return [
         f"budget {_word(ratio <= BUDGET)}: a token to ACP takes {ratio:.2f}x of the bare stream "
         f"(at most {BUDGET}x)",
-        _judge_added(f"{most} adds the most:", added_by(samples, most)),
-        _judge_added("all of them and the callbacks add", added_by(samples, ON)),
     ]
-
-
-def _judge_added(words: str, added: float) -> str:
-    return (
-        f"budget {_word(added <= INVOCATION_BUDGET)}: {words} {added * 1e3:.2f} ms to an invocation "
-        f"(at most {INVOCATION_BUDGET * 1e3:.0f} ms)"
-    )
-
-
-def added_by(samples: dict[str, list[float]], name: str) -> float:
-    """What a case takes more than no middleware, by the smallest samples: the least disturbed ones."""
-    return min(samples[name]) - min(samples[NONE])
 
 
 def ratio_of(taken: list[float], base: list[float]) -> float:
@@ -183,14 +148,13 @@ def make_rows(chosen: dict[str, Case], samples: dict[str, list[float]]) -> list[
 
 
 def run(quick: bool = False) -> Result:
-    """Measure tokens and invocations in one run."""
+    """Measure ourselves and the peers in one run."""
     chosen = cases(quick)
     rounds = 1 if quick else 10
     samples = measure(chosen, rounds)
     return Result(
         name="langchain",
-        about=f"processor time for each of {chosen[BARE].times:,} tokens, and of "
-        f"{rounds * chosen[NONE].times:,} invocations with a tool call",
+        about=f"processor time for each of {chosen[BARE].times:,} tokens",
         rows=make_rows(chosen, samples),
         samples={**samples},
         verdicts=judge(samples),

@@ -14,6 +14,7 @@ COLUMNS = {
     "acp": {"program", "updates/s", "agent cpu us", "x of raw"},
     "agui": {"case", "over", "cpu us (min)", "x of bare"},
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
+    "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
     "idle": {"session", "KB each"},
@@ -37,7 +38,18 @@ CASES = {
         "trunkline, to ACP bytes",
         "deepagents-acp 0.0.13",
         "langchain-acp 1.10, 20 tokens",
-        "ours, all on",
+    },
+    "middleware": {
+        "no middleware",
+        "ours, every option off",
+        "our callback handler, every option off",
+        "five empty middlewares",
+        "SessionMiddleware",
+        "ToolMiddleware",
+        "PermissionMiddleware",
+        "ModeMiddleware",
+        "PlanMiddleware",
+        "all of ours, callbacks and ACP",
     },
     "replay": {"read", "open", "fold", "prime"},
     "start": {
@@ -121,7 +133,7 @@ def test_a_bench_that_does_not_exist_is_refused_with_the_list(capsys: pytest.Cap
     with pytest.raises(SystemExit) as refused:
         runner.main(["nothing"])
     assert refused.value.code == 2
-    assert "trunk, acp, langchain" in capsys.readouterr().err
+    assert "trunk, acp, langchain, middleware" in capsys.readouterr().err
 
 
 def test_a_table_has_a_line_for_every_row_under_its_headings() -> None:

@@ -1,9 +1,9 @@
 """One agent, invoked again and again: without middlewares, with empty ones, and with ours, off, on, each.
 
-An invocation is two calls of the model and one of a tool. Every line of the input names a way and how
-often; every line of the output is the processor time of all of them. What is on speaks ACP to a
-transport that drops everything, so it is the whole cost of being seen. Empty middlewares, as many as
-ours are, show what LangChain itself takes for having any.
+An invocation is two calls of the model and one of a tool. The input names the ways and how often; they take
+turns, and the output has the processor time of every invocation. What is on speaks ACP to a transport that
+drops everything, so it is the whole cost of being seen. Empty middlewares, as many as ours are, and an empty
+callback handler show what LangChain itself takes for having any.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from typing import Any
 
 from langchain import agents
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -78,6 +80,9 @@ class Nobody:
         raise AssertionError(f"nobody was to be asked for {method}")
 
 
+Make = Callable[[Nobody], tuple[Any, dict[str, Any]]]
+
+
 def make_none(client: Nobody) -> tuple[Any, dict[str, Any]]:
     """The agent as it is."""
     return _agents.create_agent(Caller(), [look_up]), {}
@@ -101,22 +106,40 @@ class Empty(AgentMiddleware[Any, Any, Any]):
         return await handler(request)
 
 
-def make_empty(client: Nobody) -> tuple[Any, dict[str, Any]]:
-    """With as many middlewares as we have, which do nothing."""
-    return _agents.create_agent(Caller(), [look_up], middleware=[Empty(number) for number in range(5)]), {}
+def make_empties(count: int) -> Make:
+    """With middlewares that do nothing."""
+
+    def make(client: Nobody) -> tuple[Any, dict[str, Any]]:
+        middleware = [Empty(number) for number in range(count)]
+        return _agents.create_agent(Caller(), [look_up], middleware=middleware), {}
+
+    return make
+
+
+class Inline(BaseCallbackHandler):
+    """What anybody's callback handler is at least, where it must not take a thread."""
+
+    run_inline = True
+
+
+def make_handled(handler: Callable[[], BaseCallbackHandler]) -> Make:
+    """With a callback handler alone."""
+
+    def make(client: Nobody) -> tuple[Any, dict[str, Any]]:
+        return _agents.create_agent(Caller(), [look_up]), {"callbacks": [handler()]}
+
+    return make
 
 
 def make_off(client: Nobody) -> tuple[Any, dict[str, Any]]:
-    """With every middleware of ours, and nothing for them to do."""
+    """With every middleware of ours that has something to turn off, and everything off."""
     middleware = [
         SessionMiddleware(emit_state_snapshots="none"),
         ToolMiddleware(emit_tool_start=False, emit_tool_results=False, handle_errors=False),
-        PermissionMiddleware({}),
         ModeMiddleware({"plain": Mode()}),
         PlanMiddleware(auto_detect_planning=False, emit_on=()),
     ]
-    handler = TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
-    return _agents.create_agent(Caller(), [look_up], middleware=middleware), {"callbacks": [handler]}
+    return _agents.create_agent(Caller(), [look_up], middleware=middleware), {}
 
 
 def make_on(client: Nobody) -> tuple[Any, dict[str, Any]]:
@@ -125,6 +148,7 @@ def make_on(client: Nobody) -> tuple[Any, dict[str, Any]]:
     return _agents.create_agent(Caller(), [look_up], middleware=line), {"callbacks": line.callbacks}
 
 
+WARM = 10
 POLICY = {"*": Rule(require_permission=False)}
 PIECES: dict[str, Callable[[], Any]] = {
     "session": lambda: SessionMiddleware(emit_state_snapshots="all"),
@@ -135,7 +159,7 @@ PIECES: dict[str, Callable[[], Any]] = {
 }
 
 
-def make_one(piece: str) -> Callable[[Nobody], tuple[Any, dict[str, Any]]]:
+def make_one(piece: str) -> Make:
     """With one of our middlewares, on, and a client that is told what there is to tell."""
 
     def make(client: Nobody) -> tuple[Any, dict[str, Any]]:
@@ -144,39 +168,70 @@ def make_one(piece: str) -> Callable[[Nobody], tuple[Any, dict[str, Any]]]:
     return make
 
 
-WAYS: dict[str, Callable[[Nobody], tuple[Any, dict[str, Any]]]] = {
+WAYS: dict[str, Make] = {
     "none": make_none,
-    "empty": make_empty,
+    "again": make_none,
+    "empty": make_empties(1),
+    "empties": make_empties(5),
+    "handler": make_handled(Inline),
+    "mute": make_handled(
+        lambda: TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
+    ),
     "off": make_off,
     "on": make_on,
     **{piece: make_one(piece) for piece in PIECES},
 }
 
 
-async def invoke(way: str, times: int) -> float:
-    """Give the seconds of processor time of so many invocations."""
-    client = Nobody()
-    agent, config = WAYS[way](client)
-    config["configurable"] = {"thread_id": "bench"}
-    given = {"messages": [{"role": "user", "content": "What is the sun?"}]}
-    whom = {"context": TrunklineContext(transport=client)} if way in PIECES else {}
-    await agent.ainvoke(given, config, **whom)
-    gc.collect()
-    began = time.process_time()
-    for _ in range(times):
-        ended = await agent.ainvoke(given, config, **whom)
+class Invoked:
+    """An agent made in one way, and its client."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.client = Nobody()
+        self.agent, self.config = WAYS[way](self.client)
+        self.config["configurable"] = {"thread_id": "bench"}
+        self.whom = {"context": TrunklineContext(transport=self.client)} if way in PIECES else {}
+        self.spent: list[float] = []
+
+    async def once(self) -> None:
+        """Invoke it, and note the processor time."""
+        given = {"messages": [{"role": "user", "content": "What is the sun?"}]}
+        began = time.process_time()
+        ended = await self.agent.ainvoke(given, self.config, **self.whom)
+        self.spent.append(time.process_time() - began)
         assert len(ended["messages"]) == 4
-    spent = time.process_time() - began
-    if way not in PIECES:
-        assert bool(client.told) == (way == "on"), "what is on tells, what is off does not"
-    return spent
+
+    def check(self) -> None:
+        """See that what is on told its client, and what is off did not."""
+        if self.way not in PIECES:
+            assert bool(self.client.told) == (self.way == "on")
+
+
+async def take_turns(ways: list[str], times: int) -> dict[str, list[float]]:
+    """Invoke all agents in turn; give the seconds of processor time of every invocation."""
+    agents = [Invoked(way) for way in ways]
+    for _ in range(WARM):
+        for agent in agents:
+            await agent.once()
+    for agent in agents:
+        agent.spent.clear()
+    gc.collect()
+    gc.freeze()
+    chance = random.Random(times)
+    for _ in range(times):
+        # In another order each time: whoever comes before leaves caches and threads as they are.
+        for agent in chance.sample(agents, len(agents)):
+            await agent.once()
+    for agent in agents:
+        agent.check()
+    return {agent.way: agent.spent for agent in agents}
 
 
 def main() -> None:
-    """Measure what is asked for, for as long as somebody asks."""
-    for line in sys.stdin:
-        way, times = line.split()
-        print(json.dumps(asyncio.run(invoke(way, int(times)))), flush=True)
+    """Measure what is asked for."""
+    ways, times = sys.stdin.read().split()
+    print(json.dumps(asyncio.run(take_turns(ways.split(","), int(times)))))
 
 
 if __name__ == "__main__":
