@@ -63,9 +63,9 @@ class Played(NamedTuple):
         """What a client saw of a scenario's session, and what it should have seen."""
         kept = self.stage.conversation(self.live["sessions"][name])
         loose = {call_id for call_id, call in kept.calls.items() if call.message_id is None}
-        return heard_view(report["steps"][name]["heard"], loose=loose), kept_view(
-            kept, notices=self.notices, **shown
-        )
+        told = report["steps"][name]
+        heard = [item for item in told["heard"] if item not in in_words(told)]
+        return heard_view(heard, loose=loose), kept_view(kept, notices=self.notices, **shown)
 
 
 class ClientContract:
@@ -123,6 +123,12 @@ class ClientContract:
             seen, kept = played.views(name, played.again, person=True)
             assert "error" not in played.again["steps"][name], name
             assert seen == kept, name
+
+    def test_a_load_without_forms_tells_what_was_asked_and_answered(self, played: Played) -> None:
+        question, answer = in_words(played.again["steps"]["/form"])
+        assert question["update"]["content"]["text"].startswith("Please order a T-shirt.\n\n- `name`")
+        assert answer["update"]["sessionUpdate"] == "user_message_chunk"
+        assert answer["update"]["content"]["text"] == "name: Ada\ncolour: red\ncopies: 2\ngift: Yes"
 
     def test_every_turn_ends_with_its_stop_reason(self, played: Played) -> None:
         steps: dict[str, Told] = played.live["steps"]
@@ -218,7 +224,7 @@ class ClientContract:
         told = stage.play(
             [
                 stage.new("s"),
-                *(stage.prompt(text, "s", text) for text in ("/form", "/link", "/terminal")),
+                *(stage.prompt(text, "s", text) for text in ("/form", "decline", "/link", "/terminal")),
                 stage.prompt("/edit", "s", "/edit", answers=["allow_once"]),
             ],
             capabilities={},
@@ -230,6 +236,7 @@ class ClientContract:
             if "method" in item and name != "/edit"
         ]
         assert asked == []
+        assert said_in(told["decline"]) == "No order, then."
         (permission,) = requests(told["/edit"], "session/request_permission")
         assert "trunkline:edit" not in {option["optionId"] for option in permission["options"]}
         assert (stage.cwd / "hello.txt").read_text(encoding="utf-8") == "hello\n"
@@ -237,6 +244,50 @@ class ClientContract:
         assert call["content"] == [
             {"type": "content", "content": {"type": "text", "text": "line 1\nline 2\nline 3\n"}}
         ]
+
+    def test_a_client_without_forms_answers_a_graph_by_its_next_messages_also_after_a_crash(
+        self, stage: Stage
+    ) -> None:
+        target = f"{Path(__file__).parent / 'graph.py'}:agent"
+        first = stage.play(
+            [stage.new("s"), stage.prompt("name", "s", "hello")], target=target, capabilities={}, kill=True
+        )
+        session = first["sessions"]["s"]
+        again = stage.play(
+            [stage.open("load", "load", session), stage.prompt("town", session, "Ada")],
+            target=target,
+            capabilities={},
+            kill=True,
+        )
+        last = stage.play(
+            [
+                stage.open("load", "load", session),
+                stage.prompt("drink", session, "London", answers=["tea"]),
+                stage.open("load", "whole", session),
+            ],
+            target=target,
+            capabilities={},
+        )
+        how = "Your next message is the answer. To decline, write `decline`."
+        for step, question in (
+            (first["steps"]["name"], "What is your name?"),
+            (again["steps"]["load"], "What is your name?"),
+            (again["steps"]["town"], "Where do you live?\nhint: A town will do."),
+            (last["steps"]["load"], "Where do you live?\nhint: A town will do."),
+        ):
+            assert said_in(step).endswith(f"{question}\n\n{how}")
+        drink = last["steps"]["drink"]
+        assert said_in(drink) == "Ada of London. Here is your tea."
+        assert drink["result"]["stopReason"] == "end_turn"
+        (asked,) = requests(drink, "session/request_permission")
+        assert [option["name"] for option in asked["options"]] == ["tea", "coffee", "Decline"]
+        (card,) = heard_view(drink["heard"])["calls"].values()
+        assert (card["title"], card["status"]) == ("Tea or coffee?", "completed")
+        assert [item["update"]["content"]["text"].strip() for item in in_words(last["steps"]["whole"])] == [
+            "What is your name?", "Ada", "Where do you live?\nhint: A town will do.", "London",
+        ]  # fmt: skip
+        (turn,) = stage.conversation(session).turns
+        assert turn.status == "finished", "it was one turn all the time"
 
     def test_files_are_read_and_written_through_the_editor(self, stage: Stage) -> None:
         here = Path(__file__).parent / "agents.py"
@@ -394,3 +445,18 @@ def chunks(step: Told) -> list[Told]:
     """The pieces of messages that were heard."""
     updates = [item["update"] for item in step["heard"] if "update" in item]
     return [update for update in updates if update["sessionUpdate"].endswith("_chunk")]
+
+
+def said_in(step: Told) -> str:
+    """What the agent said."""
+    said = [update for update in chunks(step) if update["sessionUpdate"] == "agent_message_chunk"]
+    return "".join(update["content"]["text"] for update in said)
+
+
+def in_words(step: Told) -> list[Told]:
+    """What was heard of questions that a client without forms is told in words, and of their answers."""
+    return [
+        item
+        for item in step["heard"]
+        if str(item.get("update", {}).get("messageId")).endswith((".question", ".answer"))
+    ]

@@ -57,8 +57,9 @@ class Stage:
         target: str = "demo",
         capabilities: Told = ABLE,
         files: dict[str, str] | None = None,
+        kill: bool = False,
     ) -> Told:
-        """Let a client carry out the steps and give its report."""
+        """Let a client carry out the steps and give its report; ``kill`` ends the agent with SIGKILL then."""
         plan = {
             "agent": [sys.executable, "-m", "trunkline", "acp", target],
             "env": self.environment,
@@ -66,6 +67,7 @@ class Stage:
             "seconds": SECONDS,
             "capabilities": capabilities,
             "files": files or {},
+            "kill": kill,
             "steps": list(steps),
         }
         done = subprocess.run(

@@ -37,6 +37,8 @@ async def play(kind: str, driver: list[str], plan: dict[str, Any]) -> int:
     plan |= {"url": f"{kind}://127.0.0.1:{listener.getsockname()[1]}/acp", "token": TOKEN}
     playing = await asyncio.create_subprocess_exec(*driver, stdin=asyncio.subprocess.PIPE)
     await playing.communicate(json.dumps(plan).encode())
+    if plan.get("kill"):
+        os._exit(playing.returncode or 0)  # As abrupt as a kill, and its exit status tells of the driver.
     server.should_exit = True
     await serving
     return playing.returncode or 0

@@ -162,11 +162,26 @@ async def test_forms_and_links_are_elicited() -> None:
 
 async def test_a_client_without_forms_declines_them() -> None:
     voice = voice_on(RecordingTransport())
-    form = Form(fields={"type": "object", "properties": {}})
+    form = Form(fields={"type": "object", "properties": {"name": {"type": "string"}}})
     answered = await soon(voice.ask(form))
     assert (answered.outcome, answered.reason) == ("declined", "the client cannot show forms")
     call = await soon(voice.ask(ClientCall(call_id="c1", name="x")))
     assert call.outcome == "declined"
+
+
+async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
+    transport = RecordingTransport(permissions=["true"])
+    voice = voice_on(transport)
+    form = Form(message="Go on?", fields={"type": "object", "properties": {"answer": {"type": "boolean"}}})
+    assert (await soon(voice.ask(form))).content == {"answer": True}
+    (asked,) = transport.requested
+    assert [option["name"] for option in asked.params["options"]] == ["Yes", "No", "Decline"]
+    card = asked.params["toolCall"]["toolCallId"]
+    shown = [item.params["update"] for item in transport.emitted]
+    assert [(one["sessionUpdate"], one["toolCallId"], one["status"]) for one in shown] == [
+        ("tool_call", card, "pending"),
+        ("tool_call_update", card, "completed"),
+    ]
 
 
 @pytest.mark.parametrize(

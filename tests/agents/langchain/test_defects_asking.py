@@ -115,12 +115,31 @@ async def test_deepagents_acp_9_a_free_interrupt_is_a_form_in_the_editor() -> No
     assert ended["stopReason"] == "end_turn"
 
 
-async def test_deepagents_acp_9_an_editor_without_forms_declines_and_the_turn_goes_on() -> None:
+@pytest.mark.parametrize(
+    ("reply", "heard"), [("Red, of course", "Red, of course"), ("decline", "The user declined to answer.")]
+)
+async def test_deepagents_acp_9_in_an_editor_without_forms_the_next_message_is_the_answer(
+    reply: str, heard: str
+) -> None:
     agent, _ = agent_for(asking("Which colour?", InMemorySaver()))
     async with world(agent) as hub, editing(hub) as editor:
-        ended = await editor.prompt(await editor.open(), "go")
-    assert editor.text == "You said 'The user declined to answer.'."
-    assert ended["stopReason"] == "end_turn"
+        session = await editor.open()
+        asked = await editor.prompt(session, "go")
+        assert editor.text.startswith("Which colour?")
+        editor.log.clear()
+        ended = await editor.prompt(session, reply)
+    assert editor.text == f"You said {heard!r}."
+    assert (asked["stopReason"], ended["stopReason"]) == ("end_turn", "end_turn")
+
+
+async def test_deepagents_acp_9_options_are_buttons_in_an_editor_without_forms() -> None:
+    agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
+    async with world(agent) as hub, editing(hub) as editor:
+        editor.permit("no")
+        await editor.prompt(await editor.open(), "go")
+        (asked,) = editor.asked(PERMIT)
+    assert [option["name"] for option in asked["options"]] == ["yes", "no", "Decline"]
+    assert editor.text == "You said 'no'."
 
 
 # -- deepagents-acp 12: a cancel waits for the tool, and for the answer to an open dialog ----------------

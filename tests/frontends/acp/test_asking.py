@@ -13,6 +13,7 @@ from tests.worlds import soon, until, world
 
 from trunkline.commands import Answer, Prompt
 from trunkline.context import TurnContext
+from trunkline.questions import Form
 from trunkline.testing import ScriptedAgent
 
 ORDER = {"name": "A", "colour": "red"}
@@ -202,14 +203,78 @@ async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
         assert words in editor.text
 
 
-@pytest.mark.parametrize(
-    ("scenario", "words"), [("form", "No order"), ("link", "not confirmed"), ("client-tool", "gave nothing")]
-)
+@pytest.mark.parametrize(("scenario", "words"), [("link", "not confirmed"), ("client-tool", "gave nothing")])
 async def test_what_a_client_cannot_be_asked_is_declined_for_it(scenario: str, words: str) -> None:
     async with world(ScriptedAgent()) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), f"/{scenario}")
         assert words in editor.text
         assert editor.asked("elicitation/create") == []
+
+
+# -- choices for clients without forms -------------------------------------------------------------
+
+SIZES: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "integer", "enum": [1, 2]},
+        "gift": {"type": "boolean", "default": True},
+    },
+    "required": ["size"],
+}
+
+
+async def size(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    """Ask for a size, on the card of a call or on none."""
+    call_id = ctx.start_call("order") if prompt.text == "on a card" else None
+    answered = await ctx.ask(Form(message="Which size?", fields=SIZES, call_id=call_id))
+    yield f"{answered.outcome} {answered.content} {answered.reason}"
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("2", "accepted {'size': 2, 'gift': True} None"),
+        ("trunkline:decline", "declined None the person declined"),
+        ("3", "declined None the client gave an option '3' that was not on offer"),
+    ],
+)
+async def test_a_choice_is_a_permission_where_there_are_no_forms(option: str, words: str) -> None:
+    async with world(size) as hub, editing(hub) as editor:
+        editor.permit(option)
+        assert (await editor.prompt(await editor.open(), "go"))["stopReason"] == "end_turn"
+        (asked,) = editor.asked("session/request_permission")
+        assert asked["options"] == [
+            {"optionId": "1", "name": "1", "kind": "allow_once"},
+            {"optionId": "2", "name": "2", "kind": "allow_once"},
+            {"optionId": "trunkline:decline", "name": "Decline", "kind": "reject_once"},
+        ]
+        (card,) = editor.updates("tool_call")
+        assert asked["toolCall"]["toolCallId"] == card["toolCallId"]
+        assert (asked["toolCall"]["title"], card["title"]) == ("Which size?", "Which size?")
+        (ended,) = editor.updates("tool_call_update")
+        assert ended["status"] == ("completed" if option == "2" else "failed")
+        assert editor.heard().index("tool_call") < editor.heard().index("session/request_permission")
+        assert editor.text == words
+
+
+async def test_a_choice_of_a_call_is_asked_on_its_own_card() -> None:
+    async with world(size) as hub, editing(hub) as editor:
+        editor.permit("1")
+        await editor.prompt(await editor.open(), "on a card")
+        (asked,) = editor.asked("session/request_permission")
+        (card,) = editor.updates("tool_call")
+        assert asked["toolCall"]["toolCallId"] == card["toolCallId"]
+        assert asked["toolCall"]["content"][-1]["content"]["text"] == "Which size?"
+        assert editor.text.startswith("accepted {'size': 1")
+
+
+@pytest.mark.parametrize("answer", ["cancelled", "perhaps"])
+async def test_a_choice_may_be_cancelled_or_misunderstood(answer: str) -> None:
+    async with world(size) as hub, editing(hub) as editor:
+        editor.answers["session/request_permission"] = lambda params: {"outcome": {"outcome": answer}}
+        ended = await editor.prompt(await editor.open(), "go")
+        assert ended["stopReason"] == ("cancelled" if answer == "cancelled" else "end_turn")
+        assert ("does not know" in editor.text) is (answer == "perhaps")
 
 
 @pytest.mark.parametrize("content", [[1], "x", 7])

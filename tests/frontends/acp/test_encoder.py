@@ -20,7 +20,8 @@ from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, T
 from trunkline.cursor import Entry
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode, wire
-from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Withdraw
+from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Pause, Withdraw
+from trunkline.frontends.acp.words import put_in_words
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.questions import Form, Link, Permission, default_options
@@ -85,6 +86,7 @@ SWITCH_SHOWN = {
     "id": "loud", "name": "Loud", "type": "boolean", "currentValue": True, "category": "other",
 }  # fmt: skip
 ASKED = ev.Asked(question_id="q1", question=Form(message="?", fields={}))
+ANSWERED = ev.Answered(question_id="q1", outcome="accepted")
 LINK = {"type": "resource_link"}
 UPDATE = {"sessionUpdate": "tool_call_update"}
 DONE = ev.PlanEntry(content="b", status="completed", priority="high")
@@ -137,7 +139,8 @@ EXACT: list[tuple[Sequence[ev.Event], list[Any]]] = [
     ),
     ([ev.TerminalOutput(terminal_id="x", data="shown by nobody")], []),
     ([ASKED], [Ask(ASKED)]),
-    ([ASKED, ev.Answered(question_id="q1", outcome="accepted")], [Ask(ASKED), Withdraw("q1")]),
+    ([ASKED, ANSWERED], [Ask(ASKED), Withdraw(ANSWERED)]),
+    ([ASKED, ev.TurnSuspended(question_ids=("q1",))], [Ask(ASKED)]),
     ([ev.Answered(question_id="q0", outcome="accepted")], []),
     ([FINISHED], [End(FINISHED)]),
     ([FAILED], [End(FAILED)]),
@@ -222,7 +225,6 @@ def test_every_event_is_either_carried_or_named_as_lost() -> None:
 
 LOST: list[ev.Event] = [
     ev.TurnStarted(turn_id="t1"),
-    ev.TurnSuspended(),
     ev.TurnResumed(),
     ev.PromptQueued(prompt_id="p"),
     ev.PromptDropped(prompt_id="p"),
@@ -327,7 +329,7 @@ def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        (Form(message="Which size?", fields={"type": "object", "properties": {}}), "Which size?"),
+        (Form(message="Which size?", fields={"type": "object", "properties": {"x": {}}}), "Which size?"),
         (Link(message="Log in", url="https://example.com"), "Log in https://example.com"),
     ],
 )
@@ -338,7 +340,105 @@ def test_a_question_that_a_client_cannot_show_is_at_least_told(question: Any, wo
     assert told["content"]["text"] == f"The agent asks what this editor cannot show: {words}\n"
     assert isinstance(ask, Ask)
     assert len(outs(asked, client={"elicitation": {"form": {}, "url": {}}})) == 1
-    assert len(outs(asked, client={}, replay=True)) == 1, "what was asked once is no news"
+    assert all(isinstance(out, Ask) for out in outs(asked, client={}, replay=True)), "it is no news"
+
+
+# -- forms for clients that have none --------------------------------------------------------------
+
+NAME = Form(message="Your name?", fields={"type": "object", "properties": {"x": {"type": "string"}}})
+SIZE = Form(message="Which size?", fields={"type": "object", "properties": {"x": {"enum": ["S", "L"]}}})
+
+
+def asked(question: Any, question_id: str = "q1") -> ev.Asked:
+    return ev.Asked(turn_id="t", question_id=question_id, question=question)
+
+
+def suspended(*question_ids: str) -> ev.TurnSuspended:
+    return ev.TurnSuspended(turn_id="t", question_ids=question_ids)
+
+
+def test_a_choice_has_a_card_of_its_own_that_ends_with_its_answer() -> None:
+    took = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "L"})
+    (card, ask, done, withdraw) = outs(asked(SIZE), took, client={})
+    assert card == {
+        "sessionUpdate": "tool_call", "toolCallId": "q1.choice", "title": "Which size?", "name": "question",
+        "kind": "other", "status": "pending",
+    }  # fmt: skip
+    shown = {"toolCallId": "q1.choice", "title": "Which size?", "kind": "other", "status": "pending"}
+    assert ask == Ask(asked(SIZE), shown)
+    content = [{"type": "content", "content": words("L")}]
+    assert done == {**UPDATE, "toolCallId": "q1.choice", "status": "completed", "content": content}
+    assert withdraw == Withdraw(took)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [("declined", "Denied: no"), ("expired", "Cancelled: no"), ("cancelled", "Cancelled: no")],
+)
+def test_a_choice_that_nobody_makes_is_a_failed_card(outcome: Any, words: str) -> None:
+    no = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, reason="no")
+    done = outs(asked(SIZE), no, client={})[2]
+    assert (done["status"], shown_text(done)) == ("failed", words)
+
+
+def test_a_choice_that_takes_many_words_has_them_on_its_card() -> None:
+    long = msgspec.structs.replace(SIZE, message="Which size?\nL is for tall people.")
+    (card, told, ask) = outs(asked(long), client={})
+    assert card["title"] == "Which size?"
+    assert shown_text(told) == "Which size?\nL is for tall people."
+    assert ask.call["content"] == told["content"]
+    done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={})
+    silent = msgspec.structs.replace(SIZE, message="", fields={})
+    (card, _, over, _) = outs(asked(silent), done, client={})
+    assert card["title"] == "The agent asks"
+    assert over == {**UPDATE, "toolCallId": "q1.choice", "status": "completed"}
+
+
+def test_a_choice_of_a_call_is_asked_on_its_card() -> None:
+    own = msgspec.structs.replace(SIZE, call_id="c1")
+    done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "L"})
+    (called, ask, withdraw) = outs(CALL, asked(own), done, client={})
+    assert (called, ask.call["toolCallId"], withdraw) == (CALLED, "c1", Withdraw(done))
+
+
+def test_a_form_is_put_in_words_once_the_turn_is_quiet() -> None:
+    said = outs(asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, replies=True)
+    (told, pause, again) = said
+    assert told == chunk("agent_message_chunk", words(put_in_words(NAME)), messageId="q1.question")
+    assert [pause, again] == [Pause(asked(NAME))] * 2
+    after = outs(ev.Text(message_id="m", delta="x"), asked(NAME), suspended("q1"), client={}, replies=True)
+    assert after[1]["content"]["text"].startswith("\n\nYour name?"), "clients may know no message ids"
+
+
+def test_several_forms_are_put_in_words_one_after_the_other() -> None:
+    first = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
+    both = (asked(NAME), asked(NAME, "q2"), suspended("q1", "q2"), first, suspended("q2"))
+    pauses = [out.asked.question_id for out in outs(*both, client={}, replies=True) if isinstance(out, Pause)]
+    assert pauses == ["q1", "q2"]
+
+
+def test_what_a_request_waits_for_comes_first() -> None:
+    said = outs(asked(NAME), asked(SIZE, "q2"), suspended("q1", "q2"), client={}, replies=True)
+    assert [type(out) for out in said] == [dict, Ask]
+
+
+def test_a_replay_tells_what_was_asked_in_words_and_what_the_person_said() -> None:
+    def told(outcome: Any, content: Any = None) -> list[tuple[str, str]]:
+        answer = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, content=content)
+        said = outs(asked(NAME), suspended("q1"), answer, client={}, replay=True)
+        return [(out["messageId"], out["content"]["text"]) for out in said if isinstance(out, dict)]
+
+    question = ("q1.question", "Your name?")
+    assert told("accepted", {"x": "Ada"}) == [question, ("q1.answer", "Ada")]
+    assert told("declined") == [question, ("q1.answer", "decline")]
+    assert told("expired") == [question]
+
+
+def test_a_client_with_forms_is_told_nothing_in_words() -> None:
+    answer = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
+    for options in ({"replies": True}, {"replay": True}):
+        said = outs(asked(NAME), suspended("q1"), answer, client=ABLE, **options)
+        assert said == [Ask(asked(NAME)), Withdraw(answer)]
 
 
 def test_each_ability_opens_its_own_door_only() -> None:

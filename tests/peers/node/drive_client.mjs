@@ -127,6 +127,7 @@ const report = await client.connectWith(connect(), async (agent) => {
   });
   const steps = {};
   for (const step of plan.steps) steps[step.name] = await carryOut(agent, step);
+  if (plan.kill) child?.kill("SIGKILL");
   return { greeting, sessions: names, steps, files };
 });
 child?.stdin.end();

@@ -182,7 +182,7 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
             cwd=plan["cwd"],
             use_unstable_protocol=True,
             transport_kwargs={"stderr": None},
-        ) as (conn, _),
+        ) as (conn, process),
     ):
         greeting = await conn.initialize(
             protocol_version=acp.PROTOCOL_VERSION,
@@ -191,6 +191,8 @@ async def play(plan: dict[str, Any]) -> dict[str, Any]:
         )
         names: dict[str, str] = {}
         steps = {step["name"]: await carry_out(client, step, names) for step in plan["steps"]}
+        if plan.get("kill"):
+            process.kill()
     return {"greeting": dump(greeting), "sessions": names, "steps": steps, "files": client.files}
 
 

@@ -1,8 +1,9 @@
 """Questions over ACP: each is a request to the client at once, and its answer settles it.
 
 A permission is answered by option, never by silence. ``cancelled`` from a client means that the
-turn was cancelled. A client that cannot show a form or a link declines it, and so does one that
-answers with an error: the agent learns why, and its turn goes on.
+turn was cancelled. A form is a permission too where the client has no forms and one choice is all it
+wants. What a client cannot be asked it declines, and so does one that answers with an error: the agent
+learns why, and its turn goes on.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
 from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.calls import CallView
+from trunkline.frontends.acp.choices import Button, buttons_for, card_for
 from trunkline.frontends.acp.connection import Connection
-from trunkline.frontends.acp.encoder import Ask
+from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.lossless import decode
 from trunkline.jsonrpc import RpcError
 from trunkline.questions import Form, Link, Permission
@@ -28,7 +31,9 @@ __all__ = ["Asker"]
 log = logging.getLogger("trunkline.acp")
 
 _EDIT = "trunkline:edit"
+_DECLINE = "trunkline:decline"
 _BY = "acp"
+_NO_FORMS = "the client cannot show forms"
 
 
 class Asker:
@@ -38,7 +43,7 @@ class Asker:
         """Ask a client with these capabilities."""
         self._connection = connection
         self._session = session
-        self._forms = client.elicitation is not None and client.elicitation.form is not None
+        self._forms = can_show_forms(client)
         self._links = client.elicitation is not None and client.elicitation.url is not None
         self._open: dict[str, int] = {}
 
@@ -55,7 +60,7 @@ class Asker:
             if isinstance(question, Permission):
                 answer = await self._permission(ask, question)
             elif isinstance(question, Form):
-                answer = await self._form(ask.asked, question)
+                answer = await self._form(ask, question)
             elif isinstance(question, Link):
                 answer = await self._link(ask.asked, question)
             else:
@@ -99,17 +104,24 @@ class Asker:
             "options": options,
         }
         while True:
-            result = await self._request(asked, "session/request_permission", params)
-            outcome = decode(wire.RequestPermissionResponse, result).outcome
-            if isinstance(outcome, wire.CancelledPermissionOutcome):
-                return Answer(question_id=asked.question_id, outcome="cancelled", by=_BY)
-            if not isinstance(outcome, wire.SelectedPermissionOutcome):
-                return self._declined(asked, "the client gave an outcome that ACP does not know")
-            if outcome.option_id != _EDIT:
-                return Answer(question_id=asked.question_id, option_id=outcome.option_id, by=_BY)
+            selected = await self._select(asked, params)
+            if isinstance(selected, Answer):
+                return selected
+            if selected != _EDIT:
+                return Answer(question_id=asked.question_id, option_id=selected, by=_BY)
             edited = await self._edit(asked, cast("dict[str, Any]", given))
             if edited is not None:
                 return Answer(question_id=asked.question_id, option_id=once, input=edited, by=_BY)
+
+    async def _select(self, asked: ev.Asked, params: dict[str, Any]) -> str | Answer:
+        """Let the person select an option; an answer at once when they did not."""
+        result = await self._request(asked, "session/request_permission", params)
+        outcome = decode(wire.RequestPermissionResponse, result).outcome
+        if isinstance(outcome, wire.CancelledPermissionOutcome):
+            return Answer(question_id=asked.question_id, outcome="cancelled", by=_BY)
+        if not isinstance(outcome, wire.SelectedPermissionOutcome):
+            return self._declined(asked, "the client gave an outcome that ACP does not know")
+        return outcome.option_id
 
     async def _edit(self, asked: ev.Asked, given: dict[str, Any]) -> dict[str, Any] | None:
         """Let the person edit the arguments in a form; None when they change their mind."""
@@ -130,12 +142,37 @@ class Asker:
 
     # -- forms and links ---------------------------------------------------------------------------
 
-    async def _form(self, asked: ev.Asked, question: Form) -> Answer:
+    async def _form(self, ask: Ask, question: Form) -> Answer:
+        asked = ask.asked
         if not self._forms:
-            return self._declined(asked, "the client cannot show forms")
+            buttons = buttons_for(question)
+            return await self._choice(ask, question, buttons) if buttons else self._declined(asked, _NO_FORMS)
         content = await self._elicit(asked, question.message, question.fields)
         if content is None:
             return self._declined(asked, "the person declined")
+        return Answer(question_id=asked.question_id, outcome="accepted", content=content, by=_BY)
+
+    async def _choice(self, ask: Ask, question: Form, buttons: list[Button]) -> Answer:
+        """Let the person press a button, as for a permission, and fill in the form with what it means."""
+        asked = ask.asked
+        options = [{"optionId": one.option_id, "name": one.name, "kind": "allow_once"} for one in buttons]
+        options.append({"optionId": _DECLINE, "name": "Decline", "kind": "reject_once"})
+        if question.call_id is None:
+            call = ask.call or CallView(card_for(asked), (), {}).describe()
+        else:
+            # The card is the call's own, which does not tell what is asked.
+            told = {"type": "content", "content": {"type": "text", "text": question.message}}
+            call: dict[str, Any] = dict(ask.call or {"toolCallId": question.call_id})
+            call["content"] = [*call.get("content", ()), told]
+        params = {"sessionId": self._session.session_id, "toolCall": call, "options": options}
+        selected = await self._select(asked, params)
+        if isinstance(selected, Answer):
+            return selected
+        if selected == _DECLINE:
+            return self._declined(asked, "the person declined")
+        content = next((one.content for one in buttons if one.option_id == selected), None)
+        if content is None:
+            return self._declined(asked, f"the client gave an option {selected!r} that was not on offer")
         return Answer(question_id=asked.question_id, outcome="accepted", content=content, by=_BY)
 
     async def _elicit(self, asked: ev.Asked, message: str, schema: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,8 +1,9 @@
-"""The ACP encoder: neutral events to lines of JSON-RPC, and to the three things a shell must do.
+"""The ACP encoder: neutral events to lines of JSON-RPC, and to the four things a shell must do.
 
-A line is a ``session/update`` notification, ready to be written. ``Ask``, ``Withdraw`` and ``End``
-are for the endpoint: a question becomes a request to the client, one that was answered elsewhere is
-taken back, and the end of the turn answers the client's own request.
+A line is a ``session/update`` notification, ready to be written. ``Ask``, ``Withdraw``, ``Pause`` and
+``End`` are for the endpoint: a question becomes a request to the client, one that was answered elsewhere
+is taken back, one that the person's next message answers ends the client's own request, and so does the
+end of the turn.
 
 ACP v1's update union is closed, so what it has no variant for goes nowhere; ``LOSSES`` says why.
 """
@@ -10,7 +11,7 @@ ACP v1's update union is closed, so what it has no variant for goes nowhere; ``L
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar, Union, cast
 
 import msgspec
 from orjson import dumps
@@ -22,10 +23,12 @@ from trunkline.events import Text
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.blocks import block_to_wire
 from trunkline.frontends.acp.calls import CallView
+from trunkline.frontends.acp.choices import buttons_for, card_for
 from trunkline.frontends.acp.config import mode_option, options_to_wire
-from trunkline.questions import Form, Link
+from trunkline.frontends.acp.words import DECLINE, describe_form, put_in_words, write_reply
+from trunkline.questions import Form, Link, Question
 
-__all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Withdraw"]
+__all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Pause", "Withdraw", "can_show_forms", "is_spoken"]
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -38,7 +41,13 @@ class Ask(msgspec.Struct, frozen=True):
 class Withdraw(msgspec.Struct, frozen=True):
     """A question was settled: take an open request back."""
 
-    question_id: str
+    answered: ev.Answered
+
+
+class Pause(msgspec.Struct, frozen=True):
+    """The turn waits for the person's next message: answer the prompt, and take the next one for this."""
+
+    asked: ev.Asked
 
 
 class End(msgspec.Struct, frozen=True):
@@ -47,11 +56,10 @@ class End(msgspec.Struct, frozen=True):
     terminal: ev.TurnFinished | ev.TurnFailed
 
 
-Out = Union[bytes, Ask, Withdraw, End]
+Out = Union[bytes, Ask, Withdraw, Pause, End]
 
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the prompt itself is the start",
-    ev.TurnSuspended: "the open request shows it",
     ev.TurnResumed: "the next update shows it",
     ev.PromptQueued: "a second prompt is refused (-32600)",
     ev.PromptDropped: "a second prompt is refused (-32600)",
@@ -88,26 +96,33 @@ class AcpEncoder:
         terminals: Collection[str] = (),
         replay: bool = False,
         turns_only: bool = False,
+        replies: bool = False,
     ) -> None:
         """Speak to a client with these capabilities.
 
         ``terminals`` are those the client runs itself; ``replay`` shows the person's messages too;
-        ``turns_only`` leaves out what belongs to no turn, because someone else tells it.
+        ``turns_only`` leaves out what belongs to no turn, because someone else tells it; with
+        ``replies`` a question that the client cannot show is put in words, for the next message to answer.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
         session = client.session if client is not None else None
         self._notices = session is not None and session.notices is not None
         self._compaction = session is not None and session.compaction is not None
-        self._elicitation = (client.elicitation or wire.ElicitationCapabilities()) if client else None
+        self._forms = client is None or can_show_forms(client)
+        self._links = client is None or (
+            client.elicitation is not None and client.elicitation.url is not None
+        )
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
         self._terminals = terminals
         self._replay = replay
         self._turns_only = turns_only
+        self._replies = replies
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
-        self._asked: set[str] = set()
+        self._asked: dict[str, ev.Asked] = {}
+        self._put: str | None = None
         self._mode: Any = None
         # The start of a text line, up to the text itself, for the message that is being said.
         self._prefix = b""
@@ -234,19 +249,40 @@ class AcpEncoder:
     # -- asking and ending -------------------------------------------------------------------------
 
     def _ask(self, event: ev.Asked, at: float) -> list[Out]:
-        self._asked.add(event.question_id)
-        view = self._calls.get(getattr(event.question, "call_id", None) or "")
+        self._asked[event.question_id] = event
+        question = event.question
+        said = self._flush()
+        if not self._forms and isinstance(question, Form):
+            if not is_spoken(question):
+                if question.call_id is None:
+                    said += self._show_card(event, at)
+            elif self._replies or self._replay:
+                return said
+        call_id: str | None = getattr(question, "call_id", None)
+        view = self._calls.get(card_for(event).call_id if call_id is None else call_id)
         ask = Ask(event, view.describe() if view is not None else None)
-        return [*self._flush(), *self._untold(event), ask]
+        return [*said, *self._untold(event), ask]
+
+    def _show_card(self, event: ev.Asked, at: float) -> list[Out]:
+        """Show a call for a choice that belongs to none, with all that is asked."""
+        call = card_for(event)
+        said = self._call(call, at)
+        message = event.question.message.strip()
+        if message and message != call.title:
+            about = (TextBlock(text=message),)
+            said += self._update(
+                ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, call_id=call.call_id, content=about), at
+            )
+        return said
 
     def _untold(self, event: ev.Asked) -> list[Out]:
         """Tell what was asked to a client that cannot show it, and whose person declines unasked."""
         question = event.question
-        if self._elicitation is None or self._replay:
+        if self._replay:
             return []
-        if isinstance(question, Form) and self._elicitation.form is None:
+        if isinstance(question, Form) and not self._forms and is_spoken(question):
             words = question.message
-        elif isinstance(question, Link) and self._elicitation.url is None:
+        elif isinstance(question, Link) and not self._links:
             words = f"{question.message} {question.url}".strip()
         else:
             return []
@@ -255,11 +291,56 @@ class AcpEncoder:
             ev.Notice(turn_id=event.turn_id, title=title, description=words, severity="warning"), 0
         )
 
-    def _answered(self, event: ev.Answered, at: float) -> list[Out]:
-        if event.question_id not in self._asked:
+    def _suspended(self, event: ev.TurnSuspended, at: float) -> list[Out]:
+        """Put a question in words once the turn is quiet, and nothing else is open; one after the other."""
+        if not self._replies or self._forms:
             return []
-        self._asked.discard(event.question_id)
-        return [Withdraw(event.question_id)]
+        waits = [asked for name in event.question_ids if (asked := self._asked.get(name)) is not None]
+        if not waits or not all(is_spoken(asked.question) for asked in waits):
+            return []
+        said, asked = self._flush(), waits[0]
+        if self._put != asked.question_id:
+            self._put = asked.question_id
+            said += self._words(asked, put_in_words(cast("Form", asked.question)))
+        return [*said, Pause(asked)]
+
+    def _words(self, asked: ev.Asked, words: str) -> list[Out]:
+        name = f"{asked.question_id}.question"
+        # A client that knows no message ids would show it as the end of what was said before.
+        before = "\n\n" if self._message_id is not None else ""
+        return self._piece(ev.Text(turn_id=asked.turn_id, message_id=name, delta=before + words))
+
+    def _answered(self, event: ev.Answered, at: float) -> list[Out]:
+        asked = self._asked.pop(event.question_id, None)
+        if asked is None:
+            return []
+        said: list[Out] = []
+        if isinstance(asked.question, Form) and not self._forms:
+            said += self._show_answer(asked, asked.question, event, at)
+        return [*said, Withdraw(event)]
+
+    def _show_answer(self, asked: ev.Asked, form: Form, event: ev.Answered, at: float) -> list[Out]:
+        """Show the answer to a form that was a choice; to one that was put in words, if it is a replay."""
+        reply = write_reply(form, event.content) if event.outcome == "accepted" else None
+        card_id = card_for(asked).call_id
+        if card_id in self._calls:
+            told = ev.ToolUpdate(turn_id=asked.turn_id, lane=asked.lane, call_id=card_id, status="completed")
+            if reply is None:
+                refusal = "denied" if event.outcome == "declined" else "cancelled"
+                told = msgspec.structs.replace(told, status=refusal, reason=event.reason)
+            elif reply:
+                told = msgspec.structs.replace(told, content=(TextBlock(text=reply),))
+            return self._update(told, at)
+        if not self._replay or not is_spoken(form):
+            return []
+        said = self._words(asked, describe_form(form))
+        if reply is None and event.outcome == "declined":
+            reply = DECLINE
+        if reply:
+            words = TextBlock(text=reply)
+            name = f"{asked.question_id}.answer"
+            said += self._user(ev.UserMessage(turn_id=asked.turn_id, message_id=name, content=(words,)), at)
+        return said
 
     def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
         said = [*self._flush(), End(event)]
@@ -345,6 +426,7 @@ class AcpEncoder:
         ev.ToolUpdate: _update,
         ev.TerminalOutput: _terminal,
         ev.Asked: _ask,
+        ev.TurnSuspended: _suspended,
         ev.Answered: _answered,
         ev.TurnFinished: _end,
         ev.TurnFailed: _end,
@@ -359,6 +441,16 @@ class AcpEncoder:
 
 
 _NOBODY = ev.Custom(name="")
+
+
+def can_show_forms(client: wire.ClientCapabilities) -> bool:
+    """Whether a client has forms."""
+    return client.elicitation is not None and client.elicitation.form is not None
+
+
+def is_spoken(question: Question) -> bool:
+    """Whether a client without forms can only be asked this in words."""
+    return isinstance(question, Form) and not buttons_for(question)
 
 
 def _lane_meta(event: ev.Event) -> dict[str, Any]:

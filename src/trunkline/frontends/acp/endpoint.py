@@ -1,7 +1,8 @@
 """The ACP agent side: one client's methods on the sessions of a hub.
 
 Above is the client; below are the hub and its sessions, which outlive this connection. A prompt is
-a window on the turn it starts: its updates are written in order, and nothing follows its answer.
+a window on the turn it starts: its updates are written in order, and nothing follows its answer, unless
+the turn waits for the person's next message and somebody else is faster.
 """
 
 from __future__ import annotations
@@ -23,22 +24,20 @@ from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
 from trunkline.cursor import Cursor
 from trunkline.errors import InvalidCommand, SessionBusy, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.asking import Asker
 from trunkline.frontends.acp.blocks import blocks_from_wire
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.connection import Connection, Reply
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Withdraw, commands_update
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.lossless import decode
+from trunkline.frontends.acp.showing import Showing
+from trunkline.grammar import Phase
 from trunkline.hub import Hub
-from trunkline.ids import new_id
 from trunkline.journal import SessionInfo
 from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.reader import Reader
 from trunkline.session import Session
-from trunkline.turn import Turn
-from trunkline.window import Window
 
 __all__ = ["AcpEndpoint"]
 
@@ -51,7 +50,7 @@ class _Attached:
     def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
         self.session = session
         self.watched: Session | None = None
-        self.woken: Turn | None = None
+        self.showing: Showing | None = None
         self.files: EditorFiles | None = None
         self.terminals = terminals
         self.prompting: asyncio.Task[Any] | None = None
@@ -62,9 +61,22 @@ class _Attached:
         return self.terminals.ids if self.terminals is not None else set()
 
     @property
+    def shown(self) -> Showing | None:
+        """What the client is being shown."""
+        showing = self.showing
+        return (
+            showing if showing is not None and showing.session is self.session and not showing.over else None
+        )
+
+    @property
+    def asking(self) -> Showing | None:
+        """What the client is being shown, if its next message answers a question of that."""
+        return self.shown if self.shown is not None and self.shown.asked is not None else None
+
+    @property
     def followed_elsewhere(self) -> bool:
         """Whether somebody reads the session besides this client's own watch and prompt."""
-        own = (self.watched is self.session) + (self.prompting is not None)
+        own = (self.watched is self.session) + (self.shown is not None)
         return self.session.line.readers > own
 
 
@@ -121,6 +133,8 @@ class AcpEndpoint:
                 continue
             if attached.followed_elsewhere:
                 attached.prompting.cancel()
+                if attached.shown is not None:
+                    attached.shown.stop()
             else:
                 self._cancel(name)
 
@@ -170,13 +184,14 @@ class AcpEndpoint:
 
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
-        terminals = self._attach(session).terminal_ids
-        encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, replay=True)
+        attached = self._attach(session)
+        encoder = AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids, replay=True)
         async for entry in replay_history(session):
             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
             if self._connection.congested:
                 await self._connection.drained()
         self._send([out for out in encoder.close() if isinstance(out, bytes)])
+        self._wake(attached)  # An open question in words ends the story; requests follow the answer.
         return self._reply(session, {})
 
     async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
@@ -274,18 +289,40 @@ class AcpEndpoint:
             view.terminals = attached.terminals
         return attached
 
-    def _wake(self, attached: _Attached) -> None:
-        """Put the questions again that a dead process asked, and show what comes of the answers."""
-        turn = attached.session.turn
-        if turn is None or not turn.asleep or attached.woken is turn or not self._may_answer:
+    def _wake(self, attached: _Attached, told: ev.Asked | None = None) -> None:
+        """Put the questions again that a dead process asked, and show what comes of the answers.
+
+        Questions in words are put again whoever asked them, since the next message would answer them;
+        ``told`` is one that the client has read.
+        """
+        session = attached.session
+        grammar, turn = session.line.grammar, session.turn
+        questions = list(grammar.questions.values())
+        spoken = not can_show_forms(self._client) and all(is_spoken(asked.question) for asked in questions)
+        waits = (turn is not None and turn.asleep) or (spoken and grammar.phase is Phase.SUSPENDED)
+        if not (questions and waits and self._may_answer) or attached.shown is not None:
             return
-        attached.woken = turn
-        record, offset, fence = attached.session.line.place_now()
-        asker = Asker(self._connection, attached.session, self._client)
-        for asked in list(attached.session.desk.open.values()):
-            self._connection.spawn(asker.ask(Ask(asked, None)))
-        seen = Cursor(fence, record, offset)
-        self._connection.spawn(self._show(attached, turn.turn_id, asker, seen))
+        record, offset, fence = session.line.place_now()
+        showing = self._show(attached, grammar.turn_id or "", Cursor(fence, record, offset))
+        if spoken:
+            first = grammar.questions.get(told.question_id) if told is not None else None
+            showing.put(first or questions[0], silently=first is not None)
+            return
+        for asked in questions:
+            if can_show_forms(self._client) or not is_spoken(asked.question):
+                showing.ask(Ask(asked, None))
+
+    def _show(self, attached: _Attached, turn_id: str, after: Cursor | None = None) -> Showing:
+        attached.showing = Showing(
+            self._connection,
+            attached.session,
+            self._client,
+            turn_id,
+            terminals=attached.terminal_ids,
+            may_answer=self._may_answer,
+            after=after,
+        )
+        return attached.showing
 
     def _watch(self, attached: _Attached) -> None:
         """Tell the client what changes in its session outside of turns, from now on."""
@@ -332,52 +369,41 @@ class AcpEndpoint:
         attached.prompting, attached.cancelled = asyncio.current_task(), False
         try:
             session = await self._known(request.session_id)
-            if session.turn is not None and session.turn.asleep:
-                # Its questions wait for answers, and its person has something else to say.
-                await session.cancel(session.turn.turn_id, by="acp")
-            receipt = await session.prompt(Prompt(content=content, meta=request.meta, by="acp"))
-            if attached.cancelled:
-                await session.cancel(receipt.turn_id, by="acp")
-            asker = Asker(self._connection, session, self._client)
-            return _result(await self._show(attached, receipt.turn_id or "", asker))
+            showing = attached.asking
+            if showing is not None:
+                await showing.reply(content, request.meta)
+            else:
+                showing = self._show(attached, await self._begin(attached, session, content, request.meta))
+            return _result(await showing.rest())
         finally:
             attached.prompting = None
 
-    async def _show(
-        self, attached: _Attached, turn_id: str, asker: Asker, after: Cursor | None = None
-    ) -> ev.TurnFinished | ev.TurnFailed:
-        """Write the turn's updates and put its questions, until it ends."""
-        session = attached.session
-        terminals = attached.terminal_ids
-        encoder = AcpEncoder(session.session_id, self._client, terminals=terminals, turns_only=True)
-        shown = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after)
-        terminal: ev.TurnFinished | ev.TurnFailed | None = None
-        async with contextlib.aclosing(aiter(shown)) as batches:
-            async for _, outs in batches:
-                lines: list[bytes] = []
-                for out in outs:
-                    if type(out) is bytes:
-                        lines.append(out)
-                        continue
-                    self._connection.send_lines(lines)
-                    lines = []
-                    if isinstance(out, Ask) and self._may_answer:
-                        self._connection.spawn(asker.ask(out))
-                    elif isinstance(out, Withdraw):
-                        asker.withdraw(out.question_id)
-                    elif isinstance(out, End):
-                        terminal = out.terminal
-                self._connection.send_lines(lines)
-                if self._connection.congested:
-                    await self._connection.drained()
-        assert terminal is not None, "a window ends with its turn"
-        return terminal
+    async def _begin(
+        self,
+        attached: _Attached,
+        session: Session,
+        content: tuple[Content, ...],
+        meta: dict[str, Any] | None,
+    ) -> str:
+        """Start a turn and give its id."""
+        if session.turn is not None and session.turn.asleep:
+            # Its questions wait for answers, and its person has something else to say.
+            await session.cancel(session.turn.turn_id, by="acp")
+        receipt = await session.prompt(Prompt(content=content, meta=meta, by="acp"))
+        if attached.cancelled:
+            await session.cancel(receipt.turn_id, by="acp")
+        return receipt.turn_id or ""
 
     def _cancel(self, session_id: str) -> None:
         attached = self._attached.get(session_id)
-        if attached is not None and attached.prompting:
+        if attached is None:
+            return
+        if attached.prompting:
             attached.cancelled = True
             self._connection.spawn(attached.session.cancel(by="acp"))
+        elif attached.asking is not None:
+            # Its prompt is answered, but its turn still waits for a message that will not come.
+            self._connection.spawn(attached.session.cancel(attached.asking.turn_id, by="acp"))
 
     def _find(self, session_id: str) -> _Attached:
         attached = self._attached.get(session_id)
@@ -389,7 +415,12 @@ class AcpEndpoint:
         """The session of a request; one that was lost or closed is opened again."""
         attached = self._find(session_id)
         if attached.session.closed:
-            self._watch(self._attach(await self._hub.session(session_id, principal=self._principal)))
+            told = attached.showing.asked if attached.showing is not None else None
+            session = await self._hub.session(session_id, principal=self._principal)
+            self._watch(self._attach(session))
+            if told is not None and session.busy:
+                await session.own()
+                self._wake(attached, told)
         return attached.session
 
     def _check_content(self, content: tuple[Content, ...]) -> None:
@@ -424,7 +455,9 @@ class AcpEndpoint:
     }
 
 
-def _result(terminal: ev.TurnFinished | ev.TurnFailed) -> dict[str, Any]:
+def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
+    if terminal is None:
+        return {"stopReason": "end_turn"}
     if isinstance(terminal, ev.TurnFinished):
         result: dict[str, Any] = {"stopReason": terminal.stop_reason}
         if terminal.usage:

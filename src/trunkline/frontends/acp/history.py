@@ -20,11 +20,13 @@ async def replay_history(session: Session) -> AsyncIterator[Entry]:
 
 
 async def _find_left(session: Session) -> set[str] | None:
-    """The messages and calls that are left; None when nothing was ever taken back."""
+    """The messages, calls and answered turns that are left; None when nothing was ever taken back."""
     async for entry in session.replay():
         if isinstance(entry.event, ev.Rewound):
             history = await session.history()
-            return {message.message_id for message in history.messages} | set(history.calls)
+            answers = [message for message in history.messages if message.role == "agent"]
+            turns = {part.turn_id for part in (*answers, *history.calls.values()) if part.turn_id is not None}
+            return {message.message_id for message in history.messages} | set(history.calls) | turns
     return None
 
 
@@ -33,4 +35,6 @@ def _belongs_to(event: ev.AnyEvent, left: set[str]) -> bool:
         return event.call_id in left
     if isinstance(event, ev.UserMessage | ev.Text | ev.Thought | ev.Media | ev.Source):
         return event.message_id in left
+    if isinstance(event, ev.Asked | ev.Answered):
+        return event.turn_id in left
     return True

@@ -1,0 +1,256 @@
+"""Forms in words: what a form asks as text, and a person's text as what they filled in.
+
+For clients that have no forms: the question is a message of the agent, and the person's next message
+is the answer. One field takes the whole message. Several are written as ``name: value`` lines, or as a
+JSON object. What does not fit is said in words that help to write it better.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import msgspec
+
+from trunkline.content import Content, LinkBlock, ResourceBlock, TextBlock
+from trunkline.frontends.acp.choices import (
+    Choice,
+    choices_of,
+    defaults_of,
+    fields_of,
+    required_of,
+    type_of,
+)
+from trunkline.questions import Form
+
+__all__ = ["DECLINE", "Unfit", "describe_form", "put_in_words", "read_reply", "text_in", "write_reply"]
+
+DECLINE = "decline"
+_DECLINES = frozenset({DECLINE, "/decline", "cancel", "/cancel"})
+_YES = frozenset({"y", "true", "on", "ok", "sure"})
+_NO = frozenset({"n", "false", "off"})
+_KINDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "array": "several, separated by commas",
+    "object": "a JSON object",
+}
+_INTEGERS = range(-(2**63), 2**63)
+
+
+class Unfit(Exception):
+    """A reply that is no answer to its question; the text says why."""
+
+
+# -- asking ------------------------------------------------------------------------------------------
+
+
+def describe_form(form: Form) -> str:
+    """Say what a form asks for."""
+    fields, required = fields_of(form), required_of(form)
+    message = form.message.strip() or str(form.fields.get("description") or "The agent asks for an answer.")
+    if len(fields) != 1:
+        lines = [_describe_field(name, field, name in required) for name, field in fields.items()]
+        return "\n".join([message, *([""] if lines else []), *lines])
+    (field,) = fields.values()
+    about = str(field.get("description") or "").strip()
+    if about and about not in message:
+        message = f"{message}\n{about}"
+    lines = [f"{number}. {choice.name}" for number, choice in enumerate(choices_of(field), 1)]
+    return "\n".join([message, *([""] if lines else []), *lines])
+
+
+def put_in_words(form: Form) -> str:
+    """Ask for what a form asks for, and say how to answer."""
+    fields, how = fields_of(form), ""
+    if len(fields) != 1:
+        how = f": one line for each field, as in `{next(iter(fields))}: ...`, or a JSON object"
+    elif not choices_of(*fields.values()) and (kind := _kind(*fields.values())) != "text":
+        how = f": {kind}"
+    said = f"Your next message is the answer{how}. To decline, write `{DECLINE}`."
+    return f"{describe_form(form)}\n\n{said}"
+
+
+def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
+    about = str(field.get("description") or field.get("title") or "").strip()
+    said = [_kind(field)]
+    if field.get("default") is not None:
+        said.append(f"default {_write(field, field['default'])}")
+    elif not required:
+        said.append("optional")
+    return f"- `{name}`{f' {about}' if about else ''} ({', '.join(said)})"
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if type_of(field) == "boolean":
+        return "yes or no"
+    if choices := choices_of(field):
+        return "one of: " + " | ".join(choice.name for choice in choices)
+    if type_of(field) == "array" and (options := choices_of(_items(field))):
+        return f"some of: {' | '.join(option.name for option in options)}; separated by commas"
+    return _KINDS.get(type_of(field), "text")
+
+
+# -- answering ---------------------------------------------------------------------------------------
+
+
+def text_in(content: tuple[Content, ...]) -> str:
+    """The words of a message; what it mentions is named by its address."""
+    words: list[str] = []
+    for block in content:
+        if isinstance(block, TextBlock):
+            words.append(block.text)
+        elif isinstance(block, LinkBlock | ResourceBlock):
+            words.append(block.uri)
+        else:
+            raise Unfit("The answer can only be text")
+    return "".join(words).strip()
+
+
+def read_reply(form: Form, text: str) -> dict[str, Any] | None:
+    """Read what a person wrote as the content of a form; None when they decline."""
+    fields = fields_of(form)
+    if not text:
+        raise Unfit("There is nothing in the answer")
+    if text.casefold() in _DECLINES and not _names_choice(fields, text):
+        return None
+    if len(fields) == 1:
+        ((name, field),) = fields.items()
+        return {name: _read(field, text)}
+    given = _read_object(fields, text) if text.startswith("{") else _read_lines(form, text)
+    content = {**defaults_of(fields), **given}
+    missing = [f"`{name}`" for name in required_of(form) if name not in content]
+    if missing:
+        raise Unfit(f"The answer lacks {', '.join(missing)}")
+    return content
+
+
+def _names_choice(fields: dict[str, dict[str, Any]], text: str) -> bool:
+    return len(fields) == 1 and any(_find(field, text) for field in fields.values())
+
+
+def _read_object(fields: dict[str, dict[str, Any]], text: str) -> dict[str, Any]:
+    try:
+        given = msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise Unfit(f"The answer is no JSON object ({error})") from None
+    content: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in fields:
+            raise Unfit(f"There is no field `{name}`; the fields are {_listed(fields)}")
+        content[name] = _read(fields[name], value, name) if isinstance(value, str) else value
+    return content
+
+
+def _read_lines(form: Form, text: str) -> dict[str, Any]:
+    fields, required = fields_of(form), required_of(form)
+    known = {str(field.get("title") or name).casefold(): name for name, field in fields.items()}
+    known |= {name.casefold(): name for name in fields}
+    written: dict[str, str] = {}
+    last: str | None = None
+    for line in text.split("\n"):
+        head, colon, rest = line.partition(":")
+        name = known.get(head.strip(" -*`").casefold()) if colon else None
+        if name is not None:
+            written[name], last = rest, name
+        elif last is not None:
+            written[last] += f"\n{line}"  # A text may have several lines.
+    if not written and len(required) == 1:
+        written[required[0]] = text
+    if not written:
+        raise Unfit(f"The answer names no field: write one line for each, as in `{next(iter(fields))}: ...`")
+    return {
+        name: _read(fields[name], value.strip(), name) for name, value in written.items() if value.strip()
+    }
+
+
+def _read(field: dict[str, Any], text: str, name: str = "") -> Any:
+    """Read one value as its schema wants it."""
+    what = f"`{name}`" if name else "The answer"
+    if choices_of(field):
+        chosen = _find(field, text)
+        if chosen is None:
+            raise Unfit(f"{what} must be {_kind(field)}")
+        return chosen.value
+    try:
+        value = _convert(field, text)
+    except (ValueError, msgspec.DecodeError):
+        raise Unfit(f"{what} must be {_kind(field)}") from None
+    _check_bounds(field, value, what)
+    return value
+
+
+def _convert(field: dict[str, Any], text: str) -> Any:
+    kind = type_of(field)
+    if kind == "integer":
+        number = int(text)
+        if number not in _INTEGERS:
+            raise ValueError(text)
+        return number
+    if kind == "number":
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError(text)
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if kind == "array":
+        listed: Any = msgspec.json.decode(text) if text.startswith("[") else text.split(",")
+        return [_read(_items(field), one.strip()) if isinstance(one, str) else one for one in listed]
+    return msgspec.json.decode(text) if kind == "object" else text
+
+
+def _check_bounds(field: dict[str, Any], value: Any, what: str) -> None:
+    measured, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
+    low, high = ("minLength", "maxLength") if isinstance(value, str) else ("minimum", "maximum")
+    if not isinstance(measured, int | float):
+        return
+    least, most = field.get(low), field.get(high)
+    if isinstance(least, int | float) and measured < least:
+        raise Unfit(
+            f"{what} must have at least {least}{unit}" if unit else f"{what} must be at least {least}"
+        )
+    if isinstance(most, int | float) and measured > most:
+        raise Unfit(f"{what} must have at most {most}{unit}" if unit else f"{what} must be at most {most}")
+
+
+def _find(field: dict[str, Any], text: str) -> Choice | None:
+    """Find what somebody chose by its value, its name or its number."""
+    choices, word = choices_of(field), text.strip().casefold()
+    for choice in choices:
+        if word in (choice.word.casefold(), choice.name.casefold()):
+            return choice
+    if type_of(field) == "boolean" and word in _YES | _NO:
+        return choices[0] if word in _YES else choices[1]
+    if word.isdecimal() and 1 <= int(word) <= len(choices):
+        return choices[int(word) - 1]
+    return None
+
+
+def write_reply(form: Form, content: Any) -> str:
+    """Write what was filled in as a person would have."""
+    fields = fields_of(form)
+    given = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    if len(fields) == 1 and len(given) == 1:
+        ((name, value),) = given.items()
+        return _write(fields.get(name, {}), value)
+    return "\n".join(f"{name}: {_write(fields.get(name, {}), value)}" for name, value in given.items())
+
+
+def _write(field: dict[str, Any], value: Any) -> str:
+    for choice in choices_of(field):
+        if choice.value == value and type(choice.value) is type(value):
+            return choice.name
+    if isinstance(value, list):
+        return ", ".join(_write(_items(field), one) for one in cast("list[Any]", value))
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+# -- schemas -----------------------------------------------------------------------------------------
+
+
+def _items(field: dict[str, Any]) -> dict[str, Any]:
+    items: Any = field.get("items")
+    return cast("dict[str, Any]", items) if isinstance(items, dict) else {}
+
+
+def _listed(fields: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}`" for name in fields)

@@ -1,0 +1,525 @@
+"""Questions in words: for clients without forms the agent's last message asks, the next prompt answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.frontends.acp.editors import Editor, editing
+from tests.worlds import BRISK, make, soon, until, world
+
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.context import TurnContext
+from trunkline.errors import TrunklineError
+from trunkline.frontends.acp import decode, wire
+from trunkline.frontends.acp.connection import Connection
+from trunkline.frontends.acp.endpoint import AcpEndpoint
+from trunkline.grammar import Phase
+from trunkline.hub import Hub
+from trunkline.journal import Lease, Record, open_journal
+from trunkline.journal.memory import MemoryJournal
+from trunkline.questions import Form
+from trunkline.session import Session
+from trunkline.testing import ScriptedAgent
+
+DONE = {"stopReason": "end_turn"}
+HOW = "Your next message is the answer. To decline, write `decline`."
+
+
+def text_field(**more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"answer": {"type": "string", **more}}, "required": ["answer"]}
+
+
+async def ask(ctx: TurnContext, message: str, key: str | None = None) -> str:
+    """Ask for a text and give it, or why there is none."""
+    answered = await ctx.ask(Form(message=message, fields=text_field()), durable_key=key)
+    return answered.content["answer"] if answered.outcome == "accepted" else answered.outcome
+
+
+async def greeter(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    """Ask twice, one after the other."""
+    yield "Welcome. "
+    name = await ask(ctx, "What is your name?")
+    yield f"Hello {name}. "
+    yield f"{await ask(ctx, 'And your town?')} is far."
+
+
+def said(editor: Editor) -> str:
+    """What the agent said since it was last looked at."""
+    text = editor.text
+    editor.log.clear()
+    return text
+
+
+def waits(session: Session) -> Callable[[], bool]:
+    return lambda: session.line.grammar.phase is Phase.SUSPENDED
+
+
+# -- asking and answering --------------------------------------------------------------------------
+
+
+async def test_the_next_message_is_the_answer_and_its_prompt_shows_the_rest() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        assert await editor.prompt(session_id, "hi") == DONE
+        assert said(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
+        assert await editor.prompt(session_id, "Ada") == DONE
+        assert said(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
+        assert await editor.prompt(session_id, "London") == DONE
+        assert said(editor) == "London is far."
+        turns = (await (await hub.session(session_id)).history()).turns
+        assert [turn.status for turn in turns] == ["finished"], "it was one turn all the time"
+        assert await editor.prompt(session_id, "again") == DONE
+        assert said(editor).startswith("Welcome. "), "and then the next message is a prompt again"
+        assert editor.updates("agent_thought_chunk") == []
+
+
+async def test_several_fields_are_asked_until_the_answer_fits() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "/form")
+        assert "- `colour` A colour (one of: red | green | blue)" in said(editor)
+        assert await editor.prompt(session_id, "name: Ada\ncolour: pink") == DONE
+        assert said(editor) == (
+            "`colour` must be one of: red | green | blue. Please write it again, or `decline`."
+        )
+        await editor.prompt(session_id, '{"name": "Ada", "colour": "red", "copies": 1.5}')
+        assert "must be of type integer, not 1.5" in said(editor), "the session has the last word"
+        image = {"type": "image", "mimeType": "image/png", "data": ""}
+        await editor.call("session/prompt", sessionId=session_id, prompt=[image])
+        assert said(editor).startswith("The answer can only be text.")
+        await editor.prompt(session_id, "name: Ada\ncolour: red")
+        assert said(editor) == 'Ordered: {"colour": "red", "copies": 1, "gift": false, "name": "Ada"}'
+
+
+async def test_a_word_declines() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "/form")
+        said(editor)
+        assert (await editor.prompt(session_id, "decline"))["stopReason"] == "end_turn"
+        assert said(editor) == "No order, then."
+
+
+async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        raise RuntimeError(f"no {await ask(ctx, 'Who?')} here")
+        yield ""
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        content = [{"type": "text", "text": "Ada"}]
+        error = await editor.refused("session/prompt", sessionId=session_id, prompt=content)
+        assert "no Ada here" in error.message
+
+
+async def test_nobody_is_told_that_a_question_waits_before_it_is_kept() -> None:
+    kept = asyncio.Event()
+
+    class Slow(MemoryJournal):
+        """A journal that takes its time from the first question on."""
+
+        _slow = False
+
+        def append(
+            self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+        ) -> asyncio.Future[None]:
+            written = super().append(lease, records, durable=durable)
+            self._slow = self._slow or any(isinstance(record.event, ev.Asked) for record in records)
+            return asyncio.ensure_future(self._later(written)) if self._slow else written
+
+        async def _later(self, written: asyncio.Future[None]) -> None:
+            await kept.wait()
+            await written
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        asking = asyncio.ensure_future(ask(ctx, "Who?"))
+        await asyncio.sleep(0)
+        ctx.suspend()
+        yield await asking
+
+    journal = Slow()
+    await journal.open()
+    async with world(agent, journal=journal) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        running = asyncio.create_task(editor.prompt(session_id, "hi"))
+        await until(lambda: editor.text.endswith(HOW))
+        assert not running.done()
+        kept.set()
+        assert await soon(running) == DONE
+    await journal.close()
+
+
+async def test_two_questions_at_once_are_asked_one_after_the_other() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield " and ".join(await asyncio.gather(ask(ctx, "One?"), ask(ctx, "Two?")))
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        assert said(editor).startswith("One?\n")
+        await editor.prompt(session_id, "1")
+        assert said(editor).startswith("Two?\n")
+        await editor.prompt(session_id, "2")
+        assert said(editor) == "1 and 2"
+
+
+async def test_a_question_in_words_waits_for_the_buttons() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        name, allowed = await asyncio.gather(ask(ctx, "Who?"), ctx.permission("May I?", tool="t"))
+        yield f"{name} {bool(allowed)}"
+
+    async with world(agent) as hub, editing(hub) as editor:
+        pressed = asyncio.Event()
+
+        async def press(params: dict[str, Any]) -> Any:
+            await pressed.wait()
+            return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+        editor.answers["session/request_permission"] = press
+        session_id = await editor.open()
+        running = asyncio.create_task(editor.prompt(session_id, "hi"))
+        session = await hub.session(session_id)
+        await until(waits(session))
+        assert (editor.text, running.done()) == ("", False)
+        pressed.set()
+        assert await soon(running) == DONE
+        assert said(editor).startswith("Who?")
+        await editor.prompt(session_id, "Ada")
+        assert said(editor) == "Ada True"
+
+
+async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() -> None:
+    later = asyncio.Event()
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        async def count() -> None:
+            for number in range(20):
+                ctx.emit(f"{number} ")
+                await asyncio.sleep(BRISK.suspend_after / 4)
+            await later.wait()
+            ctx.emit("late ")
+
+        name, _ = await asyncio.gather(ask(ctx, "Who?"), count())
+        yield name
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        assert await editor.prompt(session_id, "hi") == DONE
+        count, _, asked = said(editor).partition("\n\n")
+        assert count.split() == [str(number) for number in range(20)]
+        assert asked.startswith("Who?")
+        later.set()
+        await until(lambda: editor.text == "late ")
+        session = await hub.session(session_id)
+        await until(waits(session))
+        assert await editor.prompt(session_id, "Ada") == DONE
+        assert said(editor) == "late Ada", "it is not asked twice"
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+async def test_an_answer_from_elsewhere_is_told_and_the_rest_is_shown() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        session = await hub.session(session_id)
+        (question_id,) = session.desk.open
+        content = {"answer": "Bob"}
+        await session.answer(
+            Answer(question_id=question_id, outcome="accepted", content=content, by="the page")
+        )
+        await until(lambda: "town" in editor.text)
+        assert said(editor) == f"Answered elsewhere: Bob\n\nHello Bob. \n\nAnd your town?\n\n{HOW}"
+        assert await editor.prompt(session_id, "Rome") == DONE
+        assert said(editor) == "Rome is far."
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"), [("declined", "Declined elsewhere."), ("expired", "Nobody answered in time.")]
+)
+async def test_a_question_that_is_settled_otherwise_is_no_longer_open(outcome: Any, words: str) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield prompt.text if prompt.text == "again" else await ask(ctx, "Who?")
+
+    ttl = 0.2 if outcome == "expired" else 60.0
+    async with world(agent, question_ttl=ttl) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        session = await hub.session(session_id)
+        if outcome == "declined":
+            (question_id,) = session.desk.open
+            await session.answer(Answer(question_id=question_id, outcome="declined"))
+        await until(lambda: editor.text == f"{words}\n\n{outcome}")
+        await until(lambda: not session.busy)
+        said(editor)
+        assert await editor.prompt(session_id, "again") == DONE
+        assert said(editor) == "again"
+
+
+async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        session = await hub.session(session_id)
+        answer, taken = session.answer, list(session.desk.open)
+
+        async def too_late(*answers: Answer) -> None:
+            content = {"answer": "Bob"}
+            await answer(Answer(question_id=taken[0], outcome="accepted", content=content, by="the page"))
+            await answer(*answers)
+
+        session.answer = too_late
+        assert await editor.prompt(session_id, "Ada") == DONE
+        told = said(editor)
+        assert told.startswith("This came too late: ")
+        assert "Hello Bob. " in told
+        assert HOW in told
+
+
+async def test_two_editors_without_forms_see_the_same_question_and_the_first_answer_wins() -> None:
+    async with world(greeter) as hub, editing(hub) as one, editing(hub) as two:
+        session_id = await one.open()
+        await one.prompt(session_id, "hi")
+        said(one)
+        await two.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert two.text.endswith(HOW)
+        heard = two.heard()
+        assert heard.index("= session/load") > len(heard) - 2, "the question ends the story"
+        said(two)
+        assert await two.prompt(session_id, "Ada") == DONE
+        assert said(two).startswith("Hello Ada. ")
+        await until(lambda: "town" in one.text)
+        assert said(one).startswith("Answered elsewhere: Ada\n\nHello Ada. ")
+        assert await one.prompt(session_id, "Rome") == DONE
+        assert said(one) == "Rome is far."
+        await until(lambda: "far" in two.text)
+        assert said(two) == "Answered elsewhere: Rome\n\nRome is far."
+
+
+async def test_an_editor_that_left_may_come_back_and_answer() -> None:
+    async with world(greeter) as hub:
+        async with editing(hub) as editor:
+            session_id = await editor.open()
+            await editor.prompt(session_id, "hi")
+        async with editing(hub) as editor:
+            await editor.call("session/resume", sessionId=session_id, cwd="/", mcpServers=[])
+            await until(lambda: editor.text.endswith(HOW))
+            assert editor.heard()[0] == "= session/resume"
+            said(editor)
+            assert await editor.prompt(session_id, "Ada") == DONE
+            assert said(editor).startswith("Hello Ada. ")
+
+
+async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'journal.db'}"
+    async with AsyncExitStack() as stack:
+        hubs: list[Hub] = []
+        for _ in range(2):
+            journal = await open_journal(url)
+            stack.push_async_callback(journal.close)
+            hubs.append(await stack.enter_async_context(Hub(make(greeter), journal, settings=BRISK)))
+        page = await hubs[0].create()
+        await page.prompt("hi")
+        await until(waits(page))
+        await page.line.durable()
+        async with editing(hubs[1]) as editor:
+            await editor.call("session/load", sessionId=page.session_id, cwd="/", mcpServers=[])
+            assert said(editor).endswith(HOW)
+            assert await editor.prompt(page.session_id, "Ada") == DONE
+            assert said(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
+            assert await editor.prompt(page.session_id, "Rome") == DONE
+            assert said(editor) == "Rome is far."
+        assert page.line.lease is not None, "it was owned there all the time"
+
+
+async def test_an_editor_with_forms_is_not_told_of_a_question_in_words() -> None:
+    async with world(greeter) as hub, editing(hub) as one, editing(hub, {"elicitation": {"form": {}}}) as two:
+        session_id = await one.open()
+        await one.prompt(session_id, "hi")
+        await two.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert two.text == "Welcome. "
+        error = await two.refused(
+            "session/prompt", sessionId=session_id, prompt=[{"type": "text", "text": "Ada"}]
+        )
+        assert "a turn is running" in error.message
+
+
+async def test_who_may_not_answer_is_not_asked_in_words() -> None:
+    async with world(greeter) as hub:
+        editor = Editor()
+        connection = Connection(editor.agents_wire)
+        connection.handler = AcpEndpoint(
+            hub, connection, decode(wire.ClientCapabilities, {}), may_answer=False
+        )
+        editor.wire.receive, editor.agents_wire.receive = connection.receive, editor.connection.receive
+        session_id = await editor.open()
+        running = asyncio.create_task(editor.prompt(session_id, "hi"))
+        session = await hub.session(session_id)
+        await until(waits(session))
+        assert editor.text == "Welcome. "
+        await session.cancel()
+        assert await soon(running) == {"stopReason": "cancelled"}
+        await connection.close("over")
+        await editor.connection.close("over")
+
+
+# -- cancelling ------------------------------------------------------------------------------------
+
+
+async def test_a_cancel_while_the_question_waits_ends_the_turn() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        session = await hub.session(session_id)
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        await until(lambda: not session.busy)
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        said(editor)
+        assert await editor.prompt(session_id, "hi again") == DONE
+        assert said(editor).startswith("Welcome. ")
+
+
+async def test_a_cancel_after_the_answer_ends_its_prompt() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield await ask(ctx, "Who?")
+        await asyncio.Event().wait()
+
+    async with world(agent) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        running = asyncio.create_task(editor.prompt(session_id, "Ada"))
+        await until(lambda: editor.text.endswith("Ada"))
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        assert await soon(running) == {"stopReason": "cancelled"}
+
+
+# -- restarts --------------------------------------------------------------------------------------
+
+
+class Durable:
+    """An agent whose two questions survive a restart, one after the other or at once."""
+
+    def __init__(self) -> None:
+        self.card = make(greeter, name="durable").card
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        if prompt.text == "both":
+            yield str(await asyncio.gather(ask(ctx, "One?", "one"), ask(ctx, "Two?", "two")))
+        else:
+            yield "Welcome. "
+            yield f"Hello {await ask(ctx, 'Who?', 'who')}."
+
+    async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[str]:
+        given = {key: answered.content["answer"] for key, answered in answers.items()}
+        yield f"Resumed with {given}. "
+        yield f"{await ask(ctx, 'Where?', 'where')} it is."
+
+
+@pytest.mark.parametrize("how", ["load", "resume"])
+async def test_a_question_of_a_dead_process_is_put_again_and_answered(how: str, tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'journal.db'}"
+    async with AsyncExitStack() as stack:
+        journal = await open_journal(url)
+        stack.push_async_callback(journal.close)
+        async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
+            session_id = await editor.open()
+            await editor.prompt(session_id, "hi")
+        async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
+            await editor.call(f"session/{how}", sessionId=session_id, cwd="/", mcpServers=[])
+            await until(lambda: editor.text.endswith(HOW))
+            assert said(editor) == ("Welcome. " if how == "load" else "") + f"\n\nWho?\n\n{HOW}"
+            assert await editor.prompt(session_id, "Ada") == DONE
+            assert said(editor) == f"Resumed with {{'who': 'Ada'}}. \n\nWhere?\n\n{HOW}"
+            assert await editor.prompt(session_id, "here") == DONE
+            assert said(editor) == "here it is."
+            turns = (await (await hub.session(session_id)).history()).turns
+            assert [turn.status for turn in turns] == ["finished"]
+
+
+async def test_two_questions_of_a_dead_process_are_put_one_after_the_other() -> None:
+    journal = await open_journal("memory:")
+    async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "both")
+    async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert said(editor).startswith("\n\nOne?")
+        await editor.prompt(session_id, "1")
+        assert said(editor).startswith("Two?")
+        await editor.prompt(session_id, "2")
+        assert said(editor).startswith("Resumed with {'one': '1', 'two': '2'}. ")
+    await journal.close()
+
+
+async def test_a_session_that_was_closed_meanwhile_is_opened_again_for_the_answer() -> None:
+    async with world(Durable()) as hub, editing(hub) as editor, editing(hub) as other:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        await other.call("session/close", sessionId=session_id)
+        assert await editor.prompt(session_id, "Ada") == DONE
+        assert said(editor).startswith("Resumed with {'who': 'Ada'}. "), "and nothing is asked twice"
+
+
+async def test_an_answer_that_the_journal_does_not_take_leaves_the_question_open() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        session = await hub.session(session_id)
+        answer = session.answer
+
+        async def refuse(*answers: Answer) -> None:
+            session.answer = answer
+            raise TrunklineError("not now")
+
+        session.answer = refuse
+        content = [{"type": "text", "text": "Ada"}]
+        error = await editor.refused("session/prompt", sessionId=session_id, prompt=content)
+        assert error.message == "not now"
+        said(editor)
+        assert await editor.prompt(session_id, "Ada") == DONE
+        assert said(editor).startswith("Hello Ada. ")
+
+
+# -- afterwards ------------------------------------------------------------------------------------
+
+
+async def test_a_load_tells_what_was_asked_and_answered() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for words in ("hi", "Ada", "London"):
+            await editor.prompt(session_id, words)
+        editor.log.clear()
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        told = editor.updates("user_message_chunk", "agent_message_chunk")
+        assert [(one["sessionUpdate"].partition("_")[0], one["content"]["text"]) for one in told] == [
+            ("user", "hi"), ("agent", "Welcome. "), ("agent", "\n\nWhat is your name?"), ("user", "Ada"),
+            ("agent", "Hello Ada. "), ("agent", "\n\nAnd your town?"), ("user", "London"),
+            ("agent", "London is far."),
+        ]  # fmt: skip
+
+
+async def test_a_load_leaves_out_the_questions_of_a_turn_that_was_taken_back() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for words in ("hi", "Ada", "London", "hi", "Bob", "Rome"):
+            await editor.prompt(session_id, words)
+        session = await hub.session(session_id)
+        first = next(m for m in (await session.history()).messages if m.role == "agent")
+        last = [m for m in (await session.history()).messages if m.turn_id == first.turn_id][-1]
+        await session.rewind(last.message_id)
+        editor.log.clear()
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        shown = [one["content"]["text"] for one in editor.updates("user_message_chunk")]
+        assert shown == ["hi", "Ada", "London"]
