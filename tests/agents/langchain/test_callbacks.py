@@ -122,6 +122,29 @@ async def test_the_switches_leave_text_and_reasoning_out(
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
 
 
+async def test_a_handler_that_says_no_words_makes_no_model_stream_and_is_deaf_where_nobody_listens() -> None:
+    handler = TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
+    assert not isinstance(handler, _StreamingCallbackHandler)
+    heard = ("chain", "chat_model", "llm", "agent", "custom_event")
+    assert all(getattr(handler, f"ignore_{what}") for what in heard)
+    with speaking(Ear()):
+        assert not any(getattr(handler, f"ignore_{what}") for what in heard)
+    told = TrunklineCallbackHandler(
+        emit_text_chunks=False, emit_reasoning_chunks=False, transport=RecordingTransport()
+    )
+    assert not told.is_deaf
+    told.dispose()
+    assert told.is_deaf
+
+
+async def test_a_run_may_be_named_by_anything() -> None:
+    transport = RecordingTransport()
+    config = {**on_thread("s1", TrunklineCallbackHandler(transport=transport)), "run_id": "by-hand"}
+    await soon(create_agent(model(), [weather]).ainvoke(PROMPT, config))
+    assert text(transport) == "Look: It is sunny."
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
 async def test_a_mapper_of_the_users_maps_the_blocks() -> None:
     class Loud(ContentBlockMapper):
         def to_neutral(self, block: Any, message_id: str = "") -> Any:

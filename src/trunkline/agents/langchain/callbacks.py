@@ -8,6 +8,7 @@ agent, whatever the voice does.
 from __future__ import annotations
 
 import copy
+import functools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
@@ -64,8 +65,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         self._failed = False
         self._says_words = emit_text_chunks or emit_reasoning_chunks
         if not self._says_words:
-            # Whether a handler has these decides whether models stream.
-            self.tap_output_aiter = self.tap_output_iter = cast("Any", None)
+            self.__class__ = _without_taps(type(self))
 
     def dispose(self) -> None:
         """Say nothing any more and let go of everything; idempotent."""
@@ -345,6 +345,13 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 for _what in ("agent", "chain", "chat_model", "custom_event", "llm"):
     # What LangChain asks before it tells a handler of anything.
     setattr(TrunklineCallbackHandler, f"ignore_{_what}", TrunklineCallbackHandler.is_deaf)
+
+
+@functools.cache
+def _without_taps(kind: type[Any]) -> type[Any]:
+    """Take away what makes models stream: whether a class has these methods decides it."""
+    taps = {"tap_output_aiter": None, "tap_output_iter": None}
+    return type(kind.__name__, (kind,), {**taps, "__module__": kind.__module__})
 
 
 class _Route:

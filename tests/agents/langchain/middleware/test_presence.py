@@ -1,0 +1,167 @@
+"""Tests of presence: a middleware without hooks is found, and the end of a run is heard once, at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from langchain.agents.middleware import AgentMiddleware
+from langgraph.errors import EmptyChannelError
+
+from tests.agents.langchain.graphs import agent_of, weather
+from tests.agents.langchain.lines import PROMPT, on_thread, states
+from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.middleware.ears import Ear
+from tests.worlds import collect, only, soon, world
+from trunkline import events as ev
+from trunkline.agents.langchain.anatomy import middleware_in
+from trunkline.agents.langchain.middleware import presence
+from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
+from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
+from trunkline.agents.langchain.middleware.presence import Presence, attend, present
+from trunkline.agents.langchain.middleware.session import SessionMiddleware
+from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.agents.langchain.standalone import acp_middleware
+from trunkline.agents.langchain.voice import speaking
+from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.recording import RecordingTransport
+
+HOOKS = [
+    "before_agent", "before_model", "after_model", "after_agent", "wrap_model_call", "wrap_tool_call",
+    "abefore_agent", "abefore_model", "aafter_model", "aafter_agent", "awrap_model_call", "awrap_tool_call",
+]  # fmt: skip
+IDLE: dict[str, Any] = {
+    "session": lambda: SessionMiddleware(emit_state_snapshots="none"),
+    "tools": lambda: ToolMiddleware(emit_tool_start=False, emit_tool_results=False, handle_errors=False),
+    "modes": lambda: ModeMiddleware({"plain": Mode(description="as it is")}),
+    "plan": lambda: PlanMiddleware(auto_detect_planning=False, emit_on=()),
+}
+
+
+@pytest.mark.parametrize("which", IDLE)
+def test_a_middleware_that_is_off_has_no_hooks_and_is_found_all_the_same(which: str) -> None:
+    idle: Any = IDLE[which]()
+    assert [
+        hook for hook in HOOKS if getattr(idle.__class__, hook) is not getattr(AgentMiddleware, hook)
+    ] == []
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[idle])
+    assert middleware_in(agent) == (idle,)
+
+
+def test_pieces_of_one_are_found_each_by_itself() -> None:
+    line = acp_middleware(RecordingTransport(), emit_state_snapshots="none", emit_on=())
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=line)
+    assert set(middleware_in(agent)) == set(line.pieces) == set(present(agent.channels))
+
+
+def test_modes_that_change_nothing_are_offered_all_the_same() -> None:
+    agent, _ = agent_of("Hi.", middleware=[ModeMiddleware({"one": Mode(), "two": Mode()})])
+    (option,) = agent.card.options
+    assert [choice.value for choice in option.choices] == ["one", "two"]
+
+
+async def test_tools_that_are_turned_off_are_not_shown_in_a_session() -> None:
+    agent, _ = agent_of([call("weather", {"city": "Rome"})], "Sunny.", middleware=[IDLE["tools"]()])
+    async with world(agent) as hub:
+        told = await collect(await hub.create(), "go")
+    assert only(told, ev.ToolCall) == []
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+@pytest.mark.parametrize("off", [True, False], ids=["off", "on"])
+async def test_a_plan_by_hand_is_silenced_without_a_hook(off: bool, plain: bool) -> None:
+    def steps() -> str:
+        """Show a plan."""
+        emit_plan(["one", "two"])
+        return "shown"
+
+    middleware = [IDLE["plan"]()] if off else []
+    agent = create_agent(ScriptedChatModel([call("steps", {})], "Done."), [steps], middleware=middleware)
+    ear = Ear()
+    with speaking(ear):
+        if plain:
+            await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1")))
+        else:
+            await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert ear.plans == ([] if off else [["one", "two"]])
+
+
+def test_a_presence_holds_nothing_and_is_one_of_its_middleware() -> None:
+    one, other = IDLE["plan"](), IDLE["plan"]()
+    channel = Presence(one, "key")
+    assert channel == Presence(one)
+    assert channel != Presence(other)
+    assert channel.copy() is channel
+    assert channel.from_checkpoint("anything").key == "key"
+    assert not channel.update(["anything"])
+    assert not channel.is_available()
+    assert not channel.finish()
+    assert channel.ValueType is channel.UpdateType is Any
+    with pytest.raises(EmptyChannelError):
+        channel.get()
+
+
+async def test_an_end_that_cannot_be_told_breaks_no_run(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    middleware = SessionMiddleware()
+
+    def fail(*_: Any) -> None:
+        raise ValueError("no end")
+
+    monkeypatch.setattr(middleware, "_conclude", fail)
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[middleware])
+    with caplog.at_level(logging.ERROR), speaking(Ear()):
+        ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert ended["messages"][-1].text == "Hi."
+    assert "the end of a run could not be told" in caplog.text
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_where_no_end_can_be_heard_a_step_of_the_graph_tells_it(
+    monkeypatch: pytest.MonkeyPatch, plain: bool
+) -> None:
+    monkeypatch.setattr("trunkline.agents.langchain.middleware.session.AUDIBLE", False)
+    monkeypatch.setattr(presence, "AUDIBLE", False)
+    transport = RecordingTransport()
+
+    def over(state: dict[str, Any]) -> dict[str, bool]:
+        return {"over": True}
+
+    line = acp_middleware(transport, emit_state_snapshots="final", state_mapper=over)
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=line)
+    assert "Trunkline.after_agent" in agent.nodes
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1")))
+    else:
+        await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert states(transport) == [{"over": True}]
+
+
+async def test_the_end_is_heard_after_the_last_of_all_calls() -> None:
+    transport = RecordingTransport()
+    seen: list[int] = []
+
+    def count(state: dict[str, Any]) -> dict[str, int]:
+        seen.append(len(transport.updates))
+        return {"updates": len(transport.updates)}
+
+    line = acp_middleware(transport, emit_state_snapshots="final", state_mapper=count)
+    calls = [call("weather", {"city": city}) for city in ("Rome", "Oslo")]
+    agent = create_agent(ScriptedChatModel(calls, [calls[0]], "Done."), [weather], middleware=line)
+    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert len(seen) == 1
+    assert transport.emitted[-1].method == "_trunkline/state"
+
+
+def test_attending_leaves_a_middleware_its_other_state() -> None:
+    class Own(AgentMiddleware[Any, Any, Any]):
+        pass
+
+    own = Own()
+    attend(own)
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[own])
+    assert present(agent.channels) == [own]
+    assert "messages" in agent.channels
