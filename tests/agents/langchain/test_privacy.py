@@ -9,9 +9,13 @@ from langchain.agents.middleware import PIIMiddleware
 from langchain_core.tools import tool
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal
-from tests.worlds import collect, text_of, world
+from tests.agents.langchain.lines import PROMPT, call_of, on_thread, text
+from tests.agents.langchain.loose import create_agent
+from tests.worlds import collect, soon, text_of, world
 from trunkline import events as ev
-from trunkline.testing.chat import call
+from trunkline.agents.langchain.standalone import acp_agent
+from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.recording import RecordingTransport
 
 SECRET = "ada@example.com"
 
@@ -73,3 +77,20 @@ async def test_an_agent_that_looks_at_its_input_only_streams_as_ever() -> None:
     async with world(agent) as hub:
         events = await collect(await hub.create(), "go")
     assert [event.delta for event in events if isinstance(event, ev.Text)] == ["One ", "two."]
+
+
+@pytest.mark.parametrize("built", [True, False], ids=["around an agent", "from a model"])
+async def test_an_agent_that_speaks_by_itself_redacts_too(built: bool) -> None:
+    transport = RecordingTransport()
+    model = ScriptedChatModel(
+        ["Wait. ", call("look_up", {"name": "Ada"}, "c1")], f"Write to {SECRET}, please."
+    )
+    middleware = [guard(apply_to_output=True, apply_to_tool_results=True)]
+    if built:
+        agent = acp_agent(create_agent(model, [look_up], middleware=middleware), transport=transport)
+    else:
+        agent = acp_agent(model, [look_up], middleware=middleware, transport=transport)
+    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert text(transport) == "Wait. Write to [REDACTED_EMAIL], please."
+    assert call_of(transport, "c1")["rawOutput"] == "Ada: [REDACTED_EMAIL]"
+    assert SECRET not in str(transport.updates)

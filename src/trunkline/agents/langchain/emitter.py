@@ -99,7 +99,7 @@ class Emitter:
         """
         self.say = say
         self._say_text = say_text
-        self._scrub = scrub
+        self.scrub = scrub
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
@@ -124,7 +124,7 @@ class Emitter:
 
     def chunk(self, run: ModelRun, message: Any) -> None:
         """Say what one chunk of a model's answer brings."""
-        if self._scrub is not None:
+        if self.scrub is not None:
             return
         if run.message_id is None:
             run.message_id = str(message.id)
@@ -345,13 +345,13 @@ class Emitter:
         if (lane, str(message.tool_call_id)) not in self._calls and message.tool_call_id in self._past_calls:
             return  # A call of an earlier turn, which create_agent answers late if its arguments were broken.
         call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
-        if self._scrub is not None and (message := self._scrub(message)) is None:
+        if self.scrub is not None and (message := self.scrub(message)) is None:
             return
         if not call.done:
             call.done = True
             failed = getattr(message, "status", "success") == "error"
             content = self.mapper.content_of(message.content)
-            artifact = getattr(message, "artifact", None) if self._scrub is None else None
+            artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
                 raw = call.returned.content  # A model's input was rewritten for tracing.
@@ -381,7 +381,7 @@ class Emitter:
         if kind == "tool":
             self.tool_message(lane, message)
         elif kind in ("ai", "AIMessageChunk") and message.id is not None:
-            if self._scrub is not None and (message := self._scrub(message)) is None:
+            if self.scrub is not None and (message := self.scrub(message)) is None:
                 return
             if message.id not in self._said:
                 self._said.add(message.id)

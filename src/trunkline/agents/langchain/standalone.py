@@ -30,6 +30,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
 
 from trunkline.agents.langchain.acp import Transport
+from trunkline.agents.langchain.anatomy import middleware_in
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.ensemble import Ensemble
@@ -38,6 +39,7 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.agents.langchain.privacy import scrubber
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.switchboard import Board, Switchboard
 from trunkline.agents.langchain.voice import speaking
@@ -123,6 +125,7 @@ class StandaloneAgent(ABC):
         self.agent = agent
         """The agent itself, for whatever else it can do."""
         self.middleware = middleware
+        middleware.board.scrub = scrubber(middleware_in(agent))
         self._callbacks = [*callbacks, *middleware.callbacks]
 
     async def ainvoke(

@@ -21,6 +21,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.acp import AcpLine, AcpVoice, Transport
 from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.lookup import TrunklineContext
+from trunkline.agents.langchain.privacy import Scrub
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.frontends.acp import wire
 from trunkline.handles import in_loop
@@ -47,6 +48,9 @@ def session_in(config: Any) -> str | None:
 
 class Board(ABC):
     """Connects runs to voices on transports, in whatever protocol."""
+
+    scrub: Scrub | None = None
+    """Makes a message fit to be said, where the agent redacts its own."""
 
     def __init__(
         self,
@@ -90,7 +94,9 @@ class Board(ABC):
         if transport is None:
             return None
         with self._lock:
-            return self._begin(transport, context or TrunklineContext(), config, kept=kept)
+            voice = self._begin(transport, context or TrunklineContext(), config, kept=kept)
+        voice.emitter.scrub = self.scrub
+        return voice
 
     @abstractmethod
     def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> LineVoice:
