@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 __all__ = ["main"]
@@ -17,11 +18,19 @@ def main() -> None:
         case ["acp", target] if not target.startswith("-"):
             from trunkline.frontends.acp.serving import serve_target
 
-            serve_target(target)
+            serve_target(target, prepare=_show_logs)
         case _:
             from trunkline.cli import main as run
 
             run()
+
+
+@functools.cache
+def _show_logs() -> None:
+    """Show logs as lines from now on; a target that cannot be loaded is tried more than once."""
+    from trunkline.cli.logs import show_logs
+
+    show_logs()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.frontends.acp.talking import Talk
+from tests.frontends.acp.talking import Talk, text
 
 Serve = Callable[[str], Talk]
 
@@ -65,3 +65,27 @@ def test_a_journal_can_be_named_on_the_command_line(tmp_path: Path) -> None:
         assert talk.finish() == 0
     assert (tmp_path / "named.db").exists()
     assert not (tmp_path / "other.db").exists()
+
+
+FAILING = """
+async def hello(prompt, ctx):
+    raise ValueError("odd")
+    yield
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--journal", "memory:")])
+def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "program.py").write_text(FAILING, encoding="utf-8")
+    env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": "memory:"}
+    command = [sys.executable, "-m", "trunkline", "acp", "program.py:hello", *options]
+    with Talk(command, cwd=tmp_path, env=env) as talk:
+        talk.greet()
+        talk.error("session/prompt", {"sessionId": talk.open(), "prompt": text("x")})
+        assert talk.finish() == 0
+        told = talk.stderr
+    assert told.startswith("error: agent failed in turn turn_")
+    assert "TRUNKLINE_TRACEBACK=1" in told
+    assert told.count("\n") == 1

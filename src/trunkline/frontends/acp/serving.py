@@ -34,12 +34,16 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
     asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None))
 
 
-def serve_target(target: str, *, journal: str | None = None) -> None:
-    """Serve a TARGET; its import waits until an editor has been greeted."""
+def serve_target(
+    target: str, *, journal: str | None = None, prepare: Callable[[], None] | None = None
+) -> None:
+    """Serve a TARGET; its import, and ``prepare`` before it, wait until an editor has been greeted."""
 
     def load() -> Agent:
         from trunkline.targets import resolve_target
 
+        if prepare is not None:
+            prepare()
         return resolve_target(target)
 
     transport = StdioTransport.claim()
