@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.editors import Editor, editing
+from tests.frontends.acp.editors import Editor, Wire, editing
 from tests.worlds import BRISK, make, soon, until, world
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
+from trunkline.content import TextBlock
 from trunkline.context import TurnContext
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode, wire
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.endpoint import AcpEndpoint
+from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
 from trunkline.hub import Hub
 from trunkline.journal import Lease, Record, open_journal
@@ -223,6 +225,28 @@ async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() 
         assert said(editor) == "late Ada", "it is not asked twice"
 
 
+async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
+    async with world(greeter) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("hi")
+        connection = Connection(line := Wire())
+        showing = Showing(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
+        assert await soon(showing.rest()) is None
+        assert session.turn is not None
+        session.turn.take("By the way. ")
+        session.turn.suspend()
+        await showing.reply((TextBlock(text="Ada"),), None)
+        assert await soon(showing.rest()) is None
+        assert showing.asked is not None
+        assert showing.asked.question.message == "And your town?"
+        assert "elsewhere" not in str(line.messages)
+        showing.stop()
+        await until(lambda: showing.over)
+        with pytest.raises(asyncio.CancelledError):
+            await soon(showing.rest())
+        await connection.close("over")
+
+
 # -- others ----------------------------------------------------------------------------------------
 
 
@@ -390,6 +414,18 @@ async def test_a_cancel_while_the_question_waits_ends_the_turn() -> None:
         assert said(editor).startswith("Welcome. ")
 
 
+async def test_a_prompt_right_behind_a_cancel_is_no_answer() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        assert await editor.prompt(session_id, "something else") == DONE
+        assert said(editor).startswith("Welcome. ")
+        turns = (await (await hub.session(session_id)).history()).turns
+        assert [turn.stop_reason for turn in turns] == ["cancelled", None]
+
+
 async def test_a_cancel_after_the_answer_ends_its_prompt() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield await ask(ctx, "Who?")
@@ -459,6 +495,34 @@ async def test_two_questions_of_a_dead_process_are_put_one_after_the_other() -> 
         assert said(editor).startswith("Two?")
         await editor.prompt(session_id, "2")
         assert said(editor).startswith("Resumed with {'one': '1', 'two': '2'}. ")
+    await journal.close()
+
+
+async def test_what_a_dead_process_asked_with_buttons_is_asked_first() -> None:
+    class Mixed(Durable):
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            size = Form(message="Which size?", fields=text_field(enum=["S", "L"]))
+            await asyncio.gather(ask(ctx, "Who?", "who"), ctx.ask(size, durable_key="size"))
+            yield ""
+
+    journal = await open_journal("memory:")
+    async with Hub(Mixed(), journal, settings=BRISK) as hub:
+        session = await hub.create()
+        await session.prompt("hi")
+        await until(waits(session))
+    async with Hub(Mixed(), journal, settings=BRISK) as hub, editing(hub) as editor:
+        editor.permit("L")
+        await editor.call("session/load", sessionId=session.session_id, cwd="/", mcpServers=[])
+        await until(lambda: editor.text.endswith(HOW))
+        heard = editor.heard()
+        assert heard.index("tool_call") < heard.index("= session/load")
+        assert heard.index("= session/load") < heard.index("session/request_permission")
+        (asked,) = editor.asked("session/request_permission")
+        assert asked["toolCall"]["toolCallId"] == editor.updates("tool_call")[0]["toolCallId"]
+        assert editor.updates("tool_call_update")[-1]["status"] == "completed"
+        assert said(editor).startswith("Who?")
+        await editor.prompt(session.session_id, "Ada")
+        assert said(editor).startswith("Resumed with {'size': 'L', 'who': 'Ada'}. ")
     await journal.close()
 
 

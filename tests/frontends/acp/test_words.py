@@ -22,7 +22,7 @@ ORDER = form(
     ["name", "colour"],
     name={"type": "string", "title": "Your name"},
     colour={"type": "string", "enum": ["red", "blue"]},
-    copies={"type": "integer", "default": 1},
+    copies={"type": "integer", "default": 1, "title": "Copies"},
     gift={"type": "boolean"},
     extras={"type": "array", "items": {"type": "string", "enum": ["box", "card"]}},
 )

@@ -8,14 +8,11 @@ the turn waits for the person's next message and somebody else is faster.
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import msgspec
-import orjson
 
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
@@ -30,11 +27,11 @@ from trunkline.frontends.acp.connection import Connection, Reply
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
+from trunkline.frontends.acp.listing import read_cursor, session_to_wire, write_cursor
 from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
 from trunkline.hub import Hub
-from trunkline.journal import SessionInfo
 from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.reader import Reader
 from trunkline.session import Session
@@ -225,7 +222,7 @@ class AcpEndpoint:
     async def _list(self, request: wire.ListSessionsRequest) -> Any:
         if request.cwd is not None:
             _check_absolute(request.cwd)
-        before = _read_cursor(request.cursor)
+        before = read_cursor(request.cursor)
         shown: list[dict[str, Any]] = []
         while len(shown) < _PAGE:
             page = await self._hub.list(
@@ -234,9 +231,9 @@ class AcpEndpoint:
             for info in page:
                 before = (info.updated_at, info.session_id)
                 if self._hub.may_run(info):
-                    shown.append(_session_to_wire(info))
+                    shown.append(session_to_wire(info))
                 if len(shown) == _PAGE:
-                    return {"sessions": shown, "nextCursor": _write_cursor(before)}
+                    return {"sessions": shown, "nextCursor": write_cursor(before)}
             if len(page) < _PAGE:
                 break
         return {"sessions": shown}
@@ -403,7 +400,9 @@ class AcpEndpoint:
             self._connection.spawn(attached.session.cancel(by="acp"))
         elif attached.asking is not None:
             # Its prompt is answered, but its turn still waits for a message that will not come.
-            self._connection.spawn(attached.session.cancel(attached.asking.turn_id, by="acp"))
+            showing = attached.asking
+            showing.forget()
+            self._connection.spawn(attached.session.cancel(showing.turn_id, by="acp"))
 
     def _find(self, session_id: str) -> _Attached:
         attached = self._attached.get(session_id)
@@ -471,29 +470,3 @@ def _check_absolute(*folders: str) -> None:
     for folder in folders:
         if not folder.startswith("/"):
             raise InvalidCommand(f"{folder!r} is not an absolute path")
-
-
-def _session_to_wire(info: SessionInfo) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "sessionId": info.session_id,
-        "cwd": info.cwd or "/",
-        "updatedAt": datetime.fromtimestamp(info.updated_at, UTC).isoformat(),
-    }
-    if info.roots:
-        shown["additionalDirectories"] = list(info.roots)
-    if info.title is not None:
-        shown["title"] = info.title
-    return shown
-
-
-def _write_cursor(before: tuple[float, str]) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(before)).decode()
-
-
-def _read_cursor(cursor: str | None) -> tuple[float, str] | None:
-    if cursor is None:
-        return None
-    try:
-        return msgspec.convert(orjson.loads(base64.urlsafe_b64decode(cursor)), tuple[float, str])
-    except ValueError:
-        raise InvalidCommand("that is not a cursor of ours: begin again without one") from None

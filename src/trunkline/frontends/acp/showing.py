@@ -130,10 +130,10 @@ class Showing:
         try:
             answer = _read(asked, content, meta)
         except (Unfit, InvalidCommand) as error:
-            self._say(f"{error}. Please write it again, or `{DECLINE}`.")
+            why = str(error)
+            self._say(f"{why[:1].upper()}{why[1:]}. Please write it again, or `{DECLINE}`.")
             return
-        self._replied = asked.question_id
-        self._go_on()
+        self.forget()
         try:
             await self.session.answer(answer)
         except (InvalidCommand, SessionError) as error:
@@ -142,6 +142,12 @@ class Showing:
             self._replied = None
             self._wait_for(asked)
             raise
+
+    def forget(self) -> None:
+        """Take no message for an answer any more to what was asked."""
+        if self.asked is not None:
+            self._replied = self.asked.question_id
+            self._go_on()
 
     def _wait_for(self, asked: ev.Asked) -> None:
         if asked.question_id == self._replied:

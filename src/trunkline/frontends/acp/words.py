@@ -73,6 +73,8 @@ def put_in_words(form: Form) -> str:
 
 def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
     about = str(field.get("description") or field.get("title") or "").strip()
+    if about.casefold() == name.replace("_", " ").casefold():
+        about = ""
     said = [_kind(field)]
     if field.get("default") is not None:
         said.append(f"default {_write(field, field['default'])}")

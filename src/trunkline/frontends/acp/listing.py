@@ -1,0 +1,44 @@
+"""Sessions as a client lists them, page by page."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import orjson
+
+from trunkline.errors import InvalidCommand
+from trunkline.journal import SessionInfo
+
+__all__ = ["read_cursor", "session_to_wire", "write_cursor"]
+
+
+def session_to_wire(info: SessionInfo) -> dict[str, Any]:
+    """Give what a client is told of a session."""
+    shown: dict[str, Any] = {
+        "sessionId": info.session_id,
+        "cwd": info.cwd or "/",
+        "updatedAt": datetime.fromtimestamp(info.updated_at, UTC).isoformat(),
+    }
+    if info.roots:
+        shown["additionalDirectories"] = list(info.roots)
+    if info.title is not None:
+        shown["title"] = info.title
+    return shown
+
+
+def write_cursor(before: tuple[float, str]) -> str:
+    """Name the place behind a session, for the client to ask on from."""
+    return base64.urlsafe_b64encode(orjson.dumps(before)).decode()
+
+
+def read_cursor(cursor: str | None) -> tuple[float, str] | None:
+    """Find the place again that a client asks on from."""
+    if cursor is None:
+        return None
+    try:
+        return msgspec.convert(orjson.loads(base64.urlsafe_b64decode(cursor)), tuple[float, str])
+    except ValueError:
+        raise InvalidCommand("that is not a cursor of ours: begin again without one") from None
