@@ -110,8 +110,8 @@ class Emitter:
         self._history: set[str] = set()
         self._past_calls: set[str] = set()
         self._said: set[str] = set()
-        self._whole: dict[str, int] = {}
-        """The messages that were said to their end, and how many calls each of them made."""
+        self._whole: dict[str, list[Any]] = {}
+        """The messages that were said to their end, and the calls that each of them made."""
         self._results: set[str] = set()
         self._plan: Any = None
 
@@ -392,7 +392,7 @@ class Emitter:
                 for block in [content] if isinstance(content, str) else content:
                     if block:
                         self._block(run, block)
-            asked = len(message.tool_calls) + len(message.invalid_tool_calls)
+            asked = [*message.tool_calls, *message.invalid_tool_calls]
             if self._whole.get(message.id) == asked:
                 return
             self._whole[message.id] = asked
