@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import SummarizationMiddleware
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -259,6 +260,20 @@ async def test_a_result_that_came_in_the_moment_of_the_cancel_is_kept(saver: Any
         ToolMessage,
         HumanMessage,
     ]
+
+
+async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None:
+    nameless = tool_call_chunk(name="work", args='{"how": "quick"}', id=None, index=0)
+    model = ScriptedChatModel([AIMessageChunk(content="", tool_call_chunks=[nameless])], "Well.")
+    graph = create_agent(model, [Slow().tool], checkpointer=saver)
+    async with world(LangChainAgent(graph)) as hub:
+        session = await hub.create("t")
+        assert isinstance((await collect(session, "go"))[-1], ev.TurnFailed)
+        assert text_of(await collect(session, "and now?")) == "Well."
+    _, made, answer, _ = model.calls[-1].messages
+    assert isinstance(made, AIMessage)
+    assert isinstance(answer, ToolMessage)
+    assert [call["id"] for call in made.tool_calls] == [answer.tool_call_id]
 
 
 async def test_a_sound_thread_is_left_alone(saver: Any) -> None:

@@ -86,6 +86,6 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
         talk.error("session/prompt", {"sessionId": talk.open(), "prompt": text("x")})
         assert talk.finish() == 0
         told = talk.stderr
-    assert told.startswith("error: agent failed in turn turn_")
+    assert told.startswith("error: hello failed in turn turn_")
     assert "TRUNKLINE_TRACEBACK=1" in told
     assert told.count("\n") == 1

@@ -86,9 +86,9 @@ async def _mend(
         if isinstance(task.state, StateSnapshot) and (place := _own_place(task.state)) is not None:
             # A graph inside this one that keeps a memory of its own finds its open calls there again.
             await _mend(graph, place, task.state, Conversation(calls=shown.calls), mapper)
-    messages = _messages(state)
+    messages, added = _name_calls(_messages(state))
     calls = {call.native_id: call for call in shown.calls.values() if call.lane is None}
-    added: list[Any] = [
+    added += [
         result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
         for made in unanswered_calls(messages)
     ]
@@ -96,6 +96,17 @@ async def _mend(
     if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
     await _say(graph, config, added, finished=any(task.result is not None for task in state.tasks))
+
+
+def _name_calls(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Name the calls that a model left without an id, or nobody could answer them; and give what changed."""
+    named: dict[int, Any] = {}
+    for place, message in enumerate(messages):
+        calls: list[Any] = message.tool_calls if isinstance(message, AIMessage) else []
+        if any(call["id"] is None for call in calls):
+            made = [{**call, "id": call["id"] or f"{message.id}.{at}"} for at, call in enumerate(calls)]
+            named[place] = message.model_copy(update={"tool_calls": made})
+    return [named.get(place, message) for place, message in enumerate(messages)], list(named.values())
 
 
 def _own_place(state: StateSnapshot) -> dict[str, Any] | None:
