@@ -88,5 +88,18 @@ async def test_mcp_progress_and_elicitation_reach_the_editor_on_their_calls() ->
         assert "saw" not in str(others)
 
 
+async def test_mcp_elicitation_is_answered_by_the_next_message_in_an_editor_without_forms() -> None:
+    agent, model = agent_of(call("w__taste", {}, "k1"), "Done.")
+    async with unhurried(agent) as hub, editing(hub) as editor:
+        session_id = await open_with(editor, GOOD)
+        await prompt(editor, session_id)
+        assert editor.text.startswith("w asks: Which colour?\n\n- `colour` (text)\n- `shiny` (yes or no, ")
+        editor.log.clear()
+        ended = await editor.prompt(session_id, "colour: red\nshiny: yes")
+        (result,) = [m for m in model.calls[1].messages if isinstance(m, ToolMessage)]
+        assert (text_in(result), editor.text, ended["stopReason"]) == ("red True", "Done.", "end_turn")
+        assert editor.updates("tool_call_update")[-1]["status"] == "completed"
+
+
 def test_a_model_alone_offers_no_less() -> None:
     assert card_of(LangChainAgent(ScriptedChatModel("hi"))) == (True, True)

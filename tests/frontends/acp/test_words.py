@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +62,12 @@ def test_several_fields_are_listed_with_what_they_take() -> None:
         "Your next message is the answer: one line for each field, as in `name: ...`, or a JSON object. "
         "To decline, write `decline`."
     )
+
+
+def test_the_docs_show_what_is_asked(root: Path) -> None:
+    asked = form(["city"], "Where to?", city={"type": "string"}, days={"type": "integer", "default": 3})
+    assert f"```text\n{put_in_words(asked)}\n```" in (root / "docs/editors.md").read_text(encoding="utf-8")
+    assert read_reply(asked, "Rome") == {"city": "Rome", "days": 3}
 
 
 @pytest.mark.parametrize(
