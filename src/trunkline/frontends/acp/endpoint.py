@@ -295,19 +295,18 @@ class AcpEndpoint:
         session = attached.session
         grammar, turn = session.line.grammar, session.turn
         questions = list(grammar.questions.values())
-        spoken = not can_show_forms(self._client) and all(is_spoken(asked.question) for asked in questions)
-        waits = (turn is not None and turn.asleep) or (spoken and grammar.phase is Phase.SUSPENDED)
-        if not (questions and waits and self._may_answer) or attached.shown is not None:
+        live = [one for one in questions if can_show_forms(self._client) or not is_spoken(one.question)]
+        quiet = not live and grammar.phase is Phase.SUSPENDED
+        waits = questions and (quiet or (turn is not None and turn.asleep))
+        if not (waits and self._may_answer) or attached.shown is not None:
             return
         record, offset, fence = session.line.place_now()
         showing = self._show(attached, grammar.turn_id or "", Cursor(fence, record, offset))
-        if spoken:
+        for asked in live:
+            showing.ask(Ask(asked, None))
+        if quiet:
             first = grammar.questions.get(told.question_id) if told is not None else None
             showing.put(first or questions[0], silently=first is not None)
-            return
-        for asked in questions:
-            if can_show_forms(self._client) or not is_spoken(asked.question):
-                showing.ask(Ask(asked, None))
 
     def _show(self, attached: _Attached, turn_id: str, after: Cursor | None = None) -> Showing:
         attached.showing = Showing(
