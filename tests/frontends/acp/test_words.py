@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
-from trunkline.frontends.acp.words import Unfit, put_in_words, read_reply, text_in, write_reply
+from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.lossless import decode
+from trunkline.frontends.acp.words import (
+    Unfit,
+    blank_form,
+    put_in_words,
+    read_form,
+    read_reply,
+    text_in,
+    write_reply,
+)
 from trunkline.questions import Form
 
 
@@ -225,3 +235,43 @@ LINE = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_
 )
 def test_what_was_written_is_read_again(content: dict[str, Any]) -> None:
     assert read_reply(ORDER, write_reply(ORDER, content)) == content
+
+
+TAGS = {"type": "array", "items": {"type": "string"}, "title": "Tags", "default": ["a", "b"]}
+LOOSE = form(
+    tags=TAGS, sizes={"type": "array", "items": {"type": "integer"}}, more={"type": "object"}, x=TEXT
+)
+
+
+def test_an_empty_default_is_not_told() -> None:
+    asked = put_in_words(form(["tags", "y"], tags={**TAGS, "default": []}, y={**TEXT, "default": ""}, x=TEXT))
+    assert asked.splitlines()[2:4] == [
+        "- `tags` (several, separated by commas, optional)",
+        "- `y` (text, optional)",
+    ]
+
+
+def test_what_the_forms_of_acp_have_no_field_for_is_a_text() -> None:
+    shown = blank_form(LOOSE)
+    assert shown["properties"] == {
+        "tags": {
+            "type": "string", "title": "Tags", "default": "a, b",
+            "description": "(several, separated by commas)",
+        },
+        "sizes": {"type": "string", "description": "(several, separated by commas)"},
+        "more": {"type": "string", "description": "(a JSON object)"},
+        "x": TEXT,
+    }  # fmt: skip
+    decode(wire.ElicitationSchema, shown)
+    assert blank_form(ORDER) is ORDER.fields
+
+
+def test_such_a_text_is_read_as_what_it_stands_for() -> None:
+    filled = {"tags": "c, d", "sizes": "1, 2", "more": '{"k": 1}', "x": "y, z"}
+    assert read_form(LOOSE, filled) == {"tags": ["c", "d"], "sizes": [1, 2], "more": {"k": 1}, "x": "y, z"}
+    assert read_form(LOOSE, {"tags": " ", "sizes": "1, x", "new": "n"}) == {
+        "tags": [],
+        "sizes": "1, x",
+        "new": "n",
+    }
+    assert read_form(LOOSE, {"tags": ["as it is"]}) == {"tags": ["as it is"]}

@@ -22,6 +22,7 @@ from trunkline.frontends.acp.choices import Button, buttons_for, card_for
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.lossless import decode
+from trunkline.frontends.acp.words import blank_form, read_form
 from trunkline.jsonrpc import RpcError
 from trunkline.questions import Form, Link, Permission
 from trunkline.session import Session
@@ -147,10 +148,11 @@ class Asker:
         if not self._forms:
             buttons = buttons_for(question)
             return await self._choice(ask, question, buttons) if buttons else self._declined(asked, _NO_FORMS)
-        content = await self._elicit(asked, question.message, question.fields)
+        content = await self._elicit(asked, question.message, blank_form(question))
         if content is None:
             return self._declined(asked, "the person declined")
-        return Answer(question_id=asked.question_id, outcome="accepted", content=content, by=_BY)
+        filled = read_form(question, content)
+        return Answer(question_id=asked.question_id, outcome="accepted", content=filled, by=_BY)
 
     async def _choice(self, ask: Ask, question: Form, buttons: list[Button]) -> Answer:
         """Let the person press a button, as for a permission, and fill in the form with what it means."""

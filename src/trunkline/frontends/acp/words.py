@@ -7,6 +7,7 @@ JSON object. What does not fit is said in words that help to write it better.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, cast
 
@@ -23,7 +24,17 @@ from trunkline.frontends.acp.choices import (
 )
 from trunkline.questions import Form
 
-__all__ = ["DECLINE", "Unfit", "describe_form", "put_in_words", "read_reply", "text_in", "write_reply"]
+__all__ = [
+    "DECLINE",
+    "Unfit",
+    "blank_form",
+    "describe_form",
+    "put_in_words",
+    "read_form",
+    "read_reply",
+    "text_in",
+    "write_reply",
+]
 
 DECLINE = "decline"
 _DECLINES = frozenset({DECLINE, "/decline", "cancel", "/cancel"})
@@ -76,9 +87,10 @@ def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
     if about.casefold() == name.replace("_", " ").casefold():
         about = ""
     said = [_kind(field)]
-    if field.get("default") is not None:
-        said.append(f"default {_write(field, field['default'])}")
-    elif not required:
+    usual = field.get("default")
+    if usual is not None and (written := _write(field, usual)):
+        said.append(f"default {written}")
+    elif usual is not None or not required:
         said.append("optional")
     return f"- `{name}`{f' {about}' if about else ''} ({', '.join(said)})"
 
@@ -195,7 +207,7 @@ def _convert(field: dict[str, Any], text: str) -> Any:
             raise ValueError(text)
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
     if kind == "array":
-        listed: Any = msgspec.json.decode(text) if text.startswith("[") else text.split(",")
+        listed: Any = msgspec.json.decode(text) if text.startswith("[") else text.split(",") if text else []
         return [_read(_items(field), one.strip()) if isinstance(one, str) else one for one in listed]
     return msgspec.json.decode(text) if kind == "object" else text
 
@@ -244,6 +256,42 @@ def _write(field: dict[str, Any], value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_write(_items(field), one) for one in cast("list[Any]", value))
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+# -- forms of clients --------------------------------------------------------------------------------
+
+
+def blank_form(form: Form) -> dict[str, Any]:
+    """Give a form's schema as ACP has it: its lists are choices, so other ones, and objects, are texts."""
+    texts = {name: _as_text(field) for name, field in fields_of(form).items() if _is_text_only(field)}
+    if not texts:
+        return form.fields
+    return {**form.fields, "properties": {**form.fields["properties"], **texts}}
+
+
+def read_form(form: Form, content: dict[str, Any]) -> dict[str, Any]:
+    """Read the texts that stand for something else; one that does not fit is left to the agent."""
+    fields, read = fields_of(form), dict(content)
+    for name, value in content.items():
+        if isinstance(value, str) and _is_text_only(field := fields.get(name, {})):
+            with contextlib.suppress(Unfit):
+                read[name] = _read(field, value.strip())
+    return read
+
+
+def _is_text_only(field: dict[str, Any]) -> bool:
+    kind = type_of(field)
+    return kind == "object" or (kind == "array" and not choices_of(_items(field)))
+
+
+def _as_text(field: dict[str, Any]) -> dict[str, Any]:
+    about = f"{field.get('description') or ''} ({_kind(field)})".strip()
+    shown: dict[str, Any] = {"type": "string", "description": about}
+    if "title" in field:
+        shown["title"] = field["title"]
+    if field.get("default") is not None:
+        shown["default"] = _write(field, field["default"])
+    return shown
 
 
 # -- schemas -----------------------------------------------------------------------------------------
