@@ -100,7 +100,11 @@ class Pipes(asyncio.SubprocessProtocol):
                 await self._group.wait(grace)
         finally:  # also when we are cancelled meanwhile
             self._group.signal(signal.SIGKILL)
-            self._transport.close()
+            try:
+                # Closing asks for the process too, and only the first to ask learns how it ended.
+                await _within(3 * GRACE, self._exited)
+            finally:
+                self._transport.close()
             await _within(3 * GRACE, self._gone)
 
     # -- what the event loop calls --
