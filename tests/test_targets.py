@@ -230,6 +230,8 @@ def test_a_name_with_nothing_near_is_answered_with_the_agents_there() -> None:
 def test_a_name_in_a_place_without_agents_is_answered_with_what_is_there() -> None:
     write("things.py", "one = two = None\n")
     assert refused("things.py:zzz") == "things.py has no 'zzz'; it has one, two"
+    write("made.py", "import json\nfrom pathlib import Path\nfrom textwrap import dedent\ngraph = Path()\n")
+    assert refused("made.py:zzz") == "made.py has no 'zzz'; it has graph"
     write("empty.py", "")
     assert refused("empty.py:zzz") == "empty.py has no 'zzz'; it has nothing public"
 

@@ -194,8 +194,16 @@ def _get(thing: Any, attr: str, place: str) -> Any:
         elif agents:
             hint = f"; its agents are {', '.join(agents[:12])}"
         else:
-            hint = f"; it has {', '.join(public[:12]) or 'nothing public'}"
+            own = [name for name in public if _is_own(inspect.getattr_static(thing, name, None), thing)]
+            hint = f"; it has {', '.join((own or public)[:12]) or 'nothing public'}"
         raise TargetError(f"{place} has no {attr!r}{hint}") from None
+
+
+def _is_own(value: Any, thing: Any) -> bool:
+    """Whether a name holds something made there: not what was only imported for the making."""
+    if inspect.isclass(value) or inspect.ismodule(value):
+        return False
+    return not inspect.isroutine(value) or value.__module__ == getattr(thing, "__name__", None)
 
 
 def _is_agent(value: Any) -> bool:
