@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -31,6 +31,11 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler, is_followed
 from trunkline.agents.langchain.content import ContentBlockMapper
+from trunkline.agents.langchain.lookup import TrunklineContext
+from trunkline.agents.langchain.middleware.plan import PlanMiddleware
+from trunkline.agents.langchain.middleware.session import SessionMiddleware
+from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.agents.langchain.standalone import acp_agent
 from trunkline.agents.langchain.voice import speaking
 from trunkline.content import TextBlock
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
@@ -122,19 +127,32 @@ async def test_the_switches_leave_text_and_reasoning_out(
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
 
 
-async def test_a_handler_that_says_no_words_makes_no_model_stream_and_is_deaf_where_nobody_listens() -> None:
+async def test_a_handler_that_says_no_words_makes_no_model_stream() -> None:
     handler = TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
     assert not isinstance(handler, _StreamingCallbackHandler)
-    heard = ("chain", "chat_model", "llm", "agent", "custom_event")
-    assert all(getattr(handler, f"ignore_{what}") for what in heard)
-    with speaking(Ear()):
-        assert not any(getattr(handler, f"ignore_{what}") for what in heard)
-    told = TrunklineCallbackHandler(
-        emit_text_chunks=False, emit_reasoning_chunks=False, transport=RecordingTransport()
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+@pytest.mark.parametrize("middleware", [[], [SessionMiddleware], [ToolMiddleware], [PlanMiddleware]])
+async def test_a_handler_that_says_no_words_says_the_calls_to_the_client_of_the_run(
+    middleware: list[Any], plain: bool
+) -> None:
+    transport = RecordingTransport()
+    handler = TrunklineCallbackHandler(emit_text_chunks=False, emit_reasoning_chunks=False)
+    script = ScriptedChatModel(
+        [thinks("Hm."), "Look: ", call("weather", {"city": "Rome"})],
+        [call("weather", {"city": "Oslo"}), call("weather", {"city": "Bonn"})],
+        "It is sunny.",
     )
-    assert not told.is_deaf
-    told.dispose()
-    assert told.is_deaf
+    agent = create_agent(script, [weather], middleware=[make() for make in middleware])
+    config, context = on_thread("s1", handler), TrunklineContext(transport=transport)
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, PROMPT, config, context=context))
+    else:
+        await soon(agent.ainvoke(PROMPT, config, context=context))
+    assert text(transport) == text(transport, "agent_thought_chunk") == ""
+    for call_id in ("call_1", "call_2", "call_3"):
+        assert statuses(transport, call_id) == ["pending", "in_progress", "completed"]
 
 
 async def test_a_run_may_be_named_by_anything() -> None:
@@ -180,6 +198,22 @@ async def test_after_dispose_nothing_is_said_and_nothing_held() -> None:
     assert not vars(handler)["_routes"]
 
 
+async def test_once_it_is_disposed_of_the_middleware_says_that_tools_run() -> None:
+    transport = RecordingTransport()
+
+    @tool
+    def stop() -> str:
+        """Stop listening."""
+        handler.dispose()
+        return "stopped"
+
+    script = ScriptedChatModel([call("stop", {})], [call("weather", {"city": "Rome"})], "Done.")
+    agent = acp_agent(script, [stop, weather], transport=transport)
+    (handler,) = cast("list[TrunklineCallbackHandler]", agent.middleware.callbacks)
+    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert statuses(transport, "call_2") == ["pending", "in_progress", "completed"]
+
+
 async def test_a_finished_run_is_not_held_either() -> None:
     handler = TrunklineCallbackHandler(transport=RecordingTransport())
     agent = create_agent(model(), [weather])
@@ -201,6 +235,32 @@ async def test_a_voice_that_raises_does_no_harm_and_is_logged_once(caplog: pytes
         result = await soon(agent.ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert result["messages"][-1].content == "It is sunny."
     assert [one.message for one in caplog.records] == ["what an agent did could not be said"]
+
+
+async def test_a_mapper_that_fails_where_a_subagent_ends_holds_no_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Picky(ContentBlockMapper):
+        def content_of(self, content: Any) -> Any:
+            raise ValueError("no such content")
+
+    @tool(return_direct=True)
+    def look(place: str) -> str:
+        """Look."""
+        return place
+
+    inner = create_agent(ScriptedChatModel([call("look", {"place": "Rome"})]), [look])
+
+    @tool
+    async def helper(job: str) -> str:
+        """Let somebody else do it."""
+        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
+
+    handler = TrunklineCallbackHandler(transport=RecordingTransport(), content_block_mapper=Picky())
+    script = ScriptedChatModel([call("helper", {"job": "x"}, "h1")], "Done.")
+    await soon(create_agent(script, [helper]).ainvoke(PROMPT, on_thread("s1", handler)))
+    assert not vars(handler)["_routes"]
+    assert [record.message for record in caplog.records] == ["what an agent did could not be said"]
 
 
 async def test_it_speaks_through_the_voice_of_its_run() -> None:

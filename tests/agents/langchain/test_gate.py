@@ -19,10 +19,12 @@ from tests.agents.langchain.permits import Person, Trace, ask, chooses, outlive,
 from tests.worlds import collect, only, soon, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.gate import Refused
 from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
+from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Answer, Prompt
 from trunkline.context import TurnContext
@@ -92,6 +94,27 @@ async def test_a_call_of_an_agent_inside_a_tool_is_asked_about_in_its_lane(name:
         event.status for event in only(events, ev.ToolUpdate) if event.call_id == "d1@h1" and event.status
     ]
     assert inside == ["in_progress", "completed"]
+
+
+async def test_a_handler_that_leaves_the_word_to_the_session_does_not_hide_its_lanes() -> None:
+    trace = Trace()
+    inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"))
+    graph, _ = nested(inner)
+    graph = graph.with_config({"callbacks": [TrunklineCallbackHandler()]})
+    (asked,) = only(await ask(graph, chooses("allow_once")), ev.Asked)
+    assert asked.lane == "h1"
+
+
+async def test_no_call_runs_before_it_is_allowed_whatever_else_follows_the_run() -> None:
+    trace = Trace()
+    model = ScriptedChatModel([call("delete", {"path": "a"}, "d1")], "Done.")
+    middleware = [ToolMiddleware(), PermissionMiddleware({"delete": Rule()})]
+    graph = create_agent(model, trace.tools, middleware=middleware)
+    graph = graph.with_config({"callbacks": [TrunklineCallbackHandler()]})
+    events = await ask(graph, chooses("allow_once"))
+    running = [one for one in only(events, ev.ToolUpdate) if one.status == "in_progress"]
+    (asked,) = only(events, ev.Asked)
+    assert events.index(asked) < events.index(running[0])
 
 
 @pytest.mark.parametrize("name", ["delete", "write"], ids=["async tool", "plain tool"])

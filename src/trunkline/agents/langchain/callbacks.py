@@ -22,7 +22,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.acp import Transport
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.agents.langchain.handler import handler_in
+from trunkline.agents.langchain.handler import handlers_in
 from trunkline.agents.langchain.listener import Key, Listener, key_of
 from trunkline.agents.langchain.lookup import Exchange, voice_of
 from trunkline.agents.langchain.speaker import LineVoice
@@ -63,8 +63,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         self._routes: dict[Key, _Route] = {}
         self._disposed = False
         self._failed = False
-        self._says_words = emit_text_chunks or emit_reasoning_chunks
-        if not self._says_words:
+        if not (emit_text_chunks or emit_reasoning_chunks):
             self.__class__ = _without_taps(type(self))
 
     def dispose(self) -> None:
@@ -76,7 +75,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 
     def follows(self, voice: Voice) -> bool:
         """Whether this handler says the tokens and calls of a voice's run."""
-        return isinstance(voice, LineVoice) and voice.speaker is self
+        return isinstance(voice, LineVoice) and voice.speaker is self and not self._disposed
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
@@ -91,11 +90,6 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:
         """Leave streams as they are."""
         return output
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether nothing needs to be heard: it is disposed of, or says no words and nobody listens here."""
-        return self._disposed or not (self._says_words or self.exchange or current_voice())
 
     # -- whose run it is ---------------------------------------------------------------------------
 
@@ -297,7 +291,10 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         run = key_of(run_id)
         route = self._routes.get(run)
         if route is not None and route.listener is not None:
-            route.listener.model_failed(error, run)
+            try:
+                route.listener.model_failed(error, run)
+            except Exception:
+                self._complain()
         self._leave(run, error)
 
     # -- tools -------------------------------------------------------------------------------------
@@ -330,7 +327,10 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         run = key_of(run_id)
         route = self._routes.get(run)
         if route is not None and route.listener is not None:
-            route.listener.tool_ended(output, run)
+            try:
+                route.listener.tool_ended(output, run)
+            except Exception:
+                self._complain()
         self._leave(run, None)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -338,13 +338,11 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         run = key_of(run_id)
         route = self._routes.get(run)
         if route is not None and route.listener is not None:
-            route.listener.tool_failed(error, run)
+            try:
+                route.listener.tool_failed(error, run)
+            except Exception:
+                self._complain()
         self._leave(run, error)
-
-
-for _what in ("agent", "chain", "chat_model", "custom_event", "llm"):
-    # What LangChain asks before it tells a handler of anything.
-    setattr(TrunklineCallbackHandler, f"ignore_{_what}", TrunklineCallbackHandler.is_deaf)
 
 
 @functools.cache
@@ -377,8 +375,10 @@ class _Route:
 
 def is_followed(voice: Voice, config: Any) -> bool:
     """Whether a callback handler in a config says what the tools of a run do."""
-    handler = handler_in(config)
-    return handler.follows(voice) if isinstance(handler, TrunklineCallbackHandler) else handler is not None
+    return any(
+        one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else True
+        for one in handlers_in(config)
+    )
 
 
 def _leaving_out(hidden: tuple[type[ev.Event], ...], say: Callable[[Any], None]) -> Callable[[Any], None]:

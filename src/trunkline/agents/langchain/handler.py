@@ -18,7 +18,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.listener import Listener, key_of
 
-__all__ = ["GraphHandler", "handler_in"]
+__all__ = ["GraphHandler", "handler_in", "handlers_in"]
 
 # A model that never waits must let go of the loop now and then, or nobody could read or cancel.
 _BREATH = 256
@@ -153,7 +153,11 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
 
 def handler_in(config: Any) -> Any:
     """The handler among the callbacks of a config that knows which lane a run is in; None without one."""
-    for handler in getattr(config.get("callbacks"), "handlers", ()):
-        if hasattr(handler, "lane_of"):
-            return handler
-    return None
+    return next(iter(handlers_in(config)), None)
+
+
+def handlers_in(config: Any) -> list[Any]:
+    """The handlers among the callbacks of a config that know of lanes; the one of a session before others."""
+    handlers = getattr(config.get("callbacks"), "handlers", ())
+    knowing = [one for one in handlers if hasattr(one, "lane_of")]
+    return sorted(knowing, key=lambda one: type(one) is not GraphHandler)

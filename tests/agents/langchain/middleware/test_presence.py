@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, NotRequired
 
 import pytest
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents import AgentState
+from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import EmptyChannelError
+from langgraph.types import Command, interrupt
 
+from tests.agents.langchain.agui_lines import Page
 from tests.agents.langchain.graphs import agent_of, weather
 from tests.agents.langchain.lines import PROMPT, on_thread, states
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
+from trunkline.agents.langchain.agui import agui_middleware
 from trunkline.agents.langchain.anatomy import middleware_in
+from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware import presence
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
@@ -154,6 +162,126 @@ async def test_the_end_is_heard_after_the_last_of_all_calls() -> None:
     await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     assert len(seen) == 1
     assert transport.emitted[-1].method == "_trunkline/state"
+
+
+class Noted(AgentState[Any]):
+    note: NotRequired[str]
+
+
+class Guard(AgentMiddleware[Any, Any, Any]):
+    """Answers in the model's place."""
+
+    state_schema = Noted
+
+    @hook_config(can_jump_to=["end"])
+    def before_agent(self, state: Any, runtime: Any) -> Any:
+        return {"messages": [AIMessage("Not here.")], "note": "guarded", "jump_to": "end"}
+
+
+class Review(AgentMiddleware[Any, Any, Any]):
+    """Asks before an agent is done."""
+
+    state_schema = Noted
+
+    def after_agent(self, state: Any, runtime: Any) -> Any:
+        return {"note": interrupt("good?")}
+
+
+@tool(return_direct=True)
+def say(word: str) -> str:
+    """Say a word, once somebody agrees."""
+    return f"{word} {interrupt('say it?')}"
+
+
+QUIET: dict[str, Any] = {
+    "a guard answers": (Guard, [], "guarded"),
+    "the end is reviewed": (Review, ["reviewed"], "reviewed"),
+    "a last tool waited": (AgentMiddleware, ["louder"], None),
+}
+
+
+async def _run(agent: Any, given: Any, config: Any, *, plain: bool, **about: Any) -> None:
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, given, config, **about))
+    else:
+        await soon(agent.ainvoke(given, config, **about))
+
+
+@pytest.mark.parametrize("followed", [True, False], ids=["callbacks", "no callbacks"])
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+@pytest.mark.parametrize("how", QUIET)
+async def test_a_run_that_calls_no_model_begins_and_ends_all_the_same(
+    how: str, plain: bool, followed: bool
+) -> None:
+    other, answers, note = QUIET[how]
+    page = Page()
+    line = agui_middleware(page)
+    script = ScriptedChatModel([call("say", {"word": "Hey"})] if other is AgentMiddleware else "Hi.")
+    agent = create_agent(script, [say], middleware=[*line, other()], checkpointer=InMemorySaver())
+    config = on_thread("t1", *(line.callbacks if followed else ()))
+    for given in (PROMPT, *(Command(resume=answer) for answer in answers)):
+        page.events.clear()
+        await _run(agent, given, config, plain=plain)
+    assert (page.kinds[0], page.kinds[-1]) == ("RUN_STARTED", "RUN_FINISHED")
+    assert page.kinds.count("RUN_FINISHED") == 1
+    state: dict[str, Any] = page.state or {}
+    assert state.get("note") == note
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_the_last_state_of_such_a_run_goes_to_the_client_of_the_run(plain: bool) -> None:
+    transport = RecordingTransport()
+    middleware: list[Any] = [SessionMiddleware(emit_state_snapshots="final"), Guard()]
+    agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=middleware)
+    context = TrunklineContext(transport=transport)
+    await _run(agent, PROMPT, on_thread("s1"), plain=plain, context=context)
+    assert states(transport) == [{"note": "guarded"}]
+
+
+async def test_an_agent_inside_of_another_that_calls_no_model_ends_nothing() -> None:
+    inner = create_agent(ScriptedChatModel(), [], middleware=[SessionMiddleware(), Guard()])
+
+    @tool
+    async def helper(job: str) -> str:
+        """Let somebody else do it."""
+        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
+
+    model, ear = ScriptedChatModel([call("helper", {"job": "x"})], "Done."), Ear()
+    with speaking(ear):
+        await soon(create_agent(model, [helper]).ainvoke(PROMPT, on_thread("s1")))
+    assert only(ear.heard, ev.StateReplaced) == []
+
+
+def test_nobody_is_told_of_a_state_that_is_written_by_hand() -> None:
+    ear, middleware = Ear(), [SessionMiddleware(), Review()]
+    agent = create_agent(ScriptedChatModel(), [], middleware=middleware, checkpointer=InMemorySaver())
+    with speaking(ear):
+        agent.update_state(on_thread("s1"), {**PROMPT, "note": "by hand"}, as_node="Review.after_agent")
+        assert agent.get_state(on_thread("s1")).values["note"] == "by hand"
+    assert ear.heard == []
+
+
+def test_one_that_is_off_hears_no_end() -> None:
+    transport = RecordingTransport()
+    agent = create_agent(ScriptedChatModel(), [], middleware=[IDLE["session"](), Guard()])
+    agent.invoke(PROMPT, on_thread("s1"), context=TrunklineContext(transport=transport))
+    assert transport.emitted == []
+
+
+@pytest.mark.parametrize("kind", [SessionMiddleware, ToolMiddleware, PlanMiddleware, ModeMiddleware])
+def test_a_class_of_your_own_keeps_its_state(kind: Any) -> None:
+    class Own(kind):
+        state_schema = Noted
+
+    off: dict[Any, dict[str, Any]] = {
+        ToolMiddleware: {"emit_tool_start": False, "emit_tool_results": False, "handle_errors": False},
+        PlanMiddleware: {"auto_detect_planning": False, "emit_on": ()},
+        ModeMiddleware: {"modes": {"plain": Mode()}},
+    }
+    own = Own(**off.get(kind, {}))
+    agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[own])
+    assert present(agent.channels) == [own]
+    assert agent.invoke({**PROMPT, "note": "kept"})["note"] == "kept"
 
 
 def test_attending_leaves_a_middleware_its_other_state() -> None:

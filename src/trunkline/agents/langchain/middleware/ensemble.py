@@ -47,6 +47,12 @@ class Ensemble(Middleware):
         self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
         without(self, *(name for name, hooks in self._hooks.items() if not hooks))
 
+    def overhear(self, state: dict[str, Any]) -> None:
+        """Let the session say how a run ended that called no model."""
+        for piece in self.pieces:
+            if isinstance(piece, SessionMiddleware):
+                piece.overhear(state)
+
     def _owned(self, name: str) -> list[Any]:
         plain = getattr(AgentMiddleware, name)
         return [getattr(piece, name) for piece in self.pieces if getattr(type(piece), name) is not plain]

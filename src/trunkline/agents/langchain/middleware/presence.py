@@ -4,6 +4,9 @@ A hook is not free: LangChain traces each of its calls, and a hook after the age
 with a checkpoint of its own. A channel of the state that holds nothing costs next to nothing. So a middleware
 that has nothing to do has no hooks and is found by its channel, and one that waits for the end is told by it:
 LangGraph tells the channels when a run finishes. No input, output, stream or checkpoint ever has it.
+
+Not every run calls a model: a guard may answer in its place, and one that is resumed may have a tool left.
+There no hook of ours was ever called, so nobody listens, and the channel asks the run itself.
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NotRequired, Self, TypedDict, cast
+from typing import Annotated, Any, NotRequired, Self, TypedDict, cast, get_type_hints
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import PrivateStateAttr
+from langchain_core.runnables.config import set_config_context
 from langgraph.channels.base import BaseChannel
 from langgraph.errors import EmptyChannelError
 from langgraph.pregel import _algo
+from langgraph.pregel._loop import PregelLoop
 
 __all__ = ["AUDIBLE", "Presence", "attend", "channels_of", "hear_end", "present"]
 
@@ -28,6 +33,7 @@ Channels = Mapping[str, BaseChannel[Any, Any, Any]]
 
 _READ, _SENT = "__pregel_read", "__pregel_tasks"
 _INSIDES = ("__", "branch:", "join:")
+_DEPTH = 3  # Over finish and apply_writes to the loop.
 
 # A run's config reads its state by this function with its first arguments; the channels are among them.
 _local_read: Any = getattr(_algo, "local_read", None)
@@ -84,19 +90,53 @@ class Presence(BaseChannel[Any, Any, Any]):
 
     def finish(self) -> bool:
         """Tell whoever listens; never raises into the run."""
-        if self.listener is not None:
-            try:
+        try:
+            if self.listener is not None:
                 self.listener()
-            except Exception:
-                log.exception("the end of a run could not be told")
+            elif AUDIBLE and hasattr(self.middleware, "overhear"):
+                self._overhear(_loop_here())
+        except Exception:
+            log.exception("the end of a run could not be told")
         return False
+
+    def _overhear(self, loop: Any) -> None:
+        """Tell the middleware of a run that never called it; one inside of another is not its own."""
+        if loop is None or loop.config["configurable"].get("checkpoint_ns") or _goes_on(loop.channels):
+            return
+        with set_config_context(loop.config) as context:
+            context.run(cast("Any", self.middleware).overhear, _values(loop.channels))
+
+
+def _loop_here() -> PregelLoop | None:
+    """The loop of the run whose channels are told: nothing but the stack knows it."""
+    frame: Any = inspect.currentframe()
+    for _ in range(_DEPTH):
+        frame = frame and frame.f_back
+    loop = frame and frame.f_locals.get("self")
+    return loop if isinstance(loop, PregelLoop) else None
+
+
+def _goes_on(channels: Channels) -> bool:
+    """Whether there are calls still to be made."""
+    return channels[_SENT].is_available()
+
+
+def _values(channels: Channels) -> dict[str, Any]:
+    """What the channels of a state hold."""
+    return {
+        name: channel.get()
+        for name, channel in channels.items()
+        if not name.startswith(_INSIDES) and channel.is_available()
+    }
 
 
 def attend(middleware: Middleware) -> None:
     """Let a middleware be present in the graphs it is given to, with no hook if need be."""
     field = Annotated[NotRequired[Any], Presence(middleware), PrivateStateAttr]
+    schema, usual = middleware.state_schema, cast("Any", AgentMiddleware).state_schema
+    own = {} if schema is usual else get_type_hints(schema, include_extras=True)
     name = f"_trunkline_{middleware.name}"
-    middleware.state_schema = cast("Any", TypedDict)("Present", {name: field})
+    middleware.state_schema = cast("Any", TypedDict)("Present", {**own, name: field})
 
 
 def present(channels: Channels) -> list[Middleware]:
@@ -113,14 +153,14 @@ def channels_of(config: Any) -> Channels:
 
 def hear_end(config: Any, middleware: Middleware, told: Callable[[dict[str, Any]], None]) -> None:
     """Call ``told`` with the last state, once, when the run that has this config finishes."""
-    channels, read = channels_of(config), config["configurable"].get(_READ)
+    channels = channels_of(config)
     presence = channels.get(f"_trunkline_{middleware.name}")
     if type(presence) is not Presence or presence.listener is not None:
         return
 
     def listen() -> None:
-        if not channels[_SENT].is_available():  # Otherwise there are calls still to be made.
+        if not _goes_on(channels):
             presence.listener = None
-            told(read([name for name in channels if not name.startswith(_INSIDES)]))
+            told(_values(channels))
 
     presence.listener = listen

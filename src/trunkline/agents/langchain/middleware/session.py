@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
+from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
@@ -82,7 +83,8 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
         self._complained = False
-        if emit_state_snapshots == "none" and not mcp_servers and not self.relays:
+        self._idle = emit_state_snapshots == "none" and not mcp_servers and not self.relays
+        if self._idle:
             without(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
         elif AUDIBLE:
             without(self, *NODE_HOOKS)
@@ -195,6 +197,12 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Show the last state, where the end of a run cannot be heard."""
         return self.after_agent(state, runtime)
+
+    def overhear(self, state: dict[str, Any]) -> None:
+        """Show the last state of a run that is over and called no model."""
+        voice = None if self._idle else voice_of(get_runtime(), self)
+        if voice is not None:
+            self._conclude(voice, state)
 
     def _conclude(self, voice: Voice, state: dict[str, Any]) -> None:
         self._tell(voice, state, last=True)
