@@ -36,7 +36,7 @@ from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.ensemble import Ensemble
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
-from trunkline.agents.langchain.middleware.plan import PlanMiddleware
+from trunkline.agents.langchain.middleware.plan import PlanMiddleware, heed
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.privacy import scrubber
@@ -254,6 +254,8 @@ class StandaloneAgent(ABC):
     def _running(self, about: TrunklineContext, config: RunnableConfig) -> Generator[LineVoice | None]:
         """Open a voice for one run, and end it with the run."""
         voice = self.middleware.board.open(about, config, kept=True)
+        if voice is not None:
+            heed(voice, self.middleware.pieces)
         try:
             yield voice
         except BaseException as error:

@@ -36,6 +36,7 @@ from trunkline.agents.langchain.interrupts import (
     resume_value,
     show_decision,
 )
+from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.outputs import combine, put_in_words
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
@@ -87,6 +88,7 @@ class Voyage:
         self._voice = TurnVoice(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
         )
+        heed(self._voice, agent.middleware)
         self._state = StateTeller(ctx, self._emitter, agent.runnable, agent.middleware)
         self._handler = GraphHandler(
             self._emitter,

@@ -17,21 +17,23 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import Command
 
 from tests.agents.langchain.graphs import agent_of, broken, weather
+from tests.agents.langchain.lines import PROMPT, kinds, on_thread
 from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.agents.langchain.middleware.ears import Ear
-from tests.worlds import collect, only, world
+from tests.worlds import collect, only, soon, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import switchboard
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
+from trunkline.agents.langchain.standalone import acp_agent
 from trunkline.agents.langchain.voice import speaking
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
+from trunkline.testing.recording import RecordingTransport
 
 TODOS = [{"content": "Look", "status": "in_progress"}, {"content": "Write", "status": "pending"}]
 DONE = [{"content": "Look", "status": "completed"}, {"content": "Write", "status": "completed"}]
-PROMPT: Any = {"messages": [("user", "go")]}
 
 Run = Callable[..., Ear]
 
@@ -336,3 +338,42 @@ def test_without_a_voice_the_agent_runs_as_without_the_middleware() -> None:
 def test_a_failing_tool_fails_as_it_would_without_the_middleware(run: Run) -> None:
     with pytest.raises(ValueError, match="no fuel"):
         run([call("broken")], tools=[broken], middleware=[PlanMiddleware()])
+
+
+def _with_a_helper() -> tuple[ScriptedChatModel, BaseTool]:
+    """A model that calls an agent whose tool shows a plan."""
+
+    @tool
+    def steps() -> str:
+        """Show a plan."""
+        emit_plan(["one", "two"])
+        return "shown"
+
+    inner = create_agent(ScriptedChatModel([call("steps", {})], "Shown."), [steps])
+
+    @tool
+    async def helper(job: str) -> str:
+        """Let somebody else do it."""
+        return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
+
+    return ScriptedChatModel([call("helper", {"job": "x"})], "Done."), helper
+
+
+@pytest.mark.parametrize("off", [True, False], ids=["off", "on"])
+async def test_a_plan_that_a_subagent_shows_by_hand_is_silenced_too_in_a_session(off: bool) -> None:
+    model, helper = _with_a_helper()
+    middleware = [PlanMiddleware(auto_detect_planning=False, emit_on=())] if off else []
+    async with world(adapt(create_agent(model, [helper], middleware=middleware))) as hub:
+        told = await collect(await hub.create(), "go")
+    assert len(only(told, ev.Plan)) == (0 if off else 1)
+
+
+@pytest.mark.parametrize("off", [True, False], ids=["off", "on"])
+async def test_a_plan_that_a_subagent_shows_by_hand_is_silenced_too_in_an_agent_that_speaks(
+    off: bool,
+) -> None:
+    model, helper = _with_a_helper()
+    transport = RecordingTransport()
+    agent = acp_agent(model, [helper], transport=transport, **({"emit_on": ()} if off else {}))
+    await soon(agent.ainvoke(PROMPT, on_thread("s1")))
+    assert kinds(transport).count("plan") == (0 if off else 1)

@@ -26,7 +26,7 @@ from trunkline.agents.langchain.middleware.presence import attend, channels_of, 
 from trunkline.agents.langchain.voice import Voice, current_voice
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "show_plan_of"]
+__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "heed", "show_plan_of"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -61,6 +61,13 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     plan, voice = _entries(entries), _voice_here()
     if voice is not None and (shown := _shown(voice)).by_hand and not _is_silenced():
         _show(voice, shown, plan)
+
+
+def heed(voice: Voice, middleware: Iterable[Any]) -> None:
+    """Let a graph's middleware say whether plans are shown by hand, before a run and wherever it goes."""
+    for one in middleware:
+        if isinstance(one, PlanMiddleware):
+            _shown(voice).by_hand = one.by_hand
 
 
 def show_plan_of(voice: Voice, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
