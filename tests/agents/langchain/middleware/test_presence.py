@@ -268,6 +268,25 @@ def test_one_that_is_off_hears_no_end() -> None:
     assert transport.emitted == []
 
 
+def test_a_class_of_your_own_may_be_named_late() -> None:
+    class Named(SessionMiddleware):
+        def __init__(self, name: str) -> None:
+            super().__init__(emit_state_snapshots="final")
+            self._name = name
+
+        @property
+        def name(self) -> str:
+            return self._name
+
+    transport = RecordingTransport()
+    middleware = [Named("one"), Named("two")]
+    agent = create_agent(ScriptedChatModel("Hi."), [], middleware=middleware, state_schema=Noted)
+    context = TrunklineContext(transport=transport)
+    agent.invoke({**PROMPT, "note": "x"}, on_thread("s1"), context=context)
+    assert present(agent.channels) == middleware
+    assert states(transport) == [{"note": "x"}]
+
+
 @pytest.mark.parametrize("kind", [SessionMiddleware, ToolMiddleware, PlanMiddleware, ModeMiddleware])
 def test_a_class_of_your_own_keeps_its_state(kind: Any) -> None:
     class Own(kind):

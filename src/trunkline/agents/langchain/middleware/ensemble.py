@@ -40,10 +40,10 @@ class Ensemble(Middleware):
         """Take over the hooks that wrap calls, and the one after an agent."""
         super().__init__()
         self.pieces = tuple(pieces)
+        place = attend(self)
         for piece in pieces:
             if isinstance(piece, SessionMiddleware):
-                piece.host = self
-        attend(self)
+                piece.place = place
         self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
         without(self, *(name for name, hooks in self._hooks.items() if not hooks))
 

@@ -12,6 +12,7 @@ There no hook of ours was ever called, so nobody listens, and the channel asks t
 from __future__ import annotations
 
 import inspect
+import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, Self, TypedDict, cast, get_type_hints
@@ -33,6 +34,7 @@ Channels = Mapping[str, BaseChannel[Any, Any, Any]]
 
 _READ, _SENT = "__pregel_read", "__pregel_tasks"
 _INSIDES = ("__", "branch:", "join:")
+_PLACES = itertools.count(1)
 _DEPTH = 3  # Over finish and apply_writes to the loop.
 
 # A run's config reads its state by this function with its first arguments; the channels are among them.
@@ -130,13 +132,15 @@ def _values(channels: Channels) -> dict[str, Any]:
     }
 
 
-def attend(middleware: Middleware) -> None:
-    """Let a middleware be present in the graphs it is given to, with no hook if need be."""
+def attend(middleware: Middleware) -> str:
+    """Let a middleware be present in the graphs it is given to, with no hook if need be; give its place."""
     field = Annotated[NotRequired[Any], Presence(middleware), PrivateStateAttr]
     schema, usual = middleware.state_schema, cast("Any", AgentMiddleware).state_schema
     own = {} if schema is usual else get_type_hints(schema, include_extras=True)
-    name = f"_trunkline_{middleware.name}"
-    middleware.state_schema = cast("Any", TypedDict)("Present", {**own, name: field})
+    # Not by its name, which a class of somebody's own may not know yet.
+    place = f"_trunkline_{next(_PLACES)}"
+    middleware.state_schema = cast("Any", TypedDict)("Present", {**own, place: field})
+    return place
 
 
 def present(channels: Channels) -> list[Middleware]:
@@ -151,10 +155,10 @@ def channels_of(config: Any) -> Channels:
     return {} if read is None else read.args[1]
 
 
-def hear_end(config: Any, middleware: Middleware, told: Callable[[dict[str, Any]], None]) -> None:
+def hear_end(config: Any, place: str, told: Callable[[dict[str, Any]], None]) -> None:
     """Call ``told`` with the last state, once, when the run that has this config finishes."""
     channels = channels_of(config)
-    presence = channels.get(f"_trunkline_{middleware.name}")
+    presence = channels.get(place)
     if type(presence) is not Presence or presence.listener is not None:
         return
 

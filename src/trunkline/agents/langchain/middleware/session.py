@@ -88,8 +88,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             without(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
         elif AUDIBLE:
             without(self, *NODE_HOOKS)
-        self.host: AgentMiddleware[Any, Any, Any] = self
-        attend(self)
+        self.place = attend(self)
 
     @property
     def name(self) -> str:
@@ -153,7 +152,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if voice is not None and not is_nested(request.runtime):
             self._tell(voice, request.state)
             if not isinstance(voice, TurnVoice):
-                hear_end(get_config(), self.host, partial(self._conclude, voice))
+                hear_end(get_config(), self.place, partial(self._conclude, voice))
         return voice
 
     def _relay(self, voice: Voice | None, request: Any, response: Any) -> None:
