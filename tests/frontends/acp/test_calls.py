@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from trunkline import events as ev
-from trunkline.content import TerminalBlock, TextBlock
+from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.frontends.acp.calls import STATUSES, CallView
 
 
@@ -44,6 +44,18 @@ def test_an_update_tells_what_changed_and_nothing_else() -> None:
         "locations": [{"path": "/a"}, {"path": "/b", "line": 3}]
     }
     assert update(call, status="in_progress") == {"status": "in_progress"}
+
+
+def test_paths_are_absolute_as_acp_wants_them() -> None:
+    call = CallView(ev.ToolCall(call_id="c1", name="edit"), (), {}, "/work")
+    places = (ev.Location(path="a/../b.py", line=3), ev.Location(path="/c.py"))
+    assert update(call, locations=places) == {
+        "locations": [{"path": "/work/b.py", "line": 3}, {"path": "/c.py"}]
+    }
+    told = update(call, content=(DiffBlock(path="b.py", old="x", new="y"),))
+    assert told is not None
+    assert told["content"][0]["path"] == "/work/b.py"
+    assert update(view(), locations=(ev.Location(path="b.py"),)) == {"locations": [{"path": "b.py"}]}
 
 
 @pytest.mark.parametrize(

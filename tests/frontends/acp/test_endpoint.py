@@ -301,6 +301,20 @@ async def test_nothing_follows_the_answer_of_a_prompt() -> None:
             assert editor.heard()[-2:] == ["= session/prompt", "= session/nothing"]
 
 
+async def test_a_path_begins_in_the_folder_of_the_session(tmp_path: Path) -> None:
+    async def read(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[ev.Event]:
+        yield ev.ToolCall(call_id="c1", name="read")
+        places = (ev.Location(path="notes/a.md"),)
+        yield ev.ToolUpdate(call_id="c1", status="completed", locations=places)
+
+    async with world(make(read)) as hub, editing(hub) as editor:
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "go")
+        await editor.call("session/load", sessionId=session_id, cwd=str(tmp_path), mcpServers=[])
+        live, replayed = [one for one in editor.updates("tool_call_update") if "locations" in one]
+        assert live["locations"] == replayed["locations"] == [{"path": str(tmp_path / "notes/a.md")}]
+
+
 async def test_usage_comes_with_the_answer_in_meta() -> None:
     async with world(ScriptedAgent()) as hub, editing(hub) as editor:
         result = await editor.prompt(await editor.open(), "one two")

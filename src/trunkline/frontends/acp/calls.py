@@ -7,13 +7,15 @@ Arguments are not streamed at all; they are sent once, when they are complete.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from trunkline import events as ev
-from trunkline.content import Content, TerminalBlock, text_of
+from trunkline.content import Content, DiffBlock, TerminalBlock, text_of
 from trunkline.frontends.acp.blocks import tool_content_to_wire
 
 __all__ = ["CallView", "STATUSES"]
@@ -34,14 +36,24 @@ _PAUSE = 0.1
 class CallView:
     """What the client has been told of one call, and what it is still to be told."""
 
-    def __init__(self, event: ev.ToolCall, terminals: Collection[str], screens: Mapping[str, str]) -> None:
-        """Begin with the announcement; ``screens`` is what the terminals of ours printed so far."""
+    def __init__(
+        self,
+        event: ev.ToolCall,
+        terminals: Collection[str],
+        screens: Mapping[str, str],
+        folder: str | None = None,
+    ) -> None:
+        """Begin with the announcement; ``screens`` is what the terminals of ours printed so far.
+
+        ACP's paths are absolute: those of the agent are looked for from ``folder``.
+        """
         self.call_id = event.call_id
         self.title = event.title or event.name
         self.name = event.name
         self.kind: str = event.kind
         self.status = "pending"
         self._terminals = terminals
+        self._folder = folder
         self._arguments: list[str] = []
         self._input: Any = None
         self._blocks: tuple[Content, ...] = ()
@@ -104,7 +116,7 @@ class CallView:
             self._input = told["rawInput"] = event.input
             self._arguments.clear()
         if event.locations is not None:
-            self._locations = [_location(place) for place in event.locations]
+            self._locations = [self._location(place) for place in event.locations]
             told["locations"] = self._locations
         if event.raw_output is not None:
             told["rawOutput"] = event.raw_output
@@ -113,7 +125,7 @@ class CallView:
         if self._reason is not None and told.get("status") == "failed":
             self.dirty = True
         if event.content is not None:
-            self._blocks = event.content
+            self._blocks = tuple(self._placed(block) for block in event.content)
             self.dirty = True
         if event.output:
             self._append(event.output)
@@ -167,6 +179,18 @@ class CallView:
         """Whether the content is the reason already, which a failed tool's result often is."""
         return self._reason is not None and text_of(self._blocks).startswith(self._reason)
 
+    def _location(self, place: ev.Location) -> dict[str, Any]:
+        path = self._absolute(place.path)
+        return {"path": path} if place.line is None else {"path": path, "line": place.line}
+
+    def _placed(self, block: Content) -> Content:
+        return replace(block, path=self._absolute(block.path)) if isinstance(block, DiffBlock) else block
+
+    def _absolute(self, path: str) -> str:
+        if self._folder is None or os.path.isabs(path):
+            return path
+        return os.path.normpath(os.path.join(self._folder, path))
+
     def _read_arguments(self) -> Any:
         """What the arguments say so far; text that is not JSON is sent as it is."""
         text = "".join(self._arguments)
@@ -178,7 +202,3 @@ class CallView:
 
 def _text(text: str) -> dict[str, Any]:
     return {"type": "content", "content": {"type": "text", "text": text}}
-
-
-def _location(place: ev.Location) -> dict[str, Any]:
-    return {"path": place.path} if place.line is None else {"path": place.path, "line": place.line}

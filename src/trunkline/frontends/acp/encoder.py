@@ -94,15 +94,17 @@ class AcpEncoder:
         client: wire.ClientCapabilities | None = None,
         *,
         terminals: Collection[str] = (),
+        folder: str | None = None,
         replay: bool = False,
         turns_only: bool = False,
         replies: bool = False,
     ) -> None:
         """Speak to a client with these capabilities.
 
-        ``terminals`` are those the client runs itself; ``replay`` shows the person's messages too;
-        ``turns_only`` leaves out what belongs to no turn, because someone else tells it; with
-        ``replies`` a question that the client cannot show is put in words, for the next message to answer.
+        ``terminals`` are those the client runs itself; paths that are not absolute begin in ``folder``;
+        ``replay`` shows the person's messages too; ``turns_only`` leaves out what belongs to no turn,
+        because someone else tells it; with ``replies`` a question that the client cannot show is put in
+        words, for the next message to answer.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
@@ -116,6 +118,7 @@ class AcpEncoder:
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
         self._terminals = terminals
+        self._folder = folder
         self._replay = replay
         self._turns_only = turns_only
         self._replies = replies
@@ -204,7 +207,7 @@ class AcpEncoder:
     # -- tools -------------------------------------------------------------------------------------
 
     def _call(self, event: ev.ToolCall, at: float) -> list[Out]:
-        view = self._calls[event.call_id] = CallView(event, self._terminals, self._screens)
+        view = self._calls[event.call_id] = CallView(event, self._terminals, self._screens, self._folder)
         return [self._line(view.announce(), event)]
 
     def _input(self, event: ev.ToolInput, at: float) -> list[Out]:
@@ -219,7 +222,7 @@ class AcpEncoder:
             # A call of an earlier turn, which this client was told of then.
             name = event.title or event.call_id
             call = ev.ToolCall(call_id=event.call_id, name=name)
-            view = self._calls[event.call_id] = CallView(call, self._terminals, self._screens)
+            view = self._calls[event.call_id] = CallView(call, self._terminals, self._screens, self._folder)
         told = view.update(event, at)
         return [] if told is None else [self._line(told, event)]
 

@@ -182,7 +182,13 @@ class AcpEndpoint:
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
         attached = self._attach(session)
-        encoder = AcpEncoder(session.session_id, self._client, terminals=attached.terminal_ids, replay=True)
+        encoder = AcpEncoder(
+            session.session_id,
+            self._client,
+            terminals=attached.terminal_ids,
+            folder=session.view.cwd,
+            replay=True,
+        )
         async for entry in replay_history(session):
             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
             if self._connection.congested:

@@ -59,7 +59,12 @@ class Showing:
         self._paused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._replied: str | None = None
         encoder = AcpEncoder(
-            session.session_id, client, terminals=terminals, turns_only=True, replies=may_answer
+            session.session_id,
+            client,
+            terminals=terminals,
+            folder=session.view.cwd,
+            turns_only=True,
+            replies=may_answer,
         )
         window = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after)
         self._task = connection.spawn(self._show(window))
