@@ -331,6 +331,20 @@ async def test_two_editors_without_forms_see_the_same_question_and_the_first_ans
         assert said(two) == "Answered elsewhere: Rome\n\nRome is far."
 
 
+async def test_an_editor_that_loads_what_it_has_open_is_told_the_question_again() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert said(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
+        assert await editor.prompt(session_id, "Ada") == DONE
+        assert said(editor).startswith("Hello Ada. ")
+        await editor.prompt(session_id, "London")
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert HOW not in said(editor)
+
+
 async def test_an_editor_that_left_may_come_back_and_answer() -> None:
     async with world(greeter) as hub:
         async with editing(hub) as editor:

@@ -194,7 +194,10 @@ class AcpEndpoint:
             if self._connection.congested:
                 await self._connection.drained()
         self._send([out for out in encoder.close() if isinstance(out, bytes)])
-        self._wake(attached)  # An open question in words ends the story; requests follow the answer.
+        # An open question in words ends the story; requests follow the answer.
+        if attached.shown is not None and attached.shown.asked is not None:
+            attached.shown.put(attached.shown.asked)
+        self._wake(attached)
         return self._reply(session, {})
 
     async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
