@@ -40,7 +40,7 @@ class Ensemble(Middleware):
         """Take over the hooks that wrap calls, and the one after an agent."""
         super().__init__()
         self.pieces = tuple(pieces)
-        place = attend(self)
+        place = attend(self, self.overhear)
         for piece in pieces:
             if isinstance(piece, SessionMiddleware):
                 piece.place = place

@@ -31,6 +31,7 @@ log = logging.getLogger("trunkline.langchain")
 
 Middleware = AgentMiddleware[Any, Any, Any]
 Channels = Mapping[str, BaseChannel[Any, Any, Any]]
+Told = Callable[[dict[str, Any]], None]
 
 _READ, _SENT = "__pregel_read", "__pregel_tasks"
 _INSIDES = ("__", "branch:", "join:")
@@ -46,12 +47,13 @@ AUDIBLE = _local_read is not None and list(inspect.signature(_local_read).parame
 class Presence(BaseChannel[Any, Any, Any]):
     """Stands for a middleware; holds nothing."""
 
-    __slots__ = ("listener", "middleware")
+    __slots__ = ("listener", "middleware", "overhear")
 
-    def __init__(self, middleware: Middleware, key: str = "") -> None:
-        """Stand for a middleware; nobody listens yet."""
+    def __init__(self, middleware: Middleware, key: str = "", overhear: Told | None = None) -> None:
+        """Stand for a middleware; nobody listens yet, and ``overhear`` is told where nobody ever did."""
         super().__init__(Any, key)
         self.middleware = middleware
+        self.overhear = overhear
         self.listener: Callable[[], None] | None = None
 
     @property
@@ -72,7 +74,7 @@ class Presence(BaseChannel[Any, Any, Any]):
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """One for another run, to which nobody listens yet."""
-        return type(self)(self.middleware, self.key)
+        return type(self)(self.middleware, self.key, self.overhear)
 
     def copy(self) -> Self:
         """The same: there is nothing that could change."""
@@ -95,18 +97,19 @@ class Presence(BaseChannel[Any, Any, Any]):
         try:
             if self.listener is not None:
                 self.listener()
-            elif AUDIBLE and hasattr(self.middleware, "overhear"):
-                self._overhear(_loop_here())
+            elif self.overhear is not None:
+                _tell_of_end(_loop_here(), self.overhear)
         except Exception:
             log.exception("the end of a run could not be told")
         return False
 
-    def _overhear(self, loop: Any) -> None:
-        """Tell the middleware of a run that never called it; one inside of another is not its own."""
-        if loop is None or loop.config["configurable"].get("checkpoint_ns") or _goes_on(loop.channels):
-            return
-        with set_config_context(loop.config) as context:
-            context.run(cast("Any", self.middleware).overhear, _values(loop.channels))
+
+def _tell_of_end(loop: Any, told: Told) -> None:
+    """Tell a middleware of a run that never called it; one inside of another is not its own."""
+    if loop is None or loop.config["configurable"].get("checkpoint_ns") or _goes_on(loop.channels):
+        return
+    with set_config_context(loop.config) as context:
+        context.run(told, _values(loop.channels))
 
 
 def _loop_here() -> PregelLoop | None:
@@ -132,9 +135,13 @@ def _values(channels: Channels) -> dict[str, Any]:
     }
 
 
-def attend(middleware: Middleware) -> str:
-    """Let a middleware be present in the graphs it is given to, with no hook if need be; give its place."""
-    field = Annotated[NotRequired[Any], Presence(middleware), PrivateStateAttr]
+def attend(middleware: Middleware, overhear: Told | None = None) -> str:
+    """Let a middleware be present in the graphs it is given to, with no hook if need be; give its place.
+
+    ``overhear`` is told of the end of a run that called no hook.
+    """
+    presence = Presence(middleware, overhear=overhear if AUDIBLE else None)
+    field = Annotated[NotRequired[Any], presence, PrivateStateAttr]
     schema, usual = middleware.state_schema, cast("Any", AgentMiddleware).state_schema
     own = {} if schema is usual else get_type_hints(schema, include_extras=True)
     # Not by its name, which a class of somebody's own may not know yet.
@@ -155,7 +162,7 @@ def channels_of(config: Any) -> Channels:
     return {} if read is None else read.args[1]
 
 
-def hear_end(config: Any, place: str, told: Callable[[dict[str, Any]], None]) -> None:
+def hear_end(config: Any, place: str, told: Told) -> None:
     """Call ``told`` with the last state, once, when the run that has this config finishes."""
     channels = channels_of(config)
     presence = channels.get(place)

@@ -83,12 +83,12 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
         self._complained = False
-        self._idle = emit_state_snapshots == "none" and not mcp_servers and not self.relays
-        if self._idle:
+        idle = emit_state_snapshots == "none" and not mcp_servers and not self.relays
+        if idle:
             without(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
         elif AUDIBLE:
             without(self, *NODE_HOOKS)
-        self.place = attend(self)
+        self.place = attend(self, None if idle else self.overhear)
 
     @property
     def name(self) -> str:
@@ -199,7 +199,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def overhear(self, state: dict[str, Any]) -> None:
         """Show the last state of a run that is over and called no model."""
-        voice = None if self._idle else voice_of(get_runtime(), self)
+        voice = voice_of(get_runtime(), self)
         if voice is not None:
             self._conclude(voice, state)
 
