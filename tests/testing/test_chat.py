@@ -164,6 +164,15 @@ def test_a_script_that_is_over_says_which_call_it_was() -> None:
 # -- choosing ------------------------------------------------------------------------------------------
 
 
+async def test_a_function_may_answer_with_the_text_of_a_message() -> None:
+    def repeat(messages: list[BaseMessage]) -> str:
+        return messages[-1].text
+
+    model = ScriptedChatModel(repeat, repeat)
+    assert (await model.ainvoke("hello")).content == "hello"
+    assert model.invoke("again").content == "again"
+
+
 async def test_a_function_answers_from_the_messages() -> None:
     def echo(messages: list[BaseMessage]) -> Any:
         return repeat

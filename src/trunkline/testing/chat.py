@@ -145,6 +145,11 @@ class _Cutter:
             name = call_id = None
 
 
+def _is_function(answer: Any) -> bool:
+    """Whether an answer has to be asked for; the text of a LangChain message can be called, and is one."""
+    return callable(answer) and not isinstance(answer, str)
+
+
 def _pieces_of(answer: Any) -> tuple[list[Piece], str | None]:
     """Give an answer's pieces, and the id of the message when it brings one."""
     if isinstance(answer, AIMessage) and not isinstance(answer, AIMessageChunk):
@@ -296,7 +301,7 @@ class ScriptedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         answer = self._next(messages, kwargs)
-        while callable(answer):
+        while _is_function(answer):
             answer = answer(messages)
         for chunk in self._perform(answer, messages):
             yield ChatGenerationChunk(message=chunk)
@@ -309,7 +314,7 @@ class ScriptedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         answer: Any = self._next(messages, kwargs)
-        while callable(answer):
+        while _is_function(answer):
             answer = answer(messages)
             if inspect.isawaitable(answer):
                 answer = await answer
