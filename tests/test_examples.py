@@ -111,7 +111,7 @@ def test_hello_greets_an_editor(root: Path, tmp_path: Path) -> None:
 ANSWERS = {
     "deep_agent": "The poem begins with 8 words.",
     "graph": "Hi there, sorry it took so long!",
-    "mcp_tools": "You wanted to call Ada about the engine.",
+    "mcp_tools": "You wanted to call Ada about the engine. Nine o'clock here is six in the evening in Tokyo.",
     "modes_and_plan": "Here is how:\n\n1. Mix flour and eggs\n2. Heat the oven\n3. Bake for an hour",
     "permission": "Sent 2 of 2 letters.",
     "simple": "It is 22 degrees and sunny in Lisbon: no coat needed.",
@@ -154,14 +154,16 @@ def test_simple_streams_thoughts_a_tool_card_and_its_answer(start: Start) -> Non
     assert one["rawOutput"] == "22 degrees and sunny in Lisbon"
 
 
-def test_mcp_tools_run_on_a_real_server(start: Start) -> None:
+def test_mcp_tools_run_on_real_servers_one_of_them_somebody_elses(start: Start) -> None:
     talk = start("mcp_tools")
     session_id = talk.open()
     assert talk.prompt(session_id, "What about Ada?") == DONE
     assert talk.said(session_id) == ANSWERS["mcp_tools"]
-    (card,) = cards(talk, session_id).values()
-    assert (card["status"], card["kind"]) == ("completed", "search")
-    assert "Call Ada about the engine" in json.dumps(card["content"])
+    note, hour = cards(talk, session_id).values()
+    assert (note["status"], note["kind"]) == ("completed", "search")
+    assert "Call Ada about the engine" in json.dumps(note["content"])
+    assert hour["status"] == "completed"
+    assert "18:00" in json.dumps(hour["content"])
     told = json.dumps(list(talk.updates(session_id)))
     assert "note 3 of 3" in told, "the progress of the server reached the editor"
 

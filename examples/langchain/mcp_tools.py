@@ -1,7 +1,8 @@
-"""Tools of an MCP server: `trunkline chat examples/langchain/mcp_tools.py:agent`.
+"""Tools of MCP servers: `trunkline chat examples/langchain/mcp_tools.py:agent`.
 
-Each session starts the server of notes_server.py for itself and ends it with itself. The agent is compiled
-once and knows none of these tools; servers that an editor brings along are added in the same way.
+One server is a package of somebody else's (`pip install mcp-server-time`), the other is notes_server.py.
+Each session starts them for itself and ends them with itself. The agent is compiled once and knows none of
+these tools; servers that an editor brings along are added in the same way.
 """
 
 import sys
@@ -17,12 +18,18 @@ servers = {
         "transport": "stdio",
         "command": sys.executable,
         "args": [str(Path(__file__).with_name("notes_server.py"))],
-    }
+    },
+    "clock": {
+        "transport": "stdio",
+        "command": sys.executable,
+        "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"],
+    },
 }
 
 model = chat_model(
     call("notes__search_notes", {"query": "Ada"}),
-    "You wanted to call Ada about the engine.",
+    call("clock__convert_time", {"source_timezone": "UTC", "time": "09:00", "target_timezone": "Asia/Tokyo"}),
+    "You wanted to call Ada about the engine. Nine o'clock here is six in the evening in Tokyo.",
 )
 
 agent = create_agent(model, middleware=[SessionMiddleware(mcp_servers=servers)], name="notes")
