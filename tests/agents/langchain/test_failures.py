@@ -9,6 +9,7 @@ import pytest
 from google.genai import errors as google
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.exceptions import (
     ContextOverflowError,
     ModelAuthenticationError,
@@ -20,6 +21,8 @@ from langchain_core.exceptions import (
 from langgraph.errors import GraphRecursionError
 from pydantic import BaseModel, ValidationError
 
+from tests.agents.langchain.graphs import agent_of, calls_of
+from tests.worlds import collect, world
 from trunkline.agents.langchain.failures import (
     code_of,
     explain,
@@ -27,6 +30,7 @@ from trunkline.agents.langchain.failures import (
 )
 from trunkline.content import TextBlock
 from trunkline.errors import AuthenticationRequired
+from trunkline.testing.chat import call
 
 
 def anthropic_error(
@@ -243,3 +247,19 @@ def test_an_error_is_one_line_of_bounded_length(text: str, after: str) -> None:
     assert len(told.splitlines()) == 1
     assert len(told) <= 500
     assert told.startswith("RateLimitError")
+
+
+async def test_an_answer_that_does_not_fit_its_structure_is_a_failed_call() -> None:
+    class Weather(BaseModel):
+        degrees: int
+
+    agent, _ = agent_of(
+        [call("Weather", {"degrees": "many"}, "c1")],
+        [call("Weather", {"degrees": 22}, "c2")],
+        tools=(),
+        response_format=ToolStrategy(Weather),
+    )
+    async with world(agent) as hub:
+        calls = calls_of(await collect(await hub.create(), "go"))
+    assert [made.status for made in calls.values()] == ["failed", "completed"]
+    assert "degrees" in (calls["c1"].reason or "")

@@ -16,6 +16,7 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.failures import is_failure
 from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
 from trunkline.agents.langchain.served import ServedCalls
 from trunkline.conversation import Call
@@ -349,7 +350,7 @@ class Emitter:
             return
         if not call.done:
             call.done = True
-            failed = getattr(message, "status", "success") == "error"
+            failed = is_failure(message)
             content = self.mapper.content_of(message.content)
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content

@@ -19,6 +19,7 @@ __all__ = [
     "causes_of",
     "code_of",
     "explain",
+    "is_failure",
     "map_error_to_content",
     "names",
     "names_of",
@@ -32,6 +33,7 @@ def names(words: str) -> frozenset[str]:
 
 
 _LENGTH = 500
+_CORRECTION = "Please fix your mistakes."
 _CODES: dict[str, frozenset[str]] = {
     "context_overflow": frozenset({"ContextOverflowError", "ContextWindowExceededError"}),
     "rate_limited": names("ModelRateLimitError RateLimitError ResourceExhausted TooManyRequests"),
@@ -99,6 +101,17 @@ def map_error_to_content(error: BaseException) -> list[c.Content]:
     """Give an error as content that a person can read."""
     about = {"type": type(error).__name__, "code": code_of(error)}
     return [c.TextBlock(text=explain(error), meta={"error": about})]
+
+
+def is_failure(message: Any) -> bool:
+    """Whether a tool's message says that its call failed.
+
+    LangChain gives a status to every error but one: an answer that does not fit the structure it was to have.
+    """
+    if getattr(message, "status", "success") == "error":
+        return True
+    content = message.content
+    return isinstance(content, str) and content.startswith("Error: ") and content.endswith(_CORRECTION)
 
 
 def answer_error(call: Mapping[str, Any], words: BaseException | str) -> ToolMessage:
