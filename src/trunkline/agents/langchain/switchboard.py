@@ -68,6 +68,8 @@ class Board(ABC):
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
         self._runs: OrderedDict[int, tuple[object, LineVoice]] = OrderedDict()
+        self._keys: dict[int, list[int]] = {}
+        """Where each voice is among the runs: a thousand of them may wait to be forgotten."""
         self._lock = threading.RLock()
 
     def connect(self, context: TrunklineContext | None) -> LineVoice | None:
@@ -80,6 +82,7 @@ class Board(ABC):
             if voice is None:
                 return None
             self._runs[id(run)] = (run, voice)
+            self._keys.setdefault(id(voice), []).append(id(run))
             oldest = next(iter(self._runs.values()))[1]
             crowded = len(self._runs) > _MOST_RUNS
         if crowded:
@@ -113,9 +116,8 @@ class Board(ABC):
 
     def _forget(self, voice: LineVoice) -> None:
         with self._lock:
-            for key, (_, known) in list(self._runs.items()):
-                if known is voice:
-                    del self._runs[key]
+            for key in self._keys.pop(id(voice), ()):
+                del self._runs[key]
 
 
 class Switchboard(Board):
