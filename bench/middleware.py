@@ -2,7 +2,7 @@
 
 ``agent.ainvoke`` with a tool call: without middlewares, with ours and every option off, with each of them
 alone and with all of them on, telling a client; and with empty ones and an empty callback handler, which
-is what LangChain itself takes for having any. All ways take turns, one invocation at a time, so that a busy
+is what LangChain itself takes for having any. All ways take turns of a few invocations, so that a busy
 neighbour disturbs them alike, and what a way adds is the middle of its differences to the plain one.
 """
 
@@ -40,9 +40,9 @@ WAYS = {
 BUDGET, MEASURABLE = 1e-3, 0.03
 
 
-def measure(times: int) -> dict[str, list[float]]:
-    """Seconds of processor time of every invocation, way by way."""
-    order = f"{','.join(WAYS.values())} {times}"
+def measure(turns: int, times: int) -> dict[str, list[float]]:
+    """Seconds of processor time of an invocation, turn by turn, way by way."""
+    order = f"{','.join(WAYS.values())} {turns} {times}"
     done = subprocess.run(
         [sys.executable, str(PROGRAM)],
         input=order,
@@ -102,11 +102,11 @@ def make_rows(samples: dict[str, list[float]]) -> list[Row]:
 
 def run(quick: bool = False) -> Result:
     """Measure every way in one run."""
-    times = 3 if quick else 1_000
-    samples = measure(times)
+    turns, times = (2, 1) if quick else (200, 5)
+    samples = measure(turns, times)
     return Result(
         name="middleware",
-        about=f"processor time of {times:,} invocations of a LangChain agent, each with a tool call",
+        about=f"processor time of {turns * times:,} invocations of a LangChain agent, each with a tool call",
         rows=make_rows(samples),
         samples={**samples},
         verdicts=judge(samples),

@@ -1,9 +1,9 @@
 """One agent, invoked again and again: without middlewares, with empty ones, and with ours, off, on, each.
 
-An invocation is two calls of the model and one of a tool. The input names the ways and how often; they take
-turns, and the output has the processor time of every invocation. What is on speaks ACP to a transport that
-drops everything, so it is the whole cost of being seen. Empty middlewares, as many as ours are, and an empty
-callback handler show what LangChain itself takes for having any.
+An invocation is two calls of the model and one of a tool. The input names the ways, how many turns each
+has and how many invocations a turn is; the output has the processor time of an invocation in every turn. What
+is on speaks ACP to a transport that drops everything, so it is the whole cost of being seen. Empty
+middlewares, as many as ours are, and an empty callback handler show what LangChain takes for having any.
 """
 
 from __future__ import annotations
@@ -194,13 +194,14 @@ class Invoked:
         self.whom = {"context": TrunklineContext(transport=self.client)} if way in PIECES else {}
         self.spent: list[float] = []
 
-    async def once(self) -> None:
-        """Invoke it, and note the processor time."""
+    async def invoke(self, times: int) -> None:
+        """Invoke it so many times, and note the processor time of one."""
         given = {"messages": [{"role": "user", "content": "What is the sun?"}]}
         began = time.process_time()
-        ended = await self.agent.ainvoke(given, self.config, **self.whom)
-        self.spent.append(time.process_time() - began)
-        assert len(ended["messages"]) == 4
+        for _ in range(times):
+            ended = await self.agent.ainvoke(given, self.config, **self.whom)
+            assert len(ended["messages"]) == 4
+        self.spent.append((time.process_time() - began) / times)
 
     def check(self) -> None:
         """See that what is on told its client, and what is off did not."""
@@ -208,21 +209,19 @@ class Invoked:
             assert bool(self.client.told) == (self.way == "on")
 
 
-async def take_turns(ways: list[str], times: int) -> dict[str, list[float]]:
-    """Invoke all agents in turn; give the seconds of processor time of every invocation."""
+async def take_turns(ways: list[str], turns: int, times: int) -> dict[str, list[float]]:
+    """Invoke all agents in turn; give the seconds of processor time of an invocation, turn by turn."""
     agents = [Invoked(way) for way in ways]
-    for _ in range(WARM):
-        for agent in agents:
-            await agent.once()
     for agent in agents:
+        await agent.invoke(WARM)
         agent.spent.clear()
     gc.collect()
     gc.freeze()
     chance = random.Random(times)
-    for _ in range(times):
+    for _ in range(turns):
         # In another order each time: whoever comes before leaves caches and threads as they are.
         for agent in chance.sample(agents, len(agents)):
-            await agent.once()
+            await agent.invoke(times)
     for agent in agents:
         agent.check()
     return {agent.way: agent.spent for agent in agents}
@@ -230,8 +229,8 @@ async def take_turns(ways: list[str], times: int) -> dict[str, list[float]]:
 
 def main() -> None:
     """Measure what is asked for."""
-    ways, times = sys.stdin.read().split()
-    print(json.dumps(asyncio.run(take_turns(ways.split(","), int(times)))))
+    ways, turns, times = sys.stdin.read().split()
+    print(json.dumps(asyncio.run(take_turns(ways.split(","), int(turns), int(times)))))
 
 
 if __name__ == "__main__":

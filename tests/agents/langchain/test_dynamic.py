@@ -32,8 +32,6 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.attachments import attach_servers, detach_servers
 from trunkline.agents.langchain.dynamic import (
     answer_dangling,
-    bind,
-    bind_sync,
     carry_out,
     carry_out_sync,
     dynamic_tools,
@@ -205,10 +203,10 @@ class Binding(AgentMiddleware[Any, Any, Any]):
     """What a middleware does with them, in both ways."""
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
-        return bind_sync(request, handler, current_voice())
+        return handler(offer_tools(request, current_voice()))
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-        return await bind(request, handler, current_voice())
+        return await handler(offer_tools(request, current_voice()))
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
         return carry_out_sync(request, handler, current_voice())

@@ -26,8 +26,6 @@ from trunkline.ids import new_id
 
 __all__ = [
     "answer_dangling",
-    "bind",
-    "bind_sync",
     "carry_out",
     "carry_out_sync",
     "dynamic_tools",
@@ -101,16 +99,6 @@ def offer_tools(request: Any, voice: Voice | None) -> Any:
         elif not isinstance(present[tool.name], Offered):
             _tell_clash(voice, tool.name)
     return request.override(tools=[*request.tools, *added]) if added else request
-
-
-async def bind(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Voice | None) -> Any:
-    """Call the model with the session's tools."""
-    return await handler(offer_tools(request, voice))
-
-
-def bind_sync(request: Any, handler: Callable[[Any], Any], voice: Voice | None) -> Any:
-    """Call the model with the session's tools."""
-    return handler(offer_tools(request, voice))
 
 
 async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Voice | None) -> Any:

@@ -75,9 +75,11 @@ class Board(ABC):
     def connect(self, context: TrunklineContext | None) -> LineVoice | None:
         """The voice of the run this code is part of; None when nobody is there to talk to."""
         run = get_runtime().control
+        if (known := self._runs.get(id(run))) is not None:
+            return known[1]
         with self._lock:
-            if id(run) in self._runs:
-                return self._runs[id(run)][1]
+            if (known := self._runs.get(id(run))) is not None:
+                return known[1]
             voice = self.open(context, get_config())
             if voice is None:
                 return None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
@@ -15,7 +14,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.dynamic import bind, bind_sync, carry_out, carry_out_sync
+from trunkline.agents.langchain.dynamic import carry_out, carry_out_sync, offer_tools
 from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.middleware.attached import AttachedServers
 from trunkline.agents.langchain.middleware.hooks import (
@@ -122,8 +121,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         owner = self._owner(voice)
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
-        with _watching(voice, request.runtime):
-            response = bind_sync(request, handler, owner)
+        try:
+            response = handler(offer_tools(request, owner))
+        except BaseException as error:
+            _break_off(voice, request.runtime, error)
+            raise
         self._relay(voice, request, response)
         return response
 
@@ -136,8 +138,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             await self._servers.attach(owner)
         if isinstance(voice, LineVoice):
             await voice.ready()
-        with _watching(voice, request.runtime):
-            response = await bind(request, handler, owner)
+        try:
+            response = await handler(offer_tools(request, owner))
+        except BaseException as error:
+            _break_off(voice, request.runtime, error)
+            raise
         self._relay(voice, request, response)
         return response
 
@@ -172,17 +177,21 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 name = request.tool_call["name"]
                 tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
                 request = request if tool is None else request.override(tool=tool)
-            with _watching(voice, request.runtime, forgiving=True):
+            try:
                 return carry_out_sync(request, handler, owner)
+            except BaseException as error:
+                _break_off(voice, request.runtime, error, forgiving=True)
+                raise
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool, one of the session's own too."""
-        with (
-            speaking_for(request.runtime, self) as voice,
-            _watching(voice, request.runtime, forgiving=True),
-        ):
-            return await carry_out(request, handler, self._owner(voice))
+        with speaking_for(request.runtime, self) as voice:
+            try:
+                return await carry_out(request, handler, self._owner(voice))
+            except BaseException as error:
+                _break_off(voice, request.runtime, error, forgiving=True)
+                raise
 
     # -- the state ---------------------------------------------------------------------------------
 
@@ -240,18 +249,13 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
 
 
-@contextmanager
-def _watching(voice: Voice | None, runtime: Any, *, forgiving: bool = False) -> Generator[None]:
+def _break_off(voice: Voice | None, runtime: Any, error: BaseException, *, forgiving: bool = False) -> None:
     """End a run that fails or stops here, if no callback follows it to its end.
 
     Where somebody is ``forgiving``, an error does not end the run: the model is told of it.
     """
-    try:
-        yield
-    except BaseException as error:
-        fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
-        if fatal and isinstance(voice, LineVoice) and not (voice.kept or voice.claimed or is_nested(runtime)):
-            if isinstance(error, GraphInterrupt):
-                voice.interrupt(error)
-            voice.end(error)
-        raise
+    fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
+    if fatal and isinstance(voice, LineVoice) and not (voice.kept or voice.claimed or is_nested(runtime)):
+        if isinstance(error, GraphInterrupt):
+            voice.interrupt(error)
+        voice.end(error)
