@@ -7,7 +7,6 @@ In a session, and inside ``acp_agent``, the voice travels in a context variable.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -48,15 +47,10 @@ def voice_of(runtime: Any, own: Any = None) -> Voice | None:
     if exchange is None:
         if context is None or context.transport is None:
             return None
-        exchange = _switchboard()
+        from trunkline.agents.langchain.switchboard import SWITCHBOARD
+
+        exchange = SWITCHBOARD
     return exchange.connect(context)
-
-
-@functools.cache
-def _switchboard() -> Exchange:
-    from trunkline.agents.langchain.switchboard import SWITCHBOARD
-
-    return SWITCHBOARD
 
 
 class speaking_for:
