@@ -261,5 +261,7 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
             await soon(anext(frames(response)))
             await until(lambda: session.line.readers == 1)
         await until(lambda: session.line.readers == 0)
+        if not goes_on:
+            await until(lambda: session.turn is None)
         await session.settle()
         assert (session.turn is not None) is goes_on
