@@ -149,11 +149,18 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             view.say = _leaving_out(hidden, emitter.say)
         return view
 
-    def _complain(self) -> None:
-        """Log that something could not be said, once."""
-        if not self._failed:
-            self._failed = True
-            log.exception("what an agent did could not be said")
+    def _listener_of(self, run: Key) -> Listener | None:
+        route = self._routes.get(run)
+        return route.listener if route is not None else None
+
+    def _attempt(self, say: Callable[..., Any], *about: Any, **more: Any) -> None:
+        """Say something; that it could not be said is logged, once, and never raised into the agent."""
+        try:
+            say(*about, **more)
+        except Exception:
+            if not self._failed:
+                self._failed = True
+                log.exception("what an agent did could not be said")
 
     def _leave(self, run: Key, outcome: Any) -> None:
         route = self._routes.pop(run, None)
@@ -194,10 +201,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         for message in _split(outputs)[1]:
             if message.type == "ai":
                 final = message
-            try:
-                listener.emitter.message(None, message)
-            except Exception:
-                self._complain()
+            self._attempt(listener.emitter.message, None, message)
         return final
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -215,10 +219,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         route = self._routes.get(key_of(run_id))
         listener = self._connect(route) if route is not None else None
         if listener is not None:
-            try:
-                listener.emitter.custom(name, data)
-            except Exception:
-                self._complain()
+            self._attempt(listener.emitter.custom, name, data)
 
     # -- models ------------------------------------------------------------------------------------
 
@@ -240,13 +241,11 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         listener = self._connect(route, metadata) if route is not None else None
         if route is None or listener is None:
             return
-        try:
-            if not route.began:
-                route.began = True
-                listener.emitter.known(_split({"messages": messages[0] if messages else []})[0])
-            listener.model_started(messages, run, parent, tags=tags, metadata=metadata, options=options)
-        except Exception:
-            self._complain()
+        if not route.began:
+            route.began = True
+            self._attempt(listener.emitter.known, _split({"messages": messages[0] if messages else []})[0])
+        about = {"tags": tags, "metadata": metadata, "options": options}
+        self._attempt(listener.model_started, messages, run, parent, **about)
 
     def on_llm_start(
         self,
@@ -263,38 +262,26 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         route = self._enter(run, parent)
         listener = self._connect(route, metadata) if route is not None else None
         if listener is not None:
-            listener.completion_started(run, parent)
+            self._attempt(listener.completion_started, run, parent)
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
         """Say a token."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and route.listener is not None:
-            try:
-                route.listener.token(token, chunk, run, run_id)
-            except Exception:
-                self._complain()
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.token, token, chunk, run, run_id)
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and route.listener is not None:
-            try:
-                route.listener.model_ended(response, run, run_id)
-            except Exception:
-                self._complain()
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.model_ended, response, run, run_id)
         self._leave(run, None)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Settle what a broken answer began."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and route.listener is not None:
-            try:
-                route.listener.model_failed(error, run)
-            except Exception:
-                self._complain()
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.model_failed, error, run)
         self._leave(run, error)
 
     # -- tools -------------------------------------------------------------------------------------
@@ -316,32 +303,21 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         listener = self._connect(route, metadata) if route is not None else None
         if listener is None:
             return
-        native_id, name = kwargs.get("tool_call_id"), kwargs.get("name")
-        try:
-            listener.tool_started(serialized, run, parent, native_id=native_id, name=name, inputs=inputs)
-        except Exception:
-            self._complain()
+        about = {"native_id": kwargs.get("tool_call_id"), "name": kwargs.get("name"), "inputs": inputs}
+        self._attempt(listener.tool_started, serialized, run, parent, **about)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Say a tool's result."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and route.listener is not None:
-            try:
-                route.listener.tool_ended(output, run)
-            except Exception:
-                self._complain()
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.tool_ended, output, run)
         self._leave(run, None)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Remember that a tool raised."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and route.listener is not None:
-            try:
-                route.listener.tool_failed(error, run)
-            except Exception:
-                self._complain()
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.tool_failed, error, run)
         self._leave(run, error)
 
 
