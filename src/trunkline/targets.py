@@ -203,7 +203,8 @@ def _is_own(value: Any, thing: Any) -> bool:
     """Whether a name holds something made there: not what was only imported for the making."""
     if inspect.isclass(value) or inspect.ismodule(value):
         return False
-    return not inspect.isroutine(value) or value.__module__ == getattr(thing, "__name__", None)
+    made_in = getattr(value, "__module__", None)
+    return not inspect.isroutine(value) or made_in == getattr(thing, "__name__", None)
 
 
 def _is_agent(value: Any) -> bool:
