@@ -93,8 +93,12 @@ class Page:
         """Take a picture of it."""
         self._step("shoot", path=str(path))
 
+    def tells(self, text: str) -> None:
+        """Wait until its console has said something."""
+        self._step("tells", text=text)
+
     def said(self) -> list[str]:
-        """What the page wrote to its console and asked of servers since the last time."""
+        """What the page wrote to its console and asked of servers."""
         return self._step("said")
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.contract import Chat, Open, PageContract
+from tests.browser.contract import REFUSED, Chat, Open, PageContract
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +29,7 @@ class TestAssistantUi(PageContract):
 
     def refused(self, chat: Chat) -> None:
         chat.page.see(".error", "Failed to fetch")
+        chat.complains("blocked by CORS policy", *REFUSED)
 
     def test_an_answer_ends_where_the_page_was_reloaded_in_its_middle(
         self, open: Open, scripted: str
@@ -54,4 +55,4 @@ class TestAssistantUi(PageContract):
         chat = open(scripted, token="wrong")
         chat.say("Hello?")
         chat.page.see(".error", "a token is missing or wrong")
-        assert chat.complaints()
+        chat.complains("a token is missing or wrong", *REFUSED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.contract import Chat, Open, PageContract
+from tests.browser.contract import REFUSED, Chat, Open, PageContract
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +29,7 @@ class TestCopilotKit(PageContract):
 
     def refused(self, chat: Chat) -> None:
         chat.page.see("text=Failed to fetch")
+        chat.complains("blocked by CORS policy", *REFUSED)
 
     def test_an_answer_goes_on_when_the_page_is_reloaded_in_its_middle(
         self, open: Open, scripted: str
@@ -57,12 +58,11 @@ class TestCopilotKit(PageContract):
         chat = open(scripted)
         chat.say("/fails")
         chat.page.see("text=the demo failed on purpose")
-        (complaint,) = chat.complaints()
-        assert "agent_run_error_event" in complaint
+        chat.complains("agent_run_error_event")
         chat.say("Better now?")
         chat.hears("Better now?")
 
     def test_a_page_with_a_wrong_token_is_told_so(self, open: Open, scripted: str) -> None:
         chat = open(scripted, token="wrong")
         chat.page.see("text=a token is missing or wrong")
-        assert chat.complaints()
+        chat.complains("a token is missing or wrong", *REFUSED)

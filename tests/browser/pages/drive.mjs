@@ -42,7 +42,11 @@ const steps = {
   miss: (step, page) => page.locator(step.selector).first().waitFor({ state: "detached" }),
   texts: (step, page) => at(page, step).allInnerTexts(),
   shoot: (step, page) => page.screenshot({ path: step.path }).then(() => undefined),
-  said: ({ page: name }) => pages.get(name).said.splice(0),
+  tells: async ({ page: name, text }, page) => {
+    if (pages.get(name).said.some((line) => line.includes(text))) return;
+    await page.waitForEvent("console", (message) => message.text().includes(text));
+  },
+  said: ({ page: name }) => pages.get(name).said,
   close: ({ page: name }, page) => (pages.delete(name), page.close()),
 };
 
