@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import anthropic
+import httpx
 import httpx2
 import pytest
 from google.genai import errors as google
@@ -30,7 +31,7 @@ from trunkline.agents.langchain.failures import (
 )
 from trunkline.content import TextBlock
 from trunkline.errors import AuthenticationRequired
-from trunkline.testing.chat import call
+from trunkline.testing.chat import ScriptedChatModel, call
 
 
 def anthropic_error(
@@ -247,6 +248,59 @@ def test_an_error_is_one_line_of_bounded_length(text: str, after: str) -> None:
     assert len(told.splitlines()) == 1
     assert len(told) <= 500
     assert told.startswith("RateLimitError")
+
+
+def answered(status: int, text: str) -> httpx.HTTPStatusError:
+    """An error of a client that asked by itself and got this."""
+    request = httpx.Request("POST", "https://models.test/v1")
+    response = httpx.Response(status, text=text, headers={"retry-after": "5"}, request=request)
+    return httpx.HTTPStatusError(f"Error response {status}: {text}", request=request, response=response)
+
+
+def raise_in_model(error: Exception) -> Exception:
+    """The error as it comes out of a model whose client raised it."""
+    model = ScriptedChatModel(error)
+    with pytest.raises(type(error)) as raised:
+        model.invoke("Go!")
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (httpx.RemoteProtocolError("peer closed"), "model_unreachable"),
+        (httpx.ConnectError("refused"), "model_unreachable"),
+        (httpx.ReadTimeout("slow"), "model_timeout"),
+        (ConnectionResetError("reset"), "model_unreachable"),
+        (TimeoutError("slow"), "model_timeout"),
+        (answered(429, "busy"), "rate_limited"),
+        (answered(500, "broken"), "model_failed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_a_models_client_raises_is_the_models_failure_and_nobody_elses(
+    error: Exception, code: str
+) -> None:
+    assert code_of(error) == "agent_failed", "a node that asks somebody else"
+    assert code_of(raise_in_model(error)) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"error": {"message": "Too much."}}', "HTTPStatusError: Too much. (try again in 5 s)"),
+        ('{"detail": "Too much."}', "HTTPStatusError: Too much. (try again in 5 s)"),
+        ("no JSON", "HTTPStatusError: Error response 429: no JSON (try again in 5 s)"),
+    ],
+)
+def test_the_answer_to_a_models_client_is_told_in_its_own_words(text: str, words: str) -> None:
+    assert explain(raise_in_model(answered(429, text))) == words
+
+
+def test_the_answer_to_a_tools_own_request_is_told_as_the_tool_does() -> None:
+    assert explain(answered(404, '{"detail": "gone"}')).startswith(
+        'HTTPStatusError: Error response 404: {"detail'
+    )
 
 
 async def test_an_answer_that_does_not_fit_its_structure_is_a_failed_call() -> None:

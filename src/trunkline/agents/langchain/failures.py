@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+import orjson
 from langchain_core.messages import ToolMessage
 
 from trunkline import content as c
@@ -45,6 +46,12 @@ _CODES: dict[str, frozenset[str]] = {
     "model_timeout": frozenset({"ModelTimeoutError", "APITimeoutError"}),
     "model_unreachable": frozenset({"ModelConnectionError", "APIConnectionError", "EndpointConnectionError"}),
 }
+# What the packages under a provider's raise: a matter of the model only where a model was being called.
+_CODES_BELOW: dict[str, frozenset[str]] = {
+    "model_timeout": names("TimeoutException TimeoutError"),
+    "model_unreachable": names("TransportError ConnectionError ClientConnectionError ClientPayloadError"),
+}
+_MODELS_HOME = "langchain_core.language_models"
 _MODELS_ERRORS = frozenset({"ModelError", "APIError", "ChatGoogleGenerativeAIError"})
 _CODES_TOLD = {
     "context_length_exceeded": "context_overflow",
@@ -70,13 +77,15 @@ _CODES_BY_STATUS = {
 
 def code_of(error: BaseException) -> str:
     """Give the code under which a turn that died of this error is reported."""
+    asked = _asked_a_model(error)
+    codes = (*_CODES.items(), *(_CODES_BELOW.items() if asked else ()))
     for one in causes_of(error):
         if isinstance(one, TrunklineError):
             return one.code
         if (told := _CODES_TOLD.get(told_code(one))) is not None:
             return told
-        known_as, status = names_of(one), _status_of(one)
-        if (named := next((code for code, known in _CODES.items() if known_as & known), None)) is not None:
+        known_as, status = names_of(one), _status_of(one, asked)
+        if (named := next((code for code, known in codes if known_as & known), None)) is not None:
             return named
         if status is not None or known_as & _MODELS_ERRORS:
             return _CODES_BY_STATUS.get(status or 0, "model_failed")
@@ -120,6 +129,17 @@ def answer_error(call: Mapping[str, Any], words: BaseException | str) -> ToolMes
     return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")
 
 
+def _asked_a_model(error: BaseException) -> bool:
+    """Whether an error came up while a model was asked."""
+    for one in causes_of(error):
+        trace = one.__traceback__
+        while trace is not None:
+            if str(trace.tb_frame.f_globals.get("__name__")).startswith(_MODELS_HOME):
+                return True
+            trace = trace.tb_next
+    return False
+
+
 def _words_of(error: BaseException) -> str:
     try:
         text = _own_words(error) or str(error)
@@ -136,11 +156,17 @@ def _own_words(error: BaseException) -> str | None:
     problems: Any = getattr(error, "errors", None)
     if type(error).__name__ == "ValidationError" and callable(problems):
         return "; ".join(_problem(as_dict(item)) for item in cast("list[Any]", problems()))
-    for body in _bodies(error):
-        for found in (body.get("message"), body.get("Message"), body.get("detail"), body.get("error")):
-            if isinstance(found, str) and found.strip():
-                return found
+    for one in _told_by(error):
+        for body in _bodies(one):
+            for found in (body.get("message"), body.get("Message"), body.get("detail"), body.get("error")):
+                if isinstance(found, str) and found.strip():
+                    return found
     return None
+
+
+def _told_by(error: BaseException) -> Iterator[BaseException]:
+    """Give an error and, where LangChain only says again what a provider did, what it came from."""
+    return causes_of(error) if "ModelError" in names_of(error) else iter((error,))
 
 
 def _problem(item: dict[str, Any]) -> str:
@@ -150,13 +176,24 @@ def _problem(item: dict[str, Any]) -> str:
 
 def _bodies(error: BaseException) -> Iterator[dict[str, Any]]:
     """Give what the provider sent, the inner error first (OpenAI and Anthropic, Google, AWS)."""
-    for kept in ("body", "details", "response"):
-        body = as_dict(getattr(error, kept, None))
+    for kept in (*(getattr(error, name, None) for name in ("body", "details", "response")), _page_of(error)):
+        body = as_dict(kept)
         for key in ("error", "Error"):
             if inner := as_dict(body.get(key)):
                 yield inner
         if body:
             yield body
+
+
+def _page_of(error: BaseException) -> Any:
+    """Read the answer that made a model's client give up; that of a tool's own request stays unread."""
+    page: Any = getattr(getattr(error, "response", None), "text", None)
+    if not isinstance(page, str) or not _asked_a_model(error):
+        return None
+    try:
+        return orjson.loads(page)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def told_code(error: BaseException) -> str:
@@ -169,9 +206,11 @@ def told_code(error: BaseException) -> str:
     return str(getattr(error, "code", None) or "").lower()
 
 
-def _status_of(error: BaseException) -> int | None:
-    """Read an HTTP status that the error itself has; a tool's own requests keep it elsewhere."""
+def _status_of(error: BaseException, asked: bool) -> int | None:
+    """Read an HTTP status that the error itself has, or the answer to a model's client."""
     status: Any = getattr(error, "status_code", None)
+    if status is None and asked:
+        status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and as_dict(getattr(error, "response", None)).get("ResponseMetadata"):
         status = as_dict(cast("Any", error).response["ResponseMetadata"]).get("HTTPStatusCode")
     if status is None and "APIError" in names_of(error):
@@ -181,6 +220,10 @@ def _status_of(error: BaseException) -> int | None:
 
 def _wait_of(error: BaseException) -> str:
     """Say when to try again, where the provider did."""
+    return next((wait for one in _told_by(error) if (wait := _wait_in(one))), "")
+
+
+def _wait_in(error: BaseException) -> str:
     headers: Any = getattr(getattr(error, "response", None), "headers", None)
     if isinstance(headers, Mapping):
         told = {str(key).lower(): str(value) for key, value in cast("Mapping[Any, Any]", headers).items()}

@@ -1,0 +1,54 @@
+"""One server for a module: the providers keep their connections for as long as a program runs."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+import pytest_asyncio
+
+from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.providers.serving import ModelServer, serve_model
+from tests.agents.langchain.providers.wires import Wire
+from trunkline import adapt
+
+__all__ = ["Make"]
+
+
+class Make:
+    """Makes agents of a provider's model and tools; models live until the clients below them are closed."""
+
+    def __init__(self) -> None:
+        self._models: list[Any] = []
+
+    def __call__(self, wire: Wire, server: ModelServer, *tools: Any, **options: Any) -> Any:
+        model = wire.model(server.url, **options.pop("settings", {}))
+        self._models.append(model)
+        return adapt(create_agent(model, list(tools), **options))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def make() -> AsyncIterator[Make]:
+    made = Make()
+    yield made
+    for client in gc.get_objects():
+        if isinstance(client, httpx.AsyncClient | httpx2.AsyncClient) and not client.is_closed:
+            await client.aclose()
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[ModelServer]:
+    with serve_model() as server:
+        yield server
+
+
+@pytest.fixture
+def server(serving: ModelServer) -> ModelServer:
+    """A server that was asked nothing yet, and has nothing to say."""
+    serving.asked.clear()
+    serving.replies.clear()
+    return serving

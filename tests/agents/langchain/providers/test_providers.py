@@ -1,0 +1,201 @@
+"""The same conversation with every provider's own class: what is on its wire is what a client sees."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
+from tests.agents.langchain.meanings import PNG
+from tests.agents.langchain.providers import wires
+from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.serving import ModelServer, serve_model
+from tests.agents.langchain.providers.wires import PROOF, Call, Text, Thought, Wire
+from tests.worlds import collect, only, text_of, world
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.commands import Prompt
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WIRES = [
+    wires.Anthropic(),
+    wires.OpenAiChat(),
+    wires.OpenAiResponses(),
+    wires.Gemini(),
+    wires.Ollama(),
+    wires.DeepSeek(),
+    wires.Mistral(),
+]
+PARIS = Call("toolu_1", "weather", ('{"ci', 'ty": "Paris"}'))
+ROME = Call("toolu_2", "weather", ('{"city"', ': "Rome"}'))
+
+
+def name_of(wire: Wire) -> str:
+    """What a test is called after its wire."""
+    return type(wire).__name__
+
+
+@pytest.fixture(params=WIRES, ids=name_of)
+def wire(request: pytest.FixtureRequest) -> Wire:
+    return request.param
+
+
+@pytest.fixture(params=["checkpointer", "journal"])
+def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Who remembers the conversation."""
+    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
+
+
+def stop_of(events: list[Any]) -> ev.StopReason:
+    ended = terminal(events)
+    assert isinstance(ended, ev.TurnFinished)
+    return ended.stop_reason
+
+
+async def test_thoughts_text_and_parallel_calls_come_as_they_were_sent(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    thought = [Thought(("Let me ", "look."))] if wire.thinks else []
+    server.play(
+        wire.say(*thought, Text(("I ask ", "both.")), PARIS, ROME), wire.say(Text(("Sunny ", "in both.")))
+    )
+    async with world(make(wire, server, weather, **memory)) as hub:
+        events = await collect(await hub.create(), "How is the weather?")
+    shown = folded(events)
+    asking, answer = [message for message in shown.messages if message.role == "agent"]
+    assert [asking.text, answer.text] == ["I ask both.", "Sunny in both."]
+    assert "".join(event.delta for event in only(events, ev.Thought)) == "Let me look." * wire.thinks
+    calls = calls_of(events)
+    assert [(call.name, call.input, call.status, call.raw_output) for call in calls.values()] == [
+        ("weather", {"city": "Paris"}, "completed", "It is sunny in Paris."),
+        ("weather", {"city": "Rome"}, "completed", "It is sunny in Rome."),
+    ]
+    if wire.names_calls:
+        assert list(calls) == ["toolu_1", "toolu_2"]
+    told = wire.results(server.asked[1])
+    assert ["Paris" in told[0], "Rome" in told[1]] == [True, True]
+    assert stop_of(events) == "end_turn"
+
+
+async def test_text_streams_piece_by_piece(wire: Wire, server: ModelServer, make: Make) -> None:
+    server.play(wire.say(Text(("One ", "two ", "three"))))
+    async with world(make(wire, server)) as hub:
+        events = await collect(await hub.create(), "Count!")
+    assert [event.delta for event in only(events, ev.Text) if event.delta] == ["One ", "two ", "three"]
+
+
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire.proves], indirect=True, ids=name_of)
+async def test_what_a_model_thought_is_proven_to_it_when_its_calls_are_answered(
+    wire: Wire, server: ModelServer, make: Make
+) -> None:
+    server.play(wire.say(Thought(("Hm.",)), PARIS), wire.say(Text(("Sunny.",))))
+    async with world(make(wire, server, weather)) as hub:
+        await collect(await hub.create(), "How is the weather?")
+    assert PROOF in json.dumps(server.asked[1])
+    assert PROOF not in json.dumps(server.asked[0])
+
+
+async def test_the_next_turn_knows_the_last_one(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    server.play(wire.say(PARIS), wire.say(Text(("Sunny.",))), wire.say(Text(("I said: sunny.",))))
+    async with world(make(wire, server, weather, **memory)) as hub:
+        session = await hub.create()
+        await collect(session, "How is the weather?")
+        events = await collect(session, "What did you say?")
+    assert text_of(events) == "I said: sunny."
+    asked = json.dumps(server.asked[2])
+    places = [asked.index(words) for words in ("How is", "sunny in Paris", "Sunny.", "What did")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("end", "reason"), [("length", "max_tokens"), ("refusal", "refusal")])
+async def test_why_a_model_stopped_is_told(
+    wire: Wire, server: ModelServer, make: Make, end: Any, reason: ev.StopReason
+) -> None:
+    server.play(wire.say(Text(("I will ", "not")), end=end))
+    async with world(make(wire, server)) as hub:
+        events = await collect(await hub.create(), "Go on!")
+    assert text_of(events) == "I will not"
+    assert stop_of(events) == reason
+
+
+async def test_tokens_are_counted(wire: Wire, server: ModelServer, make: Make) -> None:
+    server.play(wire.say(PARIS), wire.say(Text(("Sunny.",))))
+    async with world(make(wire, server, weather)) as hub:
+        events = await collect(await hub.create(), "How is the weather?")
+    (usage,) = terminal(events).usage
+    assert (usage.provider, usage.model) == (wire.provider, wire.name)
+    assert (usage.input_tokens, usage.output_tokens) == (24, 14)
+    assert usage.cached_input_tokens == (10 if wire.caches else 0)
+
+
+async def test_a_rate_limit_is_told_in_the_providers_own_words(
+    wire: Wire, server: ModelServer, make: Make
+) -> None:
+    server.play(wire.limit())
+    async with world(make(wire, server)) as hub:
+        session = await hub.create()
+        ended = terminal(await collect(session, "Hello"))
+        assert isinstance(ended, ev.TurnFailed)
+        assert ended.code == "rate_limited"
+        assert re.fullmatch(
+            r"\w+: Slow down, friend\. \((try again in 30 s|status code: 429)\)", ended.message
+        )
+        server.play(wire.say(Text(("Better.",))))
+        assert text_of(await collect(session, "Hello again")) == "Better."
+
+
+async def test_a_stream_that_breaks_off_ends_the_turn_and_keeps_what_came(
+    wire: Wire, server: ModelServer, make: Make
+) -> None:
+    server.play(wire.cut(Text(("Half a ", "word"))))
+    async with world(make(wire, server)) as hub:
+        session = await hub.create()
+        events = await collect(session, "Hello")
+        ended = terminal(events)
+        assert isinstance(ended, ev.TurnFailed)
+        assert (text_of(events), ended.code) == ("Half a word", "model_unreachable")
+        server.play(wire.say(Text(("Better.",))))
+        assert text_of(await collect(session, "Hello again")) == "Better."
+
+
+async def test_a_server_that_is_not_there_is_named_as_the_cause(
+    wire: Wire, server: ModelServer, make: Make
+) -> None:
+    with serve_model() as gone:
+        agent = make(wire, gone)
+    async with world(agent) as hub:
+        ended = terminal(await collect(await hub.create(), "Hello"))
+    assert isinstance(ended, ev.TurnFailed)
+    assert ended.code == "model_unreachable"
+
+
+async def test_an_image_of_the_person_reaches_the_model(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    server.play(wire.say(Text(("A dot.",))), wire.say(Text(("Still a dot.",))))
+    picture = c.ImageBlock(data=PNG, mime_type="image/png")
+    async with world(make(wire, server, **memory)) as hub:
+        session = await hub.create()
+        await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture)))
+        await collect(session, "And now?")
+    assert [wire.images(asked) for asked in server.asked] == [[PNG], [PNG]]
+
+
+async def test_arguments_that_are_no_json_are_a_failed_call_and_the_model_is_told(
+    wire: Wire, server: ModelServer, make: Make
+) -> None:
+    if not wire.pieces:
+        return  # its arguments are never text
+    broken = Call("toolu_1", "weather", ('{"city": ', "Paris}"))
+    server.play(wire.say(broken), wire.say(Text(("I will mend it.",))))
+    async with world(make(wire, server, weather)) as hub:
+        events = await collect(await hub.create(), "How is the weather?")
+    (call,) = calls_of(events).values()
+    assert call.status == "failed"
