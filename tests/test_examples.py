@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.agents.langchain.providers.serving import serve_model
+from tests.agents.langchain.providers.wires import Anthropic, Call, OpenAiChat, Text, Wire
 from tests.frontends.acp.talking import Message, Talk, text
 from trunkline.frontends.acp.encoder import LOSSES
 
@@ -323,6 +325,38 @@ def test_a_model_that_cannot_be_had_is_explained_in_a_line(root: Path, tmp_path:
     )
     assert done.returncode == 2
     assert "pip install langchain-groq" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("model", "wire", "settings"),
+    [
+        ("openai:gpt-4.1", OpenAiChat(), {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "{}/v1"}),
+        ("anthropic:claude-sonnet-5", Anthropic(), {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": "{}"}),
+    ],
+    ids=["openai", "anthropic"],
+)
+def test_a_variable_takes_a_providers_own_model(
+    model: str, wire: Wire, settings: dict[str, str], root: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "trunkline", "acp", f"{root}/examples/langchain/simple.py:agent"]
+    with serve_model() as server:
+        server.play(
+            wire.say(Call("toolu_1", "get_weather", ('{"city"', ': "Oslo"}'))),
+            wire.say(Text(("Take ", "a coat."))),
+        )
+        given = {name: value.format(server.url) for name, value in settings.items()}
+        with Talk(command, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
+            talk.greet({})
+            session_id = talk.open()
+            assert talk.prompt(session_id, "How is the weather in Oslo?")["stopReason"] == "end_turn"
+    assert talk.said(session_id) == "Take a coat."
+    (card,) = cards(talk, session_id).values()
+    assert (card["toolCallId"], card["rawInput"], card["status"]) == (
+        "toolu_1",
+        {"city": "Oslo"},
+        "completed",
+    )
+    assert "sunny in Oslo" in wire.results(server.asked[1])[0]
 
 
 # -- pages that speak of examples ----------------------------------------------------------------------
