@@ -208,7 +208,7 @@ TABLE: list[tuple[str, dict[str, Any], list[Neutral]]] = [
             "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}],
             "encrypted_content": "E",
         },
-        [ev.Thought(message_id="m", delta="ab", signature="E")],
+        [ev.Thought(message_id="m", delta="a\n\nb", signature="E")],
     ),
     (
         "openai summary as text",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from pathlib import PurePosixPath
 from typing import Any, Union, cast
 
@@ -24,10 +26,13 @@ __all__ = [
     "read_citations",
     "read_file",
     "read_found_page",
+    "read_grounding",
     "read_media",
     "read_text",
     "read_thought",
     "restore",
+    "tell_failure",
+    "unpack_output",
     "write_address",
     "write_citation",
     "write_data",
@@ -41,6 +46,8 @@ OURS = "trunkline"
 """Where a block's extras keep what LangChain has no field for."""
 _THEIRS = "langchain"
 _FILE_ID = "file-id:"
+_MADE_UP = "lc_"
+"""How the ids begin that LangChain gives where a provider gave none: they are new each time."""
 _CLOSING = "\n</resource>"
 
 MediaBlock = Union[c.ImageBlock, c.AudioBlock, c.VideoBlock]
@@ -51,6 +58,14 @@ _MEDIA: dict[str, type[MediaBlock]] = {
     "video": c.VideoBlock,
 }
 _USUAL_MIME = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
+_AS_PROVIDERS_SAY = {
+    "audio/mpeg": "audio/mp3",
+    "audio/x-wav": "audio/wav",
+    "audio/wave": "audio/wav",
+    "audio/vnd.wave": "audio/wav",
+}
+"""Sounds by the only names that OpenAI and Google know them by."""
+_TEXTS = re.compile(r"text/.+|.+[/+](json|xml|yaml|x-yaml|toml|javascript)")
 _BEGINNINGS = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 _FIELDS = frozenset(
     {"type", "id", "index", "extras", "text", "annotations", "mime_type", "base64", "url", "file_id"}
@@ -85,24 +100,64 @@ def read_text(block: Block) -> list[c.Content]:
 
 def read_citations(block: Block, message_id: str) -> list[ev.Source]:
     """Give what a text rests on; its place in the text and the like stay in the event's meta."""
-    notes = enumerate(list_blocks(block.get("annotations")))
-    return [_read_citation(note, message_id, at) for at, note in notes if note.get("type") == "citation"]
+    notes = [_name_file(note) for note in list_blocks(block.get("annotations"))]
+    cited = enumerate(notes)
+    return [_read_citation(note, message_id, at) for at, note in cited if note.get("type") == "citation"]
+
+
+def _name_file(note: Block) -> Block:
+    """Give a note that names a file, as OpenAI's do of those that its code left behind, as a citation."""
+    told: Any = note.get("value") if note.get("type") == "non_standard_annotation" else None
+    if not isinstance(told, dict) or "file_id" not in told:
+        return note
+    about = cast("Block", told)
+    places = {key: about[key] for key in ("start_index", "end_index") if key in about}
+    extras = {key: value for key, value in about.items() if key not in ("filename", *places)}
+    title = about.get("filename") or about["file_id"]
+    return {"type": "citation", "title": title, **places, "extras": extras}
 
 
 def _read_citation(note: Block, message_id: str, number: int) -> ev.Source:
-    url, title, kept = _text(note.get("url")), _text(note.get("title")), _kept(note)
+    extras, title, kept = _extras(note), _text(note.get("title")), _kept(note)
+    found = _text(extras.get("source"))  # Anthropic's word for where a result of somebody else's search is.
+    url = _text(note.get("url")) or (found if found and found.startswith(("http://", "https://")) else None)
+    # Citations come one by one, so their number is no name: that of the document is.
+    number = extras.get("document_index", number)
+    named = None if str(note.get("id")).startswith(_MADE_UP) else note.get("id")
     rest = {key: note[key] for key in note if key not in ("type", "id", "url", "title", "extras")}
-    if theirs := {key: value for key, value in _extras(note).items() if key != OURS}:
+    if theirs := {key: value for key, value in extras.items() if key != OURS}:
         rest["extras"] = theirs
     return ev.Source(
         message_id=message_id,
-        source_id=str(note.get("id") or url or f"{message_id}:{number}"),
+        source_id=str(named or url or found or extras.get("file_id") or f"{message_id}:{number}"),
         url=url,
         title=title,
         document=_text(kept.get("document", None if url else title)),
         mime_type=_text(kept.get("mime_type")),
         meta={"citation": rest} if rest else None,
     )
+
+
+def read_grounding(metadata: Block, message_id: str) -> list[ev.Source]:
+    """Give what Google's search found for an answer, each page once; standard blocks have it as citations."""
+    told: Any = None if metadata.get("output_version") == "v1" else metadata.get("grounding_metadata")
+    given = cast("Block", told) if isinstance(told, dict) else {}
+    found = [_read_page(chunk) for chunk in list_blocks(given.get("grounding_chunks"))]
+    places: dict[int, Block] = {}
+    for support in list_blocks(given.get("grounding_supports")):
+        segment = cast("Block", support.get("segment") or {})
+        place = {key: segment.get(key) for key in ("start_index", "end_index")}
+        for number in support.get("grounding_chunk_indices") or ():
+            places.setdefault(number, {**place, "cited_text": segment.get("text")})
+    notes = [page | places.get(number, {}) for number, page in enumerate(found)]
+    sources = [_read_citation(note, message_id, number) for number, note in enumerate(notes)]
+    return list({source.source_id: source for source in reversed(sources)}.values())[::-1]
+
+
+def _read_page(chunk: Block) -> Block:
+    kinds = ("web", "maps", "retrieved_context", "image")
+    page = cast("Block", next((chunk[kind] for kind in kinds if chunk.get(kind)), None) or {})
+    return {key: page[name] for key, name in (("url", "uri"), ("title", "title")) if page.get(name)}
 
 
 def read_found_page(block: Block) -> c.SourceBlock:
@@ -125,7 +180,8 @@ def cite(source: ev.Source) -> c.SourceBlock:
 
 def read_thought(block: Block, message_id: str) -> ev.Thought:
     """Give a piece of reasoning, with the seal its provider wants to see again."""
-    sealed = _extras(block).get("signature") or block.get("signature")
+    extras = _extras(block)
+    sealed = extras.get("signature") or block.get("signature") or extras.get("encrypted_content")
     return ev.Thought(message_id=message_id, delta=str(block.get("reasoning") or ""), signature=_text(sealed))
 
 
@@ -143,7 +199,8 @@ def _address(block: Block) -> str | None:
 
 def read_media(kind: str, block: Block) -> c.Content:
     """Give an image, a sound or a video."""
-    kept, mime = _kept(block), _text(block.get("mime_type"))
+    kept = _kept(block)
+    mime = _text(kept.get("mime_type", block.get("mime_type")))
     data = None if block.get("base64") is None else encode_data(block["base64"])
     if mime is None:
         mime = f"{kind}/*" if data is None else _guess_mime(kind, data)
@@ -179,7 +236,9 @@ def read_call(block: Block, message_id: str) -> tuple[ev.ToolCall, ev.ToolUpdate
     call = _announce(block, message_id)
     given = block.get("args")
     if block["type"] != "invalid_tool_call":
-        return call, ev.ToolUpdate(call_id=call.call_id, input=given)
+        # One in pieces was announced before anybody knew what it is about.
+        late = block["type"] == "server_tool_call" and call.title != title_of(call.name, None)
+        return call, ev.ToolUpdate(call_id=call.call_id, title=call.title if late else None, input=given)
     why = str(block.get("error") or "its arguments are not JSON")
     return call, ev.ToolUpdate(call_id=call.call_id, status="failed", input=given, reason=why)
 
@@ -202,6 +261,40 @@ def _announce(block: Block, message_id: str) -> ev.ToolCall:
         kind=kind_of(name),
         message_id=message_id or None,
     )
+
+
+def unpack_output(output: Any) -> str | list[Any]:
+    """Give what a provider's own tool gave as blocks: an object by what was printed and what it holds."""
+    if not isinstance(output, dict):
+        found = cast("str | list[Any]", output or [])
+        return found if isinstance(found, str) else [_name_passage(item) for item in found]
+    given = cast("Block", output)
+    if "sources" in given:
+        return list_blocks(given["sources"])
+    printed = [given[key] for key in ("stdout", "stderr") if given.get(key)]
+    held = given.get("content") if given.get("file_type", "text") == "text" else None
+    return [*printed, *(cast("list[Any]", held) if isinstance(held, list) else [held])]
+
+
+def _name_passage(item: Any) -> Any:
+    """Give a passage of a file, as OpenAI's search finds them without a type, as a text of that name."""
+    block = cast("Block", item) if isinstance(item, dict) else {"type": "text"}
+    if "type" in block or not block.get("filename"):
+        return cast("Any", item)
+    return {"type": "text-plain", "text": block.get("text") or "", "title": block["filename"]}
+
+
+def tell_failure(block: Block) -> str | None:
+    """Say why a provider's own call failed, where it is told beside the output."""
+    told = _extras(block)
+    error: Any = told.get("error")
+    if isinstance(error, dict):
+        given = cast("Block", error)
+        parts = [str(part.get("text")) for part in list_blocks(given.get("content")) if part.get("text")]
+        return _text(given.get("message")) or " ".join(parts) or _text(given.get("type"))
+    if error:
+        return str(error)
+    return "it was not finished" if told.get("status") == "incomplete" else None
 
 
 def _text(value: Any) -> str | None:
@@ -244,8 +337,10 @@ def write_data(block: MediaBlock, data: str) -> Block:
 
     Its address is only kept: providers prefer one to the data, and an editor's is of no use to them.
     """
-    made = {"type": _kind(block), "mime_type": block.mime_type, "base64": data}
-    return _dress(made, block, {"blob": block.blob, "url": block.url})
+    mime = _AS_PROVIDERS_SAY.get(block.mime_type, block.mime_type)
+    made = {"type": _kind(block), "mime_type": mime, "base64": data}
+    other = None if mime == block.mime_type else block.mime_type
+    return _dress(made, block, {"blob": block.blob, "url": block.url, "mime_type": other})
 
 
 def write_address(block: MediaBlock, url: str) -> Block:
@@ -257,16 +352,29 @@ def write_address(block: MediaBlock, url: str) -> Block:
 
 
 def write_resource(block: c.ResourceBlock, data: str) -> Block:
-    """Give binary contents as what they are: an image is seen, a sound is heard."""
+    """Give binary contents as what they are: an image is seen, a sound is heard, a text is read."""
     mime = block.mime_type or "application/octet-stream"
     main = mime.partition("/")[0]
     kept = msgspec.to_builtins(block)
+    if _TEXTS.fullmatch(mime) and (said := _decode(data)) is not None:
+        # Providers take texts as texts only.
+        shown = msgspec.structs.replace(block, data=None, text=said)
+        return {"type": "text", "text": _in_words(shown), "extras": {OURS: kept | {"text": None}}}
     del kept["data"]
     made: Block = {"type": main, "mime_type": mime, "base64": data, "extras": {OURS: kept}}
     if main not in _MEDIA:
         made["type"] = "file"
-        made["extras"]["filename"] = PurePosixPath(block.uri).name or "data"
+        # One is OpenAI's word for it, the other Anthropic's.
+        name = PurePosixPath(block.uri.partition(":")[2] or block.uri).name or "data"
+        made["extras"]["filename"] = made["extras"]["title"] = name
     return made
+
+
+def _decode(data: str) -> str | None:
+    try:
+        return b64decode(data, validate=True).decode()
+    except ValueError:
+        return None
 
 
 def write_thought(thought: ev.Thought) -> Block:

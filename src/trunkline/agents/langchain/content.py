@@ -42,7 +42,7 @@ class ContentBlockMapper:
             return [c.TextBlock(text=block)]
         # Tokens come as these, so they take the short way.
         kind = str(block.get("type"))
-        if kind in _TOKENS and block.keys() <= _TOKENS[kind]:
+        if kind in _TOKENS and block.keys() <= _TOKENS[kind] and not isinstance(block.get(kind), list):
             said = str(block.get(kind) or "")
             return [
                 c.TextBlock(text=said) if kind == "text" else ev.Thought(message_id=message_id, delta=said)
@@ -74,15 +74,16 @@ class ContentBlockMapper:
 
     def _read_result(self, block: Block, message_id: str) -> ev.ToolUpdate:
         output = block.get("output")
-        content = self.content_of(output) if isinstance(output, str | list) else ()
-        failed = block.get("status") == "error"
+        content = self.content_of(b.unpack_output(output))
+        why = b.tell_failure(block)
+        failed = block.get("status") == "error" or why is not None
         told = cast("Block", output).get("error_code") if isinstance(output, dict) else c.text_of(content)
         return ev.ToolUpdate(
             call_id=b.call_id_of(block.get("tool_call_id"), message_id),
             status="failed" if failed else "completed",
             content=content or None,
             raw_output=output,
-            reason=str(told or "the tool failed") if failed else None,
+            reason=str(why or told or "the tool failed") if failed else None,
         )
 
     def content_of(self, content: Any) -> tuple[c.Content, ...]:
@@ -94,6 +95,10 @@ class ContentBlockMapper:
         said = [item for block in whole for item in self.to_neutral(block)]
         blocks = [b.cite(item) if isinstance(item, ev.Source) else item for item in said]
         return tuple(item for item in blocks if isinstance(item, c.Block))
+
+    def sources_of(self, message: Any) -> list[ev.Source]:
+        """Give the sources that a model's message names beside its content."""
+        return b.read_grounding(message.response_metadata, str(message.id))
 
     # -- neutral to LangChain ----------------------------------------------------------------------
 

@@ -14,7 +14,15 @@ import orjson
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.messages.content import KNOWN_BLOCK_TYPES
 
-__all__ = ["Block", "encode_data", "list_blocks", "read_arguments", "standardize"]
+__all__ = [
+    "Block",
+    "asks_for_call",
+    "encode_data",
+    "holds_thought",
+    "list_blocks",
+    "read_arguments",
+    "standardize",
+]
 
 Block = dict[str, Any]
 
@@ -31,6 +39,10 @@ _SPEAKERS = {
     "reasoning_content": "bedrock_converse",
 }
 _STANDARD_NOTES = ("citation", "non_standard_annotation")
+_CALLS = frozenset(
+    {"tool_call", "tool_call_chunk", "tool_use", "input_json_delta", "function_call", "custom_tool_call"}
+)
+_UNAPPROVED = "it waits for an approval that nobody can give here: set require_approval to never"
 
 
 def standardize(block: Block) -> list[Block]:
@@ -79,7 +91,10 @@ def _refusal(block: Block) -> list[Block]:
 
 
 def _thinking(block: Block) -> list[Block]:
-    made: Block = {"type": "reasoning", "reasoning": block.get("thinking") or ""}
+    thought = block.get("thinking") or ""
+    if isinstance(thought, list):  # Mistral's, in parts.
+        thought = "".join(str(part.get("text") or "") for part in list_blocks(cast("list[Any]", thought)))
+    made: Block = {"type": "reasoning", "reasoning": thought}
     sealed = block.get("signature") or block.get("data")
     return [made | {"extras": {"signature": sealed}} if sealed else made]
 
@@ -91,7 +106,7 @@ def _reasoning(block: Block) -> list[Block] | None:
     parts = [block["summary"]] if isinstance(block.get("summary"), str) else list_blocks(block.get("summary"))
     texts = [part if isinstance(part, str) else str(part.get("text") or "") for part in parts]
     texts = texts or [str(part.get("text") or "") for part in list_blocks(block.get("content"))]
-    return _thinking({"thinking": "".join(texts), "signature": block.get("encrypted_content")})
+    return _thinking({"thinking": "\n\n".join(texts), "signature": block.get("encrypted_content")})
 
 
 def _tool_use(block: Block) -> list[Block] | None:
@@ -107,9 +122,43 @@ def _function_call(block: Block) -> list[Block]:
     return [{"type": "tool_call", "id": call_id, "name": block.get("name"), "args": args}]
 
 
+def _logs(block: Block) -> list[Block]:
+    return [{"type": "text", "text": block.get("logs") or ""}]
+
+
+def _custom_output(block: Block) -> list[Block]:
+    """Read what answers a custom tool of OpenAI's, whose input is plain text."""
+    output = block.get("output")
+    parts = [{"type": "text", "text": output}] if isinstance(output, str) else list_blocks(output)
+    return [made for part in parts for made in standardize(part)]
+
+
+def _approval_request(block: Block) -> list[Block]:
+    """Read a call that OpenAI will not make before it is approved, for which LangChain has no way."""
+    return standardize({**block, "type": "mcp_call", "error": _UNAPPROVED})
+
+
+def _found_page(block: Block) -> list[Block]:
+    return [{**block, "type": "web_search_result"}]
+
+
+def _non_standard(block: Block) -> list[Block] | None:
+    """Read what LangChain found no type for, if there is one here."""
+    if not isinstance(value := block.get("value"), dict):
+        return None
+    made = standardize(cast("Block", value))
+    return None if made == [value] else made
+
+
 def _image_url(block: Block) -> list[Block] | None:
     url = block.get("image_url")
-    return standardize({**block, "image_url": {"url": url}}) if isinstance(url, str) else None
+    if isinstance(url, str):
+        return standardize({**block, "image_url": {"url": url}})
+    if block.keys() <= {"type", "image_url"}:
+        return None
+    # LangChain knows only the bare block, and Google adds to it in its answers.
+    bare = standardize({"type": "image_url", "image_url": url})
+    return [{**made, "extras": block["extras"]} if "extras" in block else made for made in bare]
 
 
 def _input_image(block: Block) -> list[Block]:
@@ -123,6 +172,11 @@ def _input_file(block: Block) -> list[Block]:
     if "file_data" in file or "file_id" in file:
         return standardize({"type": "file", "file": file})
     return [{"type": "file", "url": block.get("file_url"), "extras": file}]
+
+
+def _made_file(block: Block) -> list[Block]:
+    """Read a file that Anthropic's code execution left behind."""
+    return [{"type": "file", "file_id": block.get("file_id")}]
 
 
 def _media(block: Block) -> list[Block]:
@@ -160,9 +214,16 @@ _MENDERS: dict[str, Callable[[Block], list[Block] | None]] = {
     "reasoning": _reasoning,
     "tool_use": _tool_use,
     "function_call": _function_call,
+    "custom_tool_call_output": _custom_output,
+    "mcp_approval_request": _approval_request,
+    "logs": _logs,
+    "url": _found_page,
+    "non_standard": _non_standard,
     "image_url": _image_url,
     "input_image": _input_image,
     "input_file": _input_file,
+    "code_execution_output": _made_file,
+    "bash_code_execution_output": _made_file,
     "media": _media,
     "image": _sourced,
     "document": _sourced,
@@ -176,6 +237,18 @@ def list_blocks(value: Any) -> list[Block]:
     """Give the objects of a list that may be none."""
     items = cast("list[Any]", value) if isinstance(value, list) else []
     return [cast("Block", item) for item in items if isinstance(item, dict)]
+
+
+def asks_for_call(block: Block) -> bool:
+    """Whether a block is a call, or a piece of one, that the agent has to run; also wrapped by LangChain."""
+    value: Any = block.get("value") if block.get("type") == "non_standard" else None
+    return cast("Block", value if isinstance(value, dict) else block).get("type") in _CALLS
+
+
+def holds_thought(content: Any, thought: str) -> bool:
+    """Whether a message's content has this thought too, as LangChain's standard content does."""
+    blocks = [block for block in list_blocks(content) if block.get("type") == "reasoning"]
+    return bool(blocks) and "".join(str(block.get("reasoning")) for block in blocks) == thought
 
 
 def encode_data(data: Any) -> str:

@@ -16,17 +16,16 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.dialects import asks_for_call, holds_thought
 from trunkline.agents.langchain.failures import is_failure
 from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
+from trunkline.agents.langchain.paragraphs import Paragraphs
 from trunkline.agents.langchain.served import ServedCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
 
 __all__ = ["Emitter", "ModelRun", "plain"]
 
-Say = Callable[[Any], None]
-
-_CALL_BLOCKS = frozenset({"tool_call", "tool_call_chunk", "tool_use", "input_json_delta", "function_call"})
 _REASON = 500
 
 
@@ -65,16 +64,17 @@ class _Call:
 class ModelRun:
     """One call of a model: where its tokens belong and what they brought so far."""
 
-    __slots__ = ("calls", "internal", "lane", "message_id", "pending", "served")
+    __slots__ = ("calls", "internal", "lane", "message_id", "paragraphs", "pending", "served")
 
-    def __init__(self, lane: str | None, *, internal: bool) -> None:
-        """A run in a lane; an internal one (a summarizer) is never shown."""
+    def __init__(self, lane: str | None, *, internal: bool, whole: bool = False) -> None:
+        """A run in a lane; an internal one (a summarizer) is never shown, and a whole one has no tokens."""
         self.lane = lane
         self.internal = internal
         self.message_id: str | None = None
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
         self.served = ServedCalls()
+        self.paragraphs = Paragraphs(whole=whole)
 
 
 class Emitter:
@@ -82,7 +82,7 @@ class Emitter:
 
     def __init__(
         self,
-        say: Say,
+        say: Callable[[Any], None],
         turn_id: str | None,
         *,
         mapper: ContentBlockMapper | None = None,
@@ -131,7 +131,7 @@ class Emitter:
             run.message_id = str(message.id)
             self._said.add(run.message_id)
         if message.additional_kwargs:
-            self._aside(run, message.additional_kwargs)
+            self._aside(run, message)
         content = message.content
         if type(content) is str:
             if content and self._with_text:
@@ -145,17 +145,18 @@ class Emitter:
         for piece in message.tool_call_chunks:
             self._call_chunk(run, piece)
 
-    def _aside(self, run: ModelRun, extras: dict[str, Any]) -> None:
+    def _aside(self, run: ModelRun, message: Any) -> None:
         """Say what some providers put beside the content: thoughts, and words of refusal."""
+        extras: dict[str, Any] = message.additional_kwargs
         thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
-        if isinstance(thought, str):
+        if isinstance(thought, str) and not holds_thought(message.content, thought):
             self._thought(run, thought, None)
         if isinstance(refusal, str) and refusal and self._with_text:
             self._say(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
 
     def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
         message_id = run.message_id or ""
-        parts = [block] if isinstance(block, str) else run.served.follow(block)
+        parts = [block] if isinstance(block, str) else run.served.follow(run.paragraphs.follow(block))
         for item in (item for part in parts for item in self._meaning(part, message_id)):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
@@ -166,6 +167,7 @@ class Emitter:
                 self.announce(run.lane, item.call_id, item.name, message_id)
             elif isinstance(item, ev.ToolInput | ev.ToolUpdate):
                 if (call := self._calls.get((run.lane, item.call_id))) is not None:
+                    call.done |= isinstance(item, ev.ToolUpdate) and item.status in ev.FINAL_STATUSES
                     self._say(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
             elif isinstance(item, c.Block):
                 self._say(ev.Media(message_id=message_id, content=item), run.lane)
@@ -175,7 +177,7 @@ class Emitter:
                 self._say(item, run.lane)
 
     def _meaning(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
-        if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS:
+        if isinstance(block, dict) and asks_for_call(block):
             return []  # The calls come as tool_call_chunks, already put together.
         return self.mapper.to_neutral(block, message_id)
 
@@ -212,7 +214,8 @@ class Emitter:
 
     def given_up(self, run: ModelRun, reason: str) -> None:
         """End the calls of an answer that broke off: the model never finished asking for them."""
-        for call in run.calls.values():
+        served = [self._calls[run.lane, native_id] for native_id in run.served.open]
+        for call in (*run.calls.values(), *served):
             self._end(run.lane, call, "failed", reason)
 
     # -- calls -------------------------------------------------------------------------------------
@@ -386,9 +389,9 @@ class Emitter:
                 return
             if message.id not in self._said:
                 self._said.add(message.id)
-                run = ModelRun(lane, internal=False)
+                run = ModelRun(lane, internal=False, whole=True)
                 run.message_id = message.id
-                self._aside(run, message.additional_kwargs)
+                self._aside(run, message)
                 content = message.content
                 for block in [content] if isinstance(content, str) else content:
                     if block:
@@ -396,6 +399,8 @@ class Emitter:
             asked = [*message.tool_calls, *message.invalid_tool_calls]
             if self._whole.get(message.id) == asked:
                 return
+            for source in () if message.id in self._whole else self.mapper.sources_of(message):
+                self._say(source, lane)
             self._whole[message.id] = asked
             for tool_call in message.tool_calls:
                 self.describe(lane, tool_call, message.id)

@@ -16,9 +16,10 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper
+from trunkline.agents.langchain.dialects import list_blocks
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.content import DiffBlock, TerminalBlock
-from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, TextPart
+from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart
 from trunkline.folding import fold
 
 __all__ = [
@@ -29,10 +30,16 @@ __all__ = [
     "read_messages",
     "result_of",
     "unanswered_calls",
+    "unsaid_answer",
+    "without_half_calls",
 ]
 
 _HUMAN = ("human", "HumanMessageChunk")
 _SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
+
+_ANSWERED = ("completed", "failed")
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+_SERVED = ("server_tool_use", "mcp_tool_use", "server_tool_call")
 
 UNANSWERED = "This call was cancelled before it was answered."
 
@@ -56,7 +63,34 @@ def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[
 
 def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper) -> list[AnyMessage]:
     """Give an answer with the results of its calls; one without words and calls is none."""
-    parts = message.parts
+    told: list[AnyMessage] = []
+    for number, parts in enumerate(_rounds(message.parts, known)):
+        message_id = f"{message.message_id}.{number}" if number else message.message_id
+        told += _round(parts, message_id, known, mapper)
+    return told
+
+
+def _rounds(parts: Iterable[Part], known: dict[str, Call]) -> list[list[Part]]:
+    """Divide an answer behind the calls that its provider ran itself: what follows rests on their results.
+
+    The results of all others are messages, which came when the whole answer was said.
+    """
+    rounds: list[list[Part]] = [[]]
+    served = False
+    for part in parts:
+        if isinstance(part, CallPart):
+            call = known.get(part.call_id)
+            served = call is not None and call.status in _ANSWERED and call.result_message_id is None
+        elif served and isinstance(part, TextPart | MediaPart):
+            served = False
+            rounds.append([])
+        rounds[-1].append(part)
+    return rounds
+
+
+def _round(
+    parts: list[Part], message_id: str, known: dict[str, Call], mapper: ContentBlockMapper
+) -> list[AnyMessage]:
     blocks = [
         {"type": "text", "text": part.text}
         if isinstance(part, TextPart)
@@ -67,9 +101,10 @@ def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper
     calls = [known[part.call_id] for part in parts if isinstance(part, CallPart) and part.call_id in known]
     if not blocks and not calls:
         return []
-    content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else message.text
+    plain = "".join(part.text for part in parts if isinstance(part, TextPart))
+    content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else plain
     made = [{"id": _native_id(call), "name": call.name, "args": _args(call)} for call in calls]
-    answer = AIMessage(content=content, id=message.message_id, tool_calls=cast("Any", made))
+    answer = AIMessage(content=content, id=message_id, tool_calls=cast("Any", made))
     return [answer, *(result_of(call, mapper) for call in calls)]
 
 
@@ -115,6 +150,43 @@ def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
         elif message.type == "ai":
             return [call for call in message.tool_calls if call["id"] not in answered]
     return []
+
+
+def without_half_calls(messages: Iterable[Any]) -> list[Any]:
+    """Give the last answer without the calls that Anthropic began to run and left, if it has such.
+
+    It pauses turns that take long, and takes such a call back only while nobody says anything else.
+    """
+    last = next((message for message in reversed(list(messages)) if message.type == "ai"), None)
+    if last is None or last.response_metadata.get("model_provider") != "anthropic":
+        return []
+    blocks = list_blocks(last.content)
+    ended = {block.get("tool_use_id") or block.get("tool_call_id") for block in blocks}
+    left = [block for block in blocks if block.get("type") not in _SERVED or block.get("id") in ended]
+    return [last.model_copy(update={"content": left})] if len(left) < len(blocks) else []
+
+
+def unsaid_answer(messages: Iterable[Any]) -> Any:
+    """Give the last message if that is an answer that never came to say anything, or else None.
+
+    One that ended in its thoughts, for want of tokens, is refused by OpenAI and Anthropic; an empty one by
+    Google. Thoughts of a model that no provider is known of stay.
+    """
+    last = next(reversed(list(messages)), None)
+    if last is None or last.type != "ai" or last.id is None or last.tool_calls or last.invalid_tool_calls:
+        return None
+    content: Any = last.content
+    blocks = [content] if isinstance(content, str) else cast("list[Any]", content)
+    if any(_speaks(block) for block in blocks):
+        return None
+    thought = any(not isinstance(block, str) for block in blocks) or last.additional_kwargs
+    return None if thought and not last.response_metadata.get("model_provider") else last
+
+
+def _speaks(block: Any) -> bool:
+    if isinstance(block, str):
+        return bool(block)
+    return block.get("type") not in _THOUGHTS and (block.get("type") != "text" or bool(block.get("text")))
 
 
 # -- the way back ------------------------------------------------------------------------------------

@@ -10,16 +10,24 @@ __all__ = ["ServedCalls"]
 
 _BEGINS = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call_chunk"})
 _GOES_ON = frozenset({"input_json_delta", "server_tool_call_chunk"})
+_COMES_WHOLE = frozenset({"executable_code", "server_tool_call"})
 
 
 class ServedCalls:
     """Follows the calls of one message by their place in it."""
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_calls", "_last")
 
     def __init__(self) -> None:
         """Know of none."""
         self._calls: dict[Any, Block] = {}
+        self._last: Any = None
+        """The id of the call that came last as a whole."""
+
+    @property
+    def open(self) -> list[str]:
+        """The ids of the calls that have no result yet."""
+        return [call["id"] for call in self._calls.values()]
 
     def follow(self, block: Block) -> list[Block]:
         """Give a block as one that says whose it is; a result comes after its call's whole input."""
@@ -30,6 +38,11 @@ class ServedCalls:
             return [self._begin(place, block)]
         if kind in _GOES_ON and place in self._calls:
             return [self._go_on(place, block)]
+        if kind in _COMES_WHOLE:
+            self._last = block.get("id")
+        elif block.get("tool_call_id") == "":
+            # LangChain looks for the call of Google's results in the same chunk only.
+            block = {**block, "tool_call_id": self._last}
         whose = block.get("tool_use_id") or block.get("tool_call_id")
         for begun, call in self._calls.items():
             if call["id"] == whose:
@@ -39,6 +52,7 @@ class ServedCalls:
 
     def _begin(self, place: Any, block: Block) -> Block:
         call = {"type": "server_tool_call", "id": block["id"], "name": block.get("name")}
+        call |= {"extras": block["extras"]} if "extras" in block else {}  # The name that a server's tool has.
         self._calls[place] = call | {"args": block.get("args") or ""}
         return self._calls[place] | {"type": "server_tool_call_chunk"}
 

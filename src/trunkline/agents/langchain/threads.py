@@ -15,12 +15,19 @@ from langgraph.graph import END, START
 from langgraph.types import StateSnapshot, StateUpdate
 
 from trunkline.agents.langchain.content import ContentBlockMapper
-from trunkline.agents.langchain.history import conversation_of, read_messages, result_of, unanswered_calls
+from trunkline.agents.langchain.history import (
+    conversation_of,
+    read_messages,
+    result_of,
+    unanswered_calls,
+    unsaid_answer,
+    without_half_calls,
+)
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.view import SessionView
 
-__all__ = ["delete", "fork", "history", "repair", "rewind", "thread_of"]
+__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind", "thread_of"]
 
 _PAGE = 50
 
@@ -73,10 +80,17 @@ async def repair(
     result, and an answer that was cut off is kept, because the next prompt may well be about it.
     """
     state = await graph.aget_state(_config(thread_id), subgraphs=True)
-    # Tasks that are left over have run, and a next prompt would forget what they gave.
-    if state.next or state.tasks or unanswered_calls(_messages(state)):
+    if is_broken(state):
         shown = await told() if told is not None else Conversation()
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
+
+
+def is_broken(state: Any) -> bool:
+    """Whether the next prompt on a thread would be refused by a provider, or would forget something."""
+    if state.next or state.tasks:
+        return True  # Tasks that are left over have run, and what they gave would be forgotten.
+    messages = _messages(state)
+    return bool(unanswered_calls(messages) or without_half_calls(messages) or unsaid_answer(messages))
 
 
 async def _mend(
@@ -92,6 +106,9 @@ async def _mend(
         result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
         for made in unanswered_calls(messages)
     ]
+    mended = without_half_calls(messages)
+    unsaid = unsaid_answer([*messages, *mended])
+    added += mended if unsaid is None else [RemoveMessage(id=unsaid.id)]
     partial = _cut_off(shown)
     if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
