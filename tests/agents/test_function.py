@@ -392,7 +392,7 @@ async def test_cancel_does_not_wait_for_a_thread_that_is_held_up(kind: str) -> N
     async with world(hold if kind == "function" else generate) as hub:
         session = await hub.create()
         await start(session, ready)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             assert await session.cancel()
         assert not over.is_set()
         assert (await session.history()).turns[-1].stop_reason == "cancelled"

@@ -65,7 +65,8 @@ class Chat(ABC):
         self.page.see(self.INPUT)
 
     def say(self, text: str) -> None:
-        """Send a message."""
+        """Send a message, once the last one is dealt with: what is typed before, a page may drop."""
+        self.page.miss(self.STOP)
         self.page.type(self.INPUT, text)
 
     def hears(self, text: str) -> None:

@@ -51,7 +51,7 @@ class Browser:
 
     def close(self) -> None:
         """Let the browser go."""
-        self._driver.communicate(timeout=SECONDS)
+        self._driver.communicate(timeout=4 * SECONDS)
 
 
 class Page:

@@ -117,7 +117,8 @@ class Pty:
         deadline = time.monotonic() + SECONDS
         while text not in self.shown:
             assert time.monotonic() < deadline, f"{text!r} was not shown in time, but {self.shown!r}"
-            assert self._read() or self.process.poll() is None, f"it ended and had shown {self.shown!r}"
+            ended = self.process.poll() is not None
+            assert self._read() or not ended, f"it ended and had shown {self.shown!r}"
         before, _, self.shown = self.shown.partition(text)
         return before + text
 
@@ -135,6 +136,8 @@ class Pty:
         while self.process.poll() is None:
             assert time.monotonic() < deadline, f"still running; shown: {self.shown!r}"
             self._read()
+        while self._read():
+            pass  # its last words
         return self.process.returncode
 
     def _read(self) -> bool:

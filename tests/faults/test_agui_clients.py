@@ -74,7 +74,7 @@ def test_two_hundred_connections_that_say_nothing_keep_nobody_out_and_are_closed
 
 def test_of_three_runs_at_once_in_a_thread_one_runs_and_no_turn_is_lost(server: Server) -> None:
     """ag-ui-langgraph finishes all three, and its checkpoint holds one of them (research D18)."""
-    prompts = ["break one", "break two", "break three"]
+    prompts = ["crowd one", "crowd two", "crowd three"]
     together = threading.Barrier(len(prompts))
     outcomes: dict[str, tuple[int, Any]] = {}
 

@@ -56,7 +56,7 @@ def test_a_thread_goes_on_after_its_server_was_killed_in_the_middle_of_a_turn(tm
         seen: list[Told] = []
         for event in client.events():
             seen.append(event)
-            if len(seen) > 30:
+            if len(seen) > 100:
                 break
         server.end(signal.SIGKILL)
     heard = text_of(seen)

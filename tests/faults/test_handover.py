@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.worlds import BRISK, collect, echo, events_of, forever, make, only, soon, until, world
@@ -157,7 +158,8 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
     theirs, ours = DiesBeforeItsWord(path), SqliteJournal(path)
     await theirs.open()
     await ours.open()
-    dead = Hub(make(echo), theirs, settings=BRISK)
+    # It never renews its lease, which ends when it is told to and not before.
+    dead = Hub(make(echo), theirs, settings=msgspec.structs.replace(BRISK, lease_ttl=60))
     session = await dead.create("s")
     await collect(session, "mine")
     async with world(journal=ours) as hub:
@@ -169,6 +171,8 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
         with pytest.raises(JournalError):
             await session.mailbox.work()
         await until(lambda: session.turn is None)
+        assert session.line.lease is not None
+        await ours.release(session.line.lease)
         receipt = await soon(waiting)
         assert again.line.lease is not None
         started = only(await events_of(again), ev.TurnStarted)

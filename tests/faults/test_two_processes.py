@@ -232,7 +232,7 @@ async def test_a_process_of_another_target_follows_and_answers_but_never_runs(pa
                 while (info := await pair.journal.get(session.key)) and info.owner:
                     await asyncio.sleep(0.05)
             with pytest.raises(SessionBusy, match="belongs to 'peer': start that first"):
-                await soon(session.prompt("mine"), within=1)
+                await soon(session.prompt("mine"), within=5)
             assert await pair.journal.commands(session.key) == []
             assert session.line.lease is None
     assert len(only([record.event for record in await pair.records()], ev.TurnStarted)) == 1

@@ -83,7 +83,7 @@ def test_what_is_denied_is_not_done_and_the_exit_code_says_so(acpx: Acpx) -> Non
 
 
 def test_a_turn_that_takes_too_long_is_cancelled(acpx: Acpx) -> None:
-    code, said = acpx.run("--timeout", "2", "exec", "/wait-for-cancel")
+    code, said = acpx.run("--timeout", "10", "exec", "/wait-for-cancel")
     assert code == TIMED_OUT
     assert "[done] cancelled" in said
 

@@ -414,7 +414,7 @@ async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial:
         assert not idling.done(), "a prompt is something to wait for"
         await soon(app.aclose())
         assert (await soon(prompting))["stopReason"] == "cancelled"
-        await soon(idling, 1.0)
+        await soon(idling, 5.0)
 
 
 async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial) -> None:

@@ -97,7 +97,7 @@ async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
             async for _, event in frames(response):
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
-        await soon(stopped.wait(), 1.0)
+        await soon(stopped.wait(), 5.0)
         hub = await app.exchange.hub()
         session = await hub.session("t1")
         await until(lambda: session.turn is None)

@@ -154,7 +154,7 @@ async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -
     task = run(Stream(source.batches(), PROTOBUF, keep_alive=0.01, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
-    await soon(task, 1.0)
+    await soon(task, 5.0)
     assert (source.ended, source.closed, left_over()) == (1, 1, [])
 
 
@@ -173,7 +173,7 @@ async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go(
     task = run(Stream(source.batches(), close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
-    await soon(task, 1.0)
+    await soon(task, 5.0)
     assert (source.ended, source.closed, left_over()) == (1, 1, [])
 
 
@@ -186,7 +186,7 @@ async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() 
     said = source.said
     await asyncio.sleep(0)
     reader.gone.set()
-    await soon(task, 1.0)
+    await soon(task, 5.0)
     assert source.said <= said + 1, "who does not read is not read for"
     assert (source.ended, source.closed, left_over()) == (1, 1, [])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -153,14 +152,13 @@ async def test_deepagents_acp_12_a_cancel_stops_the_tool_at_once_and_settles_its
         session = await editor.open()
         prompt = asyncio.create_task(editor.prompt(session, "go"))
         await soon(slow.began.wait())
-        began = time.perf_counter()
         editor.connection.notify("session/cancel", {"sessionId": session})
-        await until(lambda: slow.cancelled)
-        took = time.perf_counter() - began
+        await until(
+            lambda: slow.cancelled
+        )  # By itself it would never end; how fast it is, test_threads measures.
         ended = await soon(prompt)
         again = await editor.prompt(session, "never mind")
     assert ended["stopReason"] == "cancelled"
-    assert took < 1.0  # It was 2.3 s of a tool's 3 s; how fast it is, test_threads measures.
     assert statuses(editor)["s"] == "failed"
     assert again["stopReason"] == "end_turn"
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]

@@ -221,7 +221,7 @@ async def test_12_a_cancel_reaches_into_a_tool_that_waits() -> None:
         session = await hub.create()
         turn = asyncio.ensure_future(collect(session, "Go!"))
         await soon(began.wait())
-        await soon(session.cancel(), 1.0)
+        await soon(session.cancel(), 5.0)
         assert stopped.is_set()
         events = await soon(turn)
     check_settled(events)

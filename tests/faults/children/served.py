@@ -101,6 +101,7 @@ agent = create_agent(
                     RuntimeError("the provider hung up"),
                 ]
             ],
+            "crowd": [["".join(f"word{number} " for number in range(80)), RuntimeError("enough")]],
             "misuse": [call("misuse"), "So be it."],
         },
         gate=pace,

@@ -45,8 +45,9 @@ async def answer(request: Request) -> None:
     if request.method == "initialize":
         line.respond(request.id, {"protocolVersion": 1})
     elif request.method == "_ask":
+        given: Any = request.params
         try:
-            line.respond(request.id, {"got": await line.request("_question", timeout=0.5)})
+            line.respond(request.id, {"got": await line.request("_question", timeout=given["timeout"])})
         except TimeoutError:
             line.respond(request.id, {"got": "nothing in time"})
     elif request.method == "_twice":

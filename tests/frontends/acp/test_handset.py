@@ -82,12 +82,12 @@ def test_a_request_that_is_no_longer_wanted_ends_its_callback(talk: Talk) -> Non
 
 def test_the_editor_is_asked_and_answers(talk: Talk) -> None:
     talk.answer["_question"] = lambda params: {"session": params["sessionId"]}
-    assert talk.result("_ask", {}) == {"got": {"session": "by-hand"}}
+    assert talk.result("_ask", {"timeout": 20}) == {"got": {"session": "by-hand"}}
 
 
 def test_an_answer_that_does_not_come_in_time_is_taken_back(talk: Talk) -> None:
     talk.answer["_question"] = lambda params: None
-    assert talk.result("_ask", {}) == {"got": "nothing in time"}
+    assert talk.result("_ask", {"timeout": 0.5}) == {"got": "nothing in time"}
     methods = [line.message["method"] for line in talk.log if line.message and "method" in line.message]
     assert methods == ["_question", "$/cancel_request"]
 
