@@ -7,13 +7,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tests.agents.langchain.providers.serving import Reply
+from tests.agents.langchain.providers.serving import Reply, answer
 from tests.agents.langchain.providers.wires import OpenAiResponses, events
 
 __all__ = [
     "Event",
     "Item",
     "breaks",
+    "comes_whole",
     "faults_of",
     "function_call",
     "message",
@@ -77,6 +78,11 @@ def responds(*items: Item, **ending: Any) -> Reply:
 def says(told: Iterable[Event], items: Iterable[Item], **ending: Any) -> Reply:
     """A response in these events; ``ending`` are fields of the response that ends it."""
     return events(*_framed(told, list(items), ending), named=True)
+
+
+def comes_whole(*items: Item) -> Reply:
+    """A response of these items that is not streamed."""
+    return answer(200, {**_response(list(items)), "status": "completed", "usage": _USAGE})
 
 
 def breaks(told: Iterable[Event], last: Event) -> Reply:

@@ -19,6 +19,7 @@ from tests.agents.langchain.providers.pauses import pause
 from tests.agents.langchain.providers.responses import (
     Item,
     breaks,
+    comes_whole,
     faults_of,
     function_call,
     message,
@@ -312,6 +313,19 @@ async def test_a_failure_in_the_middle_ends_the_turn_in_the_servers_words_and_th
     assert [text_of(events), text_of(after)] == ["Half", "Better."]
     (call,) = calls_of(events).values()
     assert call.status == "failed"
+    assert faults_of(server.asked[1]) == []
+
+
+async def test_a_response_that_is_not_streamed_shows_the_same(
+    server: ModelServer, make: Make, settings: dict[str, Any]
+) -> None:
+    items = reasoning("One.", "Two.", sealed="a"), reasoning("Three.", sealed="b"), SEARCH, message("I ask.")
+    server.play(comes_whole(*items, message("Now."), PARIS), comes_whole(message("Sunny.")))
+    agent = make(WIRE, server, weather, settings={"disable_streaming": True, **settings})
+    (events,) = await converse(agent, "How is the weather?")
+    assert thoughts_in(events) == "One.\n\nTwo.\n\nThree."
+    assert text_of(events) == "I ask.\n\nNow.Sunny."
+    assert [call.status for call in calls_of(events).values()] == ["completed", "completed"]
     assert faults_of(server.asked[1]) == []
 
 
