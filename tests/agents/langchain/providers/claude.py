@@ -1,0 +1,202 @@
+"""Messages of Anthropic block by block, as they stand on its wire, and what makes a history one it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tests.agents.langchain.graphs import calls_of, folded, terminal
+from tests.agents.langchain.providers.serving import Reply, answer
+from tests.agents.langchain.providers.wires import PROOF, events
+from trunkline import events as ev
+from trunkline.conversation import Call
+
+__all__ = [
+    "SEARCH",
+    "Block",
+    "begin",
+    "blocks_of",
+    "call",
+    "check_history",
+    "error",
+    "hidden_thought",
+    "kinds_of",
+    "page",
+    "parts_of",
+    "result",
+    "say",
+    "served",
+    "stop_of",
+    "text",
+    "the_call",
+    "thought",
+    "whole",
+]
+
+SEARCH = {"type": "web_search_20250305", "name": "web_search"}
+"""The search that Anthropic runs itself."""
+
+Block = list[dict[str, Any]]
+"""A block's beginning, and the deltas that follow it."""
+
+_USAGE = {"input_tokens": 7, "cache_read_input_tokens": 5, "output_tokens": 7}
+
+
+def begin(kind: str, **fields: Any) -> Block:
+    """A block that comes whole with its beginning."""
+    return [{"type": kind, **fields}]
+
+
+def text(*pieces: str, citations: tuple[dict[str, Any], ...] = ()) -> Block:
+    """Words of the answer; what they rest on comes before them."""
+    told = [{"type": "citations_delta", "citation": citation} for citation in citations]
+    return [{"type": "text", "text": ""}, *told, *({"type": "text_delta", "text": piece} for piece in pieces)]
+
+
+def thought(*pieces: str) -> Block:
+    """Words of the reasoning, and their proof."""
+    begun = {"type": "thinking", "thinking": "", "signature": ""}
+    told = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+    return [begun, *told, {"type": "signature_delta", "signature": PROOF}]
+
+
+def hidden_thought(data: str) -> Block:
+    """Reasoning that nobody may read."""
+    return begin("redacted_thinking", data=data)
+
+
+def call(call_id: str, name: str, *pieces: str, kind: str = "tool_use", **fields: Any) -> Block:
+    """A call, its input in pieces of JSON."""
+    begun: dict[str, Any] = {"type": kind, "id": call_id, "name": name, "input": {}, **fields}
+    return [begun, *({"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces))]
+
+
+def served(call_id: str, name: str, *pieces: str) -> Block:
+    """A call that Anthropic runs itself."""
+    return call(call_id, name, *pieces, kind="server_tool_use")
+
+
+def result(name: str, call_id: str, content: Any, **fields: Any) -> Block:
+    """What came of such a call."""
+    return begin(f"{name}_tool_result", tool_use_id=call_id, content=content, **fields)
+
+
+def page(url: str, title: str) -> dict[str, Any]:
+    """A page that was found."""
+    kept = {"encrypted_content": "ZW5jcnlwdGVk", "page_age": "1 day ago"}
+    return {"type": "web_search_result", "url": url, "title": title, **kept}
+
+
+def say(*blocks: Block, stop: str = "end_turn", sequence: str | None = None) -> Reply:
+    """A stream of these blocks."""
+    told: list[dict[str, Any]] = [{"type": "message_start", "message": _message([], None)}]
+    for index, (first, *deltas) in enumerate(blocks):
+        told.append({"type": "content_block_start", "index": index, "content_block": first})
+        told += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        told.append({"type": "content_block_stop", "index": index})
+    ended = {"stop_reason": stop, "stop_sequence": sequence}
+    told.append({"type": "message_delta", "delta": ended, "usage": _USAGE})
+    return events(*told, {"type": "message_stop"}, named=True)
+
+
+def error(reply: Reply, kind: str, words: str) -> Reply:
+    """The same stream with an error in place of its last block's end."""
+    told = {"type": "error", "error": {"type": kind, "message": words}}
+    return Reply([*reply.pieces[:-3], *events(told, named=True).pieces])
+
+
+def whole(*blocks: Block, stop: str = "end_turn") -> Reply:
+    """The same blocks as one answer, for a model that does not stream."""
+    return answer(200, _message([_joined(block) for block in blocks], stop))
+
+
+def _message(content: list[Any], stop: str | None) -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5",
+        "content": content,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": _USAGE,
+    }
+
+
+def _joined(block: Block) -> dict[str, Any]:
+    made, *deltas = block
+    made = dict(made)
+    for delta in deltas:
+        for key, value in delta.items():
+            if key == "citation":
+                made["citations"] = [*made.get("citations", []), value]
+            elif key != "type":
+                made[key] = made.get(key, "") + value
+    if pieces := made.pop("partial_json", ""):
+        made["input"] = json.loads(pieces)
+    return made
+
+
+# -- what it was asked -------------------------------------------------------------------------------
+
+
+def blocks_of(asked: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The blocks of every message of a request."""
+    return [list(_blocks(message["content"])) for message in asked["messages"]]
+
+
+def _blocks(content: Any) -> Iterator[dict[str, Any]]:
+    yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def check_history(asked: dict[str, Any]) -> None:
+    """Find in a request what Anthropic would refuse it for."""
+    messages = blocks_of(asked)
+    roles = [message["role"] for message in asked["messages"]]
+    assert (roles[0], roles[-1]) == ("user", "user")
+    for place, (role, blocks) in enumerate(zip(roles, messages, strict=True)):
+        assert blocks
+        assert all(block["text"].strip() for block in blocks if block["type"] == "text")
+        after = messages[place + 1] if role == "assistant" else []
+        kinds = ("tool_result",) if role == "assistant" else ()
+        assert _ids(blocks, "tool_use") == _answered(after, kinds)
+        own = (*_ids(blocks, "server_tool_use"), *_ids(blocks, "mcp_tool_use"))
+        ended = _answered([block for block in blocks if block["type"] != "tool_result"])
+        assert sorted(own) == sorted(ended)
+
+
+def _ids(blocks: list[dict[str, Any]], kind: str) -> list[str]:
+    return [block["id"] for block in blocks if block["type"] == kind]
+
+
+def _answered(blocks: list[dict[str, Any]], kinds: tuple[str, ...] | None = None) -> list[str]:
+    found = [block for block in blocks if "tool_use_id" in block]
+    return [block["tool_use_id"] for block in found if kinds is None or block["type"] in kinds]
+
+
+# -- what was shown ----------------------------------------------------------------------------------
+
+
+def kinds_of(blocks: list[dict[str, Any]]) -> list[str]:
+    """The types of blocks."""
+    return [block["type"] for block in blocks]
+
+
+def parts_of(told: list[Any]) -> list[str]:
+    """The kinds of the parts of the first answer, in order."""
+    message = next(message for message in folded(told).messages if message.role == "agent")
+    return [type(part).__name__.removesuffix("Part").lower() for part in message.parts]
+
+
+def the_call(told: list[Any]) -> Call:
+    """The only call of a turn."""
+    (made,) = calls_of(told).values()
+    return made
+
+
+def stop_of(told: list[Any]) -> ev.StopReason:
+    """Why a turn ended that ended well."""
+    ended = terminal(told)
+    assert isinstance(ended, ev.TurnFinished)
+    return ended.stop_reason
