@@ -163,6 +163,25 @@ async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
     assert found == [f"[Sky]({SKY})", f"[Blue]({BLUE})"]
 
 
+async def test_a_search_beside_a_call_ends_in_the_next_answer(
+    server: ModelServer, make: Make, version: dict[str, Any]
+) -> None:
+    searching = served("srvtoolu_1", "web_search", '{"query": "sky"}')
+    asking = call("toolu_1", "weather", '{"city": "Paris"}')
+    found = result("web_search", "srvtoolu_1", [page(SKY, "Sky")])
+    server.play(say(searching, asking, stop="tool_use"), say(found, text("Blue.")), say(text("Well.")))
+    async with world(make(WIRE, server, weather, claude.SEARCH, settings=version)) as hub:
+        session = await hub.create()
+        events = await collect(session, "How is the sky?")
+        await collect(session, "And?")
+    calls = calls_of(events)
+    assert [one.status for one in calls.values()] == ["completed", "completed"]
+    assert calls["srvtoolu_1"].content == (c.SourceBlock(source_id=SKY, url=SKY, title="Sky"),)
+    assert json.loads(calls["srvtoolu_1"].arguments) == {"query": "sky"}
+    assert not only(events, ev.Notice)
+    claude.check_history(server.asked[2])
+
+
 async def test_a_search_that_failed_says_why(
     server: ModelServer, make: Make, version: dict[str, Any]
 ) -> None:
