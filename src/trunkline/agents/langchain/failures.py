@@ -5,6 +5,7 @@ Errors are known by the names of their classes and by what is in them: no provid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -51,6 +52,14 @@ _CODES_BELOW: dict[str, frozenset[str]] = {
     "model_timeout": names("TimeoutException TimeoutError"),
     "model_unreachable": names("TransportError ConnectionError ClientConnectionError ClientPayloadError"),
 }
+_MISFITS = (ValueError, TypeError, NotImplementedError)
+"""What providers' classes raise of what they cannot send; and OpenAI's, of an answer that failed."""
+_SPELLED = re.compile(
+    r"ResponseError\(code='(?P<code>\w+)', message=(?P<quote>['\"])(?P<message>.*?)(?P=quote)[,)].*"
+    r"|(?P<told>\w+_\w+): (?P<words>.+)"
+    r"|(?P<empty>No generations? .+)",
+    re.DOTALL,
+)
 _MODELS_HOME = "langchain_core.language_models"
 _MODELS_ERRORS = frozenset({"ModelError", "APIError", "ChatGoogleGenerativeAIError"})
 _CODES_TOLD = {
@@ -67,10 +76,13 @@ _CODES_TOLD = {
     "model_not_found": "model_not_found",
 }
 _CODES_BY_STATUS = {
+    400: "request_refused",
     401: "authentication_failed",
     403: "authentication_failed",
     404: "model_not_found",
     413: "context_overflow",
+    415: "request_refused",
+    422: "request_refused",
     429: "rate_limited",
 }
 
@@ -87,8 +99,13 @@ def code_of(error: BaseException) -> str:
         known_as, status = names_of(one), _status_of(one, asked)
         if (named := next((code for code, known in codes if known_as & known), None)) is not None:
             return named
-        if status is not None or known_as & _MODELS_ERRORS:
-            return _CODES_BY_STATUS.get(status or 0, "model_failed")
+        if known_as & _MODELS_ERRORS:
+            told_statuses = (_status_of(cause, asked) for cause in causes_of(one))
+            status = next((told for told in told_statuses if told is not None), 0)
+        if status is not None:
+            return _CODES_BY_STATUS.get(status, "model_failed")
+        if asked and type(one) in _MISFITS:
+            return "model_failed" if _said_in(one) else "request_refused"
     return "agent_failed"
 
 
@@ -187,13 +204,31 @@ def _bodies(error: BaseException) -> Iterator[dict[str, Any]]:
 
 def _page_of(error: BaseException) -> Any:
     """Read the answer that made a model's client give up; that of a tool's own request stays unread."""
-    page: Any = getattr(getattr(error, "response", None), "text", None)
-    if not isinstance(page, str) or not _asked_a_model(error):
+    if not _asked_a_model(error):
         return None
+    if type(error) in _MISFITS:
+        return _said_in(error)
     try:
-        return orjson.loads(page)
-    except orjson.JSONDecodeError:
-        return None
+        return orjson.loads(cast("Any", error).response.text)
+    except Exception:
+        return None  # There is none, it is no JSON, or it broke off.
+
+
+def _said_in(error: BaseException) -> dict[str, Any]:
+    """Read what LangChain's class for OpenAI says of an answer that failed: the error itself, or its text."""
+    told: Any = error.args[0] if error.args else None
+    if hasattr(told, "code") and hasattr(told, "message"):
+        return {"code": told.code, "message": told.message}
+    if isinstance(told, dict):
+        return cast("dict[str, Any]", told)
+    found = _SPELLED.fullmatch(told) if isinstance(told, str) else None
+    if found is None:
+        return {}
+    words = found.groupdict()
+    return {
+        "code": words["code"] or words["told"],
+        "message": words["message"] or words["words"] or words["empty"],
+    }
 
 
 def told_code(error: BaseException) -> str:

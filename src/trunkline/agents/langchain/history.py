@@ -18,6 +18,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.dialects import list_blocks
 from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.refusals import REFUSED, spell_out
 from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart
 from trunkline.folding import fold
@@ -51,13 +52,15 @@ def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[
     it was made in goes on.
     """
     told: list[AnyMessage] = []
+    refused = {turn.turn_id for turn in conversation.turns if turn.code in REFUSED}
     for message in conversation.messages:
         if message.lane is not None:
             continue
         if message.role == "user":
-            told.append(mapper.user_message(message.content, message.message_id))
+            made: list[AnyMessage] = [mapper.user_message(message.content, message.message_id)]
         else:
-            told += _answer(message, conversation.calls, mapper)
+            made = _answer(message, conversation.calls, mapper)
+        told += map(spell_out, made) if message.turn_id in refused else made
     return told
 
 

@@ -21,7 +21,7 @@ from trunkline.agents.langchain.failures import (
     told_code,
 )
 
-__all__ = ["code_of", "explain", "map_error_to_content", "map_to_stop_reason", "usage_of"]
+__all__ = ["breakdown_of", "code_of", "explain", "map_error_to_content", "map_to_stop_reason", "usage_of"]
 
 # -- stop reasons ----------------------------------------------------------------------------------
 
@@ -37,6 +37,10 @@ _WORDS: dict[ev.StopReason, frozenset[str]] = {
     "max_turn_requests": frozenset({"max_turns", "max_iterations"}),
     "cancelled": frozenset({"user_cancel", "cancelled"}),
 }
+_BREAKDOWNS = names(
+    "error malformed_function_call malformed_response unexpected_tool_call too_many_tool_calls "
+    "missing_thought_signature"
+)
 _REASON_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "completion_reason")
 _LIMITS = (
     "Model call limits exceeded: ",
@@ -95,12 +99,20 @@ def _word(reason: Any) -> str:
     return str(getattr(reason, "name", None) or reason or "").lower().rpartition(".")[2]
 
 
+def breakdown_of(message: Any) -> str | None:
+    """Say what is wrong where a model stopped because it could not go on, and not because it was done."""
+    metadata = as_dict(getattr(message, "response_metadata", None))
+    word = next((str(reason) for reason in _reasons_in(metadata) if _word(reason) in _BREAKDOWNS), None)
+    return word and f"the model stopped with {word}: try again, or ask in other words"
+
+
 def _was_refused(message: Any) -> bool:
     if as_dict(getattr(message, "additional_kwargs", None)).get("refusal"):
         return True
     content: Any = getattr(message, "content", None)
-    blocks = cast("list[Any]", content) if isinstance(content, list) else []
-    return any(as_dict(block).get("type") == "refusal" for block in blocks)
+    blocks = [as_dict(block) for block in cast("list[Any]", content)] if isinstance(content, list) else []
+    # LangChain's standard content has it wrapped.
+    return any("refusal" in (block.get("type"), as_dict(block.get("value")).get("type")) for block in blocks)
 
 
 def _was_stopped(message: Any) -> bool:
@@ -116,6 +128,9 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
         for reason, known in _ERRORS.items():
             if known_as & known:
                 return reason
+        # An answer without its structure says what it says instead.
+        if _was_refused(getattr(one, "ai_message", None)):
+            return "refusal"
         if told_code(one) in ("content_filter", "content_policy_violation"):
             return "refusal"
     return "end_turn"

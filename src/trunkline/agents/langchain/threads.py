@@ -23,6 +23,7 @@ from trunkline.agents.langchain.history import (
     unsaid_answer,
     without_half_calls,
 )
+from trunkline.agents.langchain.refusals import untaken
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.view import SessionView
@@ -72,17 +73,22 @@ async def repair(
     thread_id: str,
     told: Callable[[], Awaitable[Conversation]] | None = None,
     mapper: ContentBlockMapper | None = None,
+    *,
+    refused: bool = False,
 ) -> None:
     """Answer the calls that a broken turn left open, or the next model call is refused.
 
     ``told`` gives what the session showed of it, and is asked only if the thread is broken. The thread
     then agrees with what the person has seen: a call that had come to its end before the others has its
-    result, and an answer that was cut off is kept, because the next prompt may well be about it.
+    result, and an answer that was cut off is kept, because the next prompt may well be about it. What a
+    model ``refused`` is told in words.
     """
     state = await graph.aget_state(_config(thread_id), subgraphs=True)
     if is_broken(state):
         shown = await told() if told is not None else Conversation()
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
+    if refused and (told_in_words := untaken(_messages(await graph.aget_state(_config(thread_id))))):
+        await _say(graph, _config(thread_id), told_in_words)
 
 
 def is_broken(state: Any) -> bool:

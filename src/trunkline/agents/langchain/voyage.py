@@ -38,9 +38,10 @@ from trunkline.agents.langchain.interrupts import (
 )
 from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.outputs import combine, put_in_words
+from trunkline.agents.langchain.refusals import REFUSED
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
-from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reason
+from trunkline.agents.langchain.stops import breakdown_of, code_of, explain, map_to_stop_reason
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
@@ -172,14 +173,14 @@ class Voyage:
             await self._settle()
             raise
         except Exception as error:
-            reason = map_to_stop_reason(error)
+            reason, code = map_to_stop_reason(error), code_of(error)
             self._emitter.settle(None)
             if reason != "end_turn":
                 self._emitter.abandon(_NOT_RUN)
-            await self._settle()
+            await self._settle(refused=code in REFUSED)
             if reason == "end_turn":
                 log.warning("the agent failed", exc_info=error)
-                yield ev.TurnFailed(code=code_of(error), message=explain(error))
+                yield ev.TurnFailed(code=code, message=explain(error))
             else:
                 yield ev.TurnFinished(stop_reason=reason)
             return
@@ -189,7 +190,10 @@ class Voyage:
         self._state.finish()
         if not self._agent.doors.model:
             tell_unbound(self._voice)
-        yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
+        if (why := breakdown_of(self._final)) is not None:
+            yield ev.TurnFailed(code="model_failed", message=why)
+        else:
+            yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
 
     async def _go(self, payload: Any) -> None:
         """Let the graph go on; an answer that does not fit its question is asked for again."""
@@ -235,17 +239,17 @@ class Voyage:
         plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
         return await self._runnable.aget_state(plain)
 
-    async def _repair(self, told: Callable[[], Awaitable[Conversation]]) -> None:
+    async def _repair(self, told: Callable[[], Awaitable[Conversation]], *, refused: bool = False) -> None:
         thread_id = self._config["configurable"]["thread_id"]
-        await repair(self._runnable, thread_id, told, self._agent.mapper)
+        await repair(self._runnable, thread_id, told, self._agent.mapper, refused=refused)
 
-    async def _settle(self) -> None:
+    async def _settle(self, *, refused: bool = False) -> None:
         """Leave a thread that the next prompt can go on from, unless another process will go on."""
         if not self._agent.durable or not self._ctx.live:
             return
         try:
             async with asyncio.timeout(_REPAIR_WITHIN):
-                await asyncio.shield(asyncio.ensure_future(self._repair(self._ctx.said)))
+                await asyncio.shield(asyncio.ensure_future(self._repair(self._ctx.said, refused=refused)))
         except Exception:
             log.exception("the checkpoint could not be repaired")
 

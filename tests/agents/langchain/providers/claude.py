@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.agents.langchain.graphs import calls_of, folded, terminal
+from tests.agents.langchain.graphs import calls_of, folded
 from tests.agents.langchain.providers.serving import Reply, answer
 from tests.agents.langchain.providers.wires import PROOF, events
-from trunkline import events as ev
 from trunkline.conversation import Call
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "result",
     "say",
     "served",
-    "stop_of",
     "text",
     "the_call",
     "thought",
@@ -193,10 +191,3 @@ def the_call(told: list[Any]) -> Call:
     """The only call of a turn."""
     (made,) = calls_of(told).values()
     return made
-
-
-def stop_of(told: list[Any]) -> ev.StopReason:
-    """Why a turn ended that ended well."""
-    ended = terminal(told)
-    assert isinstance(ended, ev.TurnFinished)
-    return ended.stop_reason

@@ -10,6 +10,7 @@ import httpx
 import httpx2
 import pytest
 import pytest_asyncio
+from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.providers.serving import ModelServer, serve_model
@@ -52,3 +53,9 @@ def server(serving: ModelServer) -> ModelServer:
     serving.asked.clear()
     serving.replies.clear()
     return serving
+
+
+@pytest.fixture(params=["checkpointer", "journal"])
+def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Who remembers the conversation."""
+    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}

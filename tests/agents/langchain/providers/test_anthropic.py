@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import calls_of, weather
 from tests.agents.langchain.providers import claude, wires
@@ -19,12 +18,12 @@ from tests.agents.langchain.providers.claude import (
     result,
     say,
     served,
-    stop_of,
     text,
     the_call,
     thought,
 )
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import stop_of
 from tests.agents.langchain.providers.serving import ModelServer, Reply
 from tests.agents.langchain.providers.wires import PROOF
 from tests.worlds import collect, only, text_of, world
@@ -43,12 +42,6 @@ BLUE = "https://example.org/blue"
 def version(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Whose blocks the class gives: Anthropic's or LangChain's."""
     return {"output_version": request.param} if request.param else {}
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
 
 
 # -- thoughts ----------------------------------------------------------------------------------------

@@ -20,12 +20,12 @@ from tests.agents.langchain.providers.claude import (
     kinds_of,
     say,
     served,
-    stop_of,
     text,
     the_call,
     thought,
 )
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import stop_of
 from tests.agents.langchain.providers.pauses import pause
 from tests.agents.langchain.providers.serving import ModelServer
 from tests.worlds import collect, text_of, world
@@ -74,12 +74,6 @@ fall.handle_tool_error = True
 def version(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Whose blocks the class gives: Anthropic's or LangChain's."""
     return {"output_version": request.param} if request.param else {}
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
 
 
 # -- tools -------------------------------------------------------------------------------------------
@@ -224,7 +218,6 @@ async def test_an_error_in_the_middle_of_a_stream_ends_what_was_begun(
     claude.check_history(server.asked[1])
 
 
-@pytest.mark.xfail(reason="the answer of a stream cannot be read again", strict=True)
 async def test_an_error_in_the_middle_of_a_stream_is_told_in_the_providers_own_words(
     server: ModelServer, make: Make
 ) -> None:

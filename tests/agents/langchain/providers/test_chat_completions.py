@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
@@ -16,6 +15,7 @@ from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import completions, wires
 from tests.agents.langchain.providers.completions import Delta, piece
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import stop_of
 from tests.agents.langchain.providers.pauses import pause
 from tests.agents.langchain.providers.serving import ModelServer
 from tests.agents.langchain.providers.wires import Call, Text, Wire
@@ -51,18 +51,6 @@ def name_of(wire: Wire) -> str:
 @pytest.fixture(params=[OPENAI, DEEPSEEK, MISTRAL], ids=name_of)
 def wire(request: pytest.FixtureRequest) -> Wire:
     return request.param
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
-
-
-def stop_of(events: list[Any]) -> ev.StopReason:
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    return ended.stop_reason
 
 
 # -- calls -------------------------------------------------------------------------------------------
@@ -316,3 +304,4 @@ async def test_words_of_a_refusal_are_shown_where_a_structure_was_wanted(
     async with world(make(OPENAI, server, response_format=ProviderStrategy(City))) as hub:
         events = await collect(await hub.create(), "Where?")
     assert text_of(events) == "I will not."
+    assert stop_of(events) == "refusal"

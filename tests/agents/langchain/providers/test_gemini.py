@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
 from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import converse, failure_of, stop_of
 from tests.agents.langchain.providers.serving import ModelServer, Reply
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
@@ -40,12 +40,6 @@ def photograph(city: str) -> list[Any]:
 def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Which shape LangChain gives its messages."""
     return {} if request.param is None else {"output_version": request.param}
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
 
 
 def chunk(*parts: Part, stop: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -95,19 +89,6 @@ def faults_of(asked: dict[str, Any]) -> list[str]:
         if place > begun and sealed is None:
             found.append(f"the calls of content {place} have no seal")
     return found
-
-
-async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
-    """Have a conversation; the events of each turn."""
-    async with world(agent) as hub:
-        session = await hub.create()
-        return [await collect(session, prompt) for prompt in prompts]
-
-
-def stop_of(events: list[Any]) -> ev.StopReason:
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    return ended.stop_reason
 
 
 # -- what is shown -----------------------------------------------------------------------------------
@@ -251,6 +232,21 @@ async def test_an_answer_without_content_says_why_and_does_not_spoil_the_thread(
     server.play(says({**told, "modelVersion": WIRE.name}), answers("Better."))
     events, after = await converse(make(WIRE, server, **memory), "Go on!", "Again!")
     assert (stop_of(events), text_of(after)) == (reason, "Better.")
+    assert faults_of(server.asked[1]) == []
+
+
+async def test_a_call_that_google_could_not_make_is_a_failure_and_not_silence(
+    server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    told = {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "index": 0}]}
+    server.play(says({**told, "modelVersion": WIRE.name}), answers("Better."))
+    events, after = await converse(make(WIRE, server, weather, **memory), "Go on!", "Again!")
+    code, words = failure_of(events)
+    assert (code, words.partition(":")[0]) == (
+        "model_failed",
+        "the model stopped with MALFORMED_FUNCTION_CALL",
+    )
+    assert text_of(after) == "Better."
     assert faults_of(server.asked[1]) == []
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import calls_of, terminal, weather
 from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import converse, failure_of, stop_of
 from tests.agents.langchain.providers.serving import ModelServer, Reply, answer
-from tests.worlds import collect, only, text_of, world
+from tests.worlds import only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -46,12 +46,6 @@ def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {} if request.param is None else {"output_version": request.param}
 
 
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
-
-
 def line(**message: Any) -> dict[str, Any]:
     """A line of a stream."""
     told = {"role": "assistant", "content": "", **message}
@@ -68,13 +62,6 @@ def says(*lines: dict[str, Any], reason: str | None = "stop") -> Reply:
 def call(city: str, name: str = "weather") -> dict[str, Any]:
     """A call as Ollama sends it: whole, and without an id."""
     return {"function": {"name": name, "arguments": {"city": city}}}
-
-
-async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
-    """Have a conversation; the events of each turn."""
-    async with world(agent) as hub:
-        session = await hub.create()
-        return [await collect(session, prompt) for prompt in prompts]
 
 
 async def test_thoughts_are_said_once(
@@ -147,7 +134,10 @@ async def test_a_model_that_is_only_loaded_says_nothing_and_the_next_prompt_is_a
     server.play(says(reason=reason), says(line(content="Better.")))
     events, after = await converse(make(WIRE, server, **memory), "Hello", "Again!")
     assert [text_of(events), text_of(after)] == ["", "Better."]
-    assert isinstance(terminal(events), ev.TurnFailed) is (reason == "load")
+    if reason == "load":
+        assert failure_of(events) == ("model_failed", "ValueError: No generations found in stream.")
+    else:
+        assert stop_of(events) == "end_turn"
     assert [one["role"] for one in server.asked[1]["messages"]] == ["user", "user"]
 
 

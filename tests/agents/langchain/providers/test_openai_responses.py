@@ -15,6 +15,7 @@ from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
 from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import converse, failure_of, stop_of
 from tests.agents.langchain.providers.pauses import pause
 from tests.agents.langchain.providers.responses import (
     Item,
@@ -84,19 +85,6 @@ def execute(code: str) -> str:
 def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Which shape LangChain gives its messages."""
     return {} if request.param is None else {"output_version": request.param}
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
-
-
-async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
-    """Have a conversation; the events of each turn."""
-    async with world(agent) as hub:
-        session = await hub.create()
-        return [await collect(session, prompt) for prompt in prompts]
 
 
 def thoughts_in(events: list[Any]) -> str:
@@ -275,10 +263,7 @@ async def test_a_refusal_is_shown_and_is_the_reason_why_the_turn_ended(
     server.play(responds(message(refusal="I will not do that.")), responds(message("Gladly.")))
     events, after = await converse(make(WIRE, server, settings=settings), "Do it!", "Then help me.")
     assert [text_of(events), text_of(after)] == ["I will not do that.", "Gladly."]
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    if settings.get("output_version") != "v1":
-        assert ended.stop_reason == "refusal"
+    assert stop_of(events) == "refusal"
 
 
 @pytest.mark.parametrize(
@@ -307,13 +292,31 @@ async def test_a_failure_in_the_middle_ends_the_turn_in_the_servers_words_and_th
     events, after = await converse(
         make(WIRE, server, weather, settings=settings, **memory), "How is the weather?", "Again!"
     )
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFailed)
-    assert "We broke." in ended.message
+    assert failure_of(events) == ("model_failed", "ValueError: We broke.")
     assert [text_of(events), text_of(after)] == ["Half", "Better."]
     (call,) = calls_of(events).values()
     assert call.status == "failed"
     assert faults_of(server.asked[1]) == []
+
+
+async def test_a_limit_that_is_reached_in_the_middle_is_one(server: ModelServer, make: Make) -> None:
+    error = {"type": "error", "code": "rate_limit_exceeded", "message": "Slow down.", "param": None}
+    server.play(breaks(stream(0, message("Half")), error))
+    (events,) = await converse(make(WIRE, server), "Hello")
+    assert failure_of(events) == ("rate_limited", "ValueError: Slow down.")
+
+
+async def test_a_video_that_no_request_can_hold_does_not_end_the_conversation(
+    server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    film = c.VideoBlock(data="AAAA", mime_type="video/mp4")
+    prompt = Prompt(content=(c.TextBlock(text="Watch this!"), film))
+    server.play(responds(message("I see none.")))
+    events, after = await converse(make(WIRE, server, **memory), prompt, "And?")
+    assert failure_of(events)[0] == "request_refused"
+    assert text_of(after) == "I see none."
+    (asked,) = server.asked
+    assert "[video/mp4: the model did not take it]" in json.dumps(asked)
 
 
 async def test_a_response_that_is_not_streamed_shows_the_same(

@@ -7,12 +7,13 @@ import re
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
+from langchain_core.tools import tool
 
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
 from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
+from tests.agents.langchain.providers.conversing import stop_of
 from tests.agents.langchain.providers.serving import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import PROOF, Call, Text, Thought, Wire
 from tests.worlds import collect, only, text_of, world
@@ -35,6 +36,12 @@ PARIS = Call("toolu_1", "weather", ('{"ci', 'ty": "Paris"}'))
 ROME = Call("toolu_2", "weather", ('{"city"', ': "Rome"}'))
 
 
+@tool
+def look() -> list[dict[str, Any]]:
+    """Take a picture."""
+    return [{"type": "image", "base64": PNG, "mime_type": "image/png"}]
+
+
 def name_of(wire: Wire) -> str:
     """What a test is called after its wire."""
     return type(wire).__name__
@@ -43,18 +50,6 @@ def name_of(wire: Wire) -> str:
 @pytest.fixture(params=WIRES, ids=name_of)
 def wire(request: pytest.FixtureRequest) -> Wire:
     return request.param
-
-
-@pytest.fixture(params=["checkpointer", "journal"])
-def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who remembers the conversation."""
-    return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
-
-
-def stop_of(events: list[Any]) -> ev.StopReason:
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFinished)
-    return ended.stop_reason
 
 
 async def test_thoughts_text_and_parallel_calls_come_as_they_were_sent(
@@ -186,6 +181,41 @@ async def test_an_image_of_the_person_reaches_the_model(
         await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture)))
         await collect(session, "And now?")
     assert [wire.images(asked) for asked in server.asked] == [[PNG], [PNG]]
+
+
+async def test_what_a_model_will_not_take_is_told_in_words_from_then_on(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    server.play(wire.refuse(), wire.say(Text(("Never mind.",))))
+    picture = c.ImageBlock(data=PNG, mime_type="image/png")
+    async with world(make(wire, server, **memory)) as hub:
+        session = await hub.create()
+        failed = terminal(await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture))))
+        assert isinstance(failed, ev.TurnFailed)
+        assert failed.code == "request_refused"
+        assert "I take no pictures." in failed.message
+        assert text_of(await collect(session, "Sorry!")) == "Never mind."
+    assert [wire.images(asked) for asked in server.asked] == [[PNG], []]
+    told = json.dumps(server.asked[1])
+    assert "What is it?" in told
+    assert "[image/png: the model did not take it]" in told
+
+
+async def test_a_picture_of_a_tool_that_a_model_will_not_take_does_not_end_the_conversation(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
+) -> None:
+    server.play(
+        wire.say(Call("toolu_1", "look", ("{}",))), wire.refuse(), wire.say(Text(("I cannot see it.",)))
+    )
+    async with world(make(wire, server, look, **memory)) as hub:
+        session = await hub.create()
+        events = await collect(session, "What do you see?")
+        assert getattr(terminal(events), "code", None) == "request_refused"
+        assert [call.status for call in calls_of(events).values()] == ["completed"]
+        assert text_of(await collect(session, "And now?")) == "I cannot see it."
+    assert PNG in json.dumps(server.asked[1])
+    assert PNG not in json.dumps(server.asked[2])
+    assert "[image/png: the model did not take it]" in json.dumps(server.asked[2])
 
 
 async def test_arguments_that_are_no_json_are_a_failed_call_and_the_model_is_told(

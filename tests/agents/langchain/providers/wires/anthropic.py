@@ -83,6 +83,10 @@ class Anthropic(Wire):
         error = {"type": "rate_limit_error", "message": "Slow down, friend."}
         return answer(429, {"type": "error", "error": error}, **{"retry-after": "30"})
 
+    def refuse(self) -> Reply:
+        error = {"type": "invalid_request_error", "message": "I take no pictures."}
+        return answer(400, {"type": "error", "error": error})
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         return [block["source"]["data"] for block in blocks_of(asked) if block["type"] == "image"]
 

@@ -85,6 +85,15 @@ class OpenAiChat(Wire):
         }
         return answer(429, {"error": error}, **{"retry-after": "30"})
 
+    def refuse(self) -> Reply:
+        error = {
+            "message": "I take no pictures.",
+            "type": "invalid_request_error",
+            "param": None,
+            "code": None,
+        }
+        return answer(400, {"error": error})
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         urls = [block["image_url"]["url"] for block in blocks_of(asked) if block["type"] == "image_url"]
         return [url.partition("base64,")[2] for url in urls]

@@ -72,6 +72,10 @@ class Gemini(Wire):
         error = {"code": 429, "message": "Slow down, friend.", "status": "RESOURCE_EXHAUSTED"}
         return answer(429, {"error": error}, **{"retry-after": "30"})
 
+    def refuse(self) -> Reply:
+        error = {"code": 400, "message": "I take no pictures.", "status": "INVALID_ARGUMENT"}
+        return answer(400, {"error": error})
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         parts = [part for content in asked["contents"] for part in content["parts"]]
         return [part["inlineData"]["data"] for part in parts if "inlineData" in part]

@@ -51,6 +51,9 @@ class Ollama(Wire):
     def limit(self) -> Reply:
         return answer(429, {"error": "Slow down, friend."}, **{"retry-after": "30"})
 
+    def refuse(self) -> Reply:
+        return answer(400, {"error": "I take no pictures."})
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         return [image for message in asked["messages"] for image in message.get("images") or ()]
 

@@ -79,6 +79,10 @@ class Wire(ABC):
         """Too many requests; "Slow down, friend." and a wait of 30 seconds."""
 
     @abstractmethod
+    def refuse(self) -> Reply:
+        """A request that is refused for what is in it; "I take no pictures."."""
+
+    @abstractmethod
     def images(self, asked: dict[str, Any]) -> list[str]:
         """The images that a request holds, in base64."""
 

@@ -146,6 +146,9 @@ class OpenAiResponses(Wire):
     def limit(self) -> Reply:
         return OpenAiChat().limit()
 
+    def refuse(self) -> Reply:
+        return OpenAiChat().refuse()
+
     def images(self, asked: dict[str, Any]) -> list[str]:
         images: list[str] = []
         for item in asked["input"]:
