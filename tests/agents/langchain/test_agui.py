@@ -482,7 +482,7 @@ async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(page: Page) 
         await ainvoke(agent, PROMPT)
     assert page.terminal["type"] == "RUN_ERROR"
     assert "no more tokens" in page.terminal["message"]
-    assert page.terminal["code"] == "AGENT_EXECUTION_ERROR"
+    assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
 
 
 async def test_a_failure_says_no_more_than_it_may(page: Page) -> None:
@@ -492,7 +492,7 @@ async def test_a_failure_says_no_more_than_it_may(page: Page) -> None:
     with pytest.raises(ValueError, match="sesame"):
         await ainvoke(agent, PROMPT)
     assert "sesame" not in str(page.events)
-    assert page.terminal["code"] == "AGENT_EXECUTION_ERROR"
+    assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
 
 
 async def test_a_tool_that_raises_is_told_and_the_run_goes_on(page: Page) -> None:

@@ -106,7 +106,7 @@ def code_of(error: BaseException) -> str:
             return _CODES_BY_STATUS.get(status, "model_failed")
         if asked and type(one) in _MISFITS:
             return "model_failed" if _said_in(one) else "request_refused"
-    return "agent_failed"
+    return "model_failed" if asked else "agent_failed"
 
 
 def explain(error: BaseException) -> str:
