@@ -202,6 +202,14 @@ def test_what_langchain_has_no_type_for_reaches_a_model_in_words(block: c.Conten
     assert MAPPER.message_content([block]) == [{"type": "text", "text": said}]
 
 
+@pytest.mark.parametrize("output", [42, None, True, 1.5])
+def test_an_output_that_is_neither_text_nor_blocks_stays_raw(output: Any) -> None:
+    block = {"type": "server_tool_result", "tool_call_id": "s1", "status": "success", "output": output}
+    (update,) = ContentBlockMapper().to_neutral(block, "m")
+    assert isinstance(update, ev.ToolUpdate)
+    assert (update.status, update.content, update.raw_output) == ("completed", None, output)
+
+
 def test_binary_resources_reach_a_model_as_what_they_are() -> None:
     picture = MAPPER.from_neutral(c.ResourceBlock(uri="file:///a.png", data=PNG, mime_type="image/png"))
     paper = MAPPER.from_neutral(

@@ -297,6 +297,48 @@ def test_the_answer_to_a_models_client_is_told_in_its_own_words(text: str, words
     assert explain(raise_in_model(answered(429, text))) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('{"error": {"message": "This model does not support image input."}}', "input_refused"),
+        ('{"error": {"message": "The request is too large."}}', "input_refused"),
+        ('{"error": {"message": "Your credit balance is too low."}}', "request_refused"),
+    ],
+)
+def test_a_refusal_says_whether_it_is_for_what_the_request_holds(text: str, code: str) -> None:
+    assert code_of(raise_in_model(answered(400, text))) == code
+    assert code_of(answered(400, text)) == "agent_failed", "nobody asked a model"
+    assert code_of(named("HTTPException", text, status_code=400)) == "model_failed"
+
+
+def test_what_stands_around_a_models_failure_does_not_hide_it() -> None:
+    limit = raise_in_model(answered(429, "{}"))
+    for around in (ValueError("the planner failed"), RuntimeError("the planner failed")):
+        around.__cause__ = limit
+        assert code_of(around) == "rate_limited"
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "words"),
+    [
+        ({"code": "rate_limit_exceeded", "message": "Slow."}, "rate_limited", "Slow."),
+        (SimpleNamespace(code="server_error", message="We broke."), "model_failed", "We broke."),
+        ("ResponseError(code='server_error', message=\"It's us.\", type=None)", "model_failed", "It's us."),
+        ("rate_limit_exceeded: Slow.", "rate_limited", "Slow."),
+        ("No generations found in stream.", "model_failed", "No generations found in stream."),
+        ("image_url: only https is taken", "input_refused", "image_url: only https is taken"),
+        ("a_" * 16_000, "input_refused", "a_"),
+    ],
+    ids=["object", "error", "repr", "words", "nothing", "input", "long"],
+)
+def test_an_answer_that_failed_is_read_from_the_words_of_a_plain_error(
+    told: Any, code: str, words: str
+) -> None:
+    error = raise_in_model(ValueError(told))
+    assert code_of(error) == code
+    assert explain(error).startswith(f"ValueError: {words}")
+
+
 def test_the_answer_to_a_tools_own_request_is_told_as_the_tool_does() -> None:
     assert explain(answered(404, '{"detail": "gone"}')).startswith(
         'HTTPStatusError: Error response 404: {"detail'

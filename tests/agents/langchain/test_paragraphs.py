@@ -42,7 +42,7 @@ def test_whole_blocks_are_never_pieces_of_one_another() -> None:
     named = [{"type": "reasoning", "reasoning": text, "id": "rs_1"} for text in "ab"]
     assert texts_of(*named, whole=True) == ["a", "\n\nb"]
     messages = [{"type": "text", "text": text, "id": f"msg_{text}"} for text in "ab"]
-    assert texts_of(*messages, {**messages[1], "text": "c"}, whole=True) == ["a", "\n\nb", "c"]
+    assert texts_of(*messages, {**messages[1], "text": "c"}, whole=True) == ["a", "\n\nb", "\n\nc"]
 
 
 def test_what_stands_between_two_parts_is_break_enough() -> None:

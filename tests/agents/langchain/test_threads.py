@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain.agents.middleware import SummarizationMiddleware
@@ -25,6 +26,7 @@ from trunkline.agents.langchain import threads
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.history import UNANSWERED
 from trunkline.agents.langchain.threads import thread_of
+from trunkline.conversation import Conversation, Message, TextPart
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.folding import fold
 from trunkline.hub import Hub
@@ -284,6 +286,67 @@ async def test_a_sound_thread_is_left_alone(saver: Any) -> None:
     await threads.repair(graph, "never used")
     assert (await state_of(graph, "t")).config == before.config
     assert await messages_in(graph, "never used") == []
+
+
+class OnlyAdds(TypedDict):
+    """A state whose messages never take the place of others."""
+
+    messages: Annotated[list[Any], operator.add]
+
+
+def says(message: AIMessage) -> Callable[[Any], Any]:
+    """A node that answers with this."""
+    return lambda state: {"messages": [message]}
+
+
+EMPTY = {
+    "by a node": AIMessage("", id="a1"),
+    "refusing": AIMessage(
+        "", id="a1", additional_kwargs={"refusal": "No."}, response_metadata={"model_provider": "openai"}
+    ),
+    "by a model": AIMessage("", id="a1", response_metadata={"model_provider": "google_genai"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "adds", "left"),
+    [
+        ("by a node", False, ["Hi", ""]),
+        ("refusing", False, ["Hi", ""]),
+        ("by a model", True, ["Hi", ""]),
+        ("by a model", False, ["Hi"]),
+    ],
+)
+async def test_an_empty_answer_goes_only_where_its_provider_would_refuse_it_and_the_state_lets_it_go(
+    made: str, adds: bool, left: list[str]
+) -> None:
+    graph = StateGraph(OnlyAdds if adds else MessagesState)
+    graph.add_node("answer", says(EMPTY[made]))
+    graph.add_edge(START, "answer")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    given = {"messages": [HumanMessage("Hi", id="h1")]}
+    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    shown = Conversation(
+        messages=[Message(message_id="x", role="agent", parts=[TextPart(part_id="p", text="a draft")])]
+    )
+
+    async def told() -> Conversation:
+        return shown
+
+    await threads.repair(compiled, "t", told, refused=True)
+    assert [message.content for message in await messages_in(compiled, "t")] == left
+
+
+async def test_a_state_that_only_adds_keeps_what_a_model_refused() -> None:
+    graph = StateGraph(OnlyAdds)
+    graph.add_node("answer", says(AIMessage("Hm.")))
+    graph.add_edge(START, "answer")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    picture = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+    given = {"messages": [HumanMessage([picture], id="h1")]}
+    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    await threads.repair(compiled, "t", refused=True)
+    assert [message.content for message in await messages_in(compiled, "t")] == [[picture], "Hm."]
 
 
 async def test_a_graph_without_messages_is_only_cleared() -> None:

@@ -150,8 +150,11 @@ def read_grounding(metadata: Block, message_id: str) -> list[ev.Source]:
         for number in support.get("grounding_chunk_indices") or ():
             places.setdefault(number, {**place, "cited_text": segment.get("text")})
     notes = [page | places.get(number, {}) for number, page in enumerate(found)]
-    sources = [_read_citation(note, message_id, number) for number, note in enumerate(notes)]
-    return list({source.source_id: source for source in reversed(sources)}.values())[::-1]
+    sources: dict[str, ev.Source] = {}
+    for number, note in enumerate(notes):
+        source = _read_citation(note, message_id, number)
+        sources.setdefault(source.source_id, source)
+    return list(sources.values())
 
 
 def _read_page(chunk: Block) -> Block:
@@ -265,9 +268,10 @@ def _announce(block: Block, message_id: str) -> ev.ToolCall:
 
 def unpack_output(output: Any) -> str | list[Any]:
     """Give what a provider's own tool gave as blocks: an object by what was printed and what it holds."""
+    if isinstance(output, list):
+        return [_name_passage(item) for item in cast("list[Any]", output)]
     if not isinstance(output, dict):
-        found = cast("str | list[Any]", output or [])
-        return found if isinstance(found, str) else [_name_passage(item) for item in found]
+        return output if isinstance(output, str) else []
     given = cast("Block", output)
     if "sources" in given:
         return list_blocks(given["sources"])
@@ -353,7 +357,8 @@ def write_address(block: MediaBlock, url: str) -> Block:
 
 def write_resource(block: c.ResourceBlock, data: str) -> Block:
     """Give binary contents as what they are: an image is seen, a sound is heard, a text is read."""
-    mime = block.mime_type or "application/octet-stream"
+    told = block.mime_type or "application/octet-stream"
+    mime = _AS_PROVIDERS_SAY.get(told, told)
     main = mime.partition("/")[0]
     kept = msgspec.to_builtins(block)
     if _TEXTS.fullmatch(mime) and (said := _decode(data)) is not None:

@@ -106,7 +106,8 @@ def _reasoning(block: Block) -> list[Block] | None:
     parts = [block["summary"]] if isinstance(block.get("summary"), str) else list_blocks(block.get("summary"))
     texts = [part if isinstance(part, str) else str(part.get("text") or "") for part in parts]
     texts = texts or [str(part.get("text") or "") for part in list_blocks(block.get("content"))]
-    return _thinking({"thinking": "\n\n".join(texts), "signature": block.get("encrypted_content")})
+    said = "\n\n".join(text for text in texts if text)
+    return _thinking({"thinking": said, "signature": block.get("encrypted_content")})
 
 
 def _tool_use(block: Block) -> list[Block] | None:

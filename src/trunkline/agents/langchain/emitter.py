@@ -214,8 +214,8 @@ class Emitter:
 
     def given_up(self, run: ModelRun, reason: str) -> None:
         """End the calls of an answer that broke off: the model never finished asking for them."""
-        served = [self._calls[run.lane, native_id] for native_id in run.served.open]
-        for call in (*run.calls.values(), *served):
+        served = [self._calls.get((run.lane, native_id)) for native_id in run.served.open]
+        for call in (*run.calls.values(), *filter(None, served)):
             self._end(run.lane, call, "failed", reason)
 
     # -- calls -------------------------------------------------------------------------------------

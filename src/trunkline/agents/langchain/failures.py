@@ -18,6 +18,7 @@ from trunkline.errors import TrunklineError
 __all__ = [
     "answer_error",
     "as_dict",
+    "asked_model",
     "causes_of",
     "code_of",
     "explain",
@@ -52,11 +53,18 @@ _CODES_BELOW: dict[str, frozenset[str]] = {
     "model_timeout": names("TimeoutException TimeoutError"),
     "model_unreachable": names("TransportError ConnectionError ClientConnectionError ClientPayloadError"),
 }
+_REFUSALS = (400, 415, 422)
+_ABOUT_INPUT = re.compile(
+    r"image|picture|photo|video|audio|sound|media|modal|mime|vision|pdf|file|document|attachment|page"
+    r"|too (large|long|big)|content.?(type|block|part)",
+    re.IGNORECASE,
+)
+"""Words of a refusal that is for what the request holds, and not for a lack of money, say."""
 _MISFITS = (ValueError, TypeError, NotImplementedError)
 """What providers' classes raise of what they cannot send; and OpenAI's, of an answer that failed."""
 _SPELLED = re.compile(
     r"ResponseError\(code='(?P<code>\w+)', message=(?P<quote>['\"])(?P<message>.*?)(?P=quote)[,)].*"
-    r"|(?P<told>\w+_\w+): (?P<words>.+)"
+    r"|(?P<told>[a-z_]{1,40}_(error|exceeded|timeout|prompt)): (?P<words>.+)"
     r"|(?P<empty>No generations? .+)",
     re.DOTALL,
 )
@@ -76,20 +84,17 @@ _CODES_TOLD = {
     "model_not_found": "model_not_found",
 }
 _CODES_BY_STATUS = {
-    400: "request_refused",
     401: "authentication_failed",
     403: "authentication_failed",
     404: "model_not_found",
     413: "context_overflow",
-    415: "request_refused",
-    422: "request_refused",
     429: "rate_limited",
 }
 
 
 def code_of(error: BaseException) -> str:
     """Give the code under which a turn that died of this error is reported."""
-    asked = _asked_a_model(error)
+    asked = asked_model(error)
     codes = (*_CODES.items(), *(_CODES_BELOW.items() if asked else ()))
     for one in causes_of(error):
         if isinstance(one, TrunklineError):
@@ -103,10 +108,16 @@ def code_of(error: BaseException) -> str:
             told_statuses = (_status_of(cause, asked) for cause in causes_of(one))
             status = next((told for told in told_statuses if told is not None), 0)
         if status is not None:
-            return _CODES_BY_STATUS.get(status, "model_failed")
-        if asked and type(one) in _MISFITS:
-            return "model_failed" if _said_in(one) else "request_refused"
+            return _code_by(status, asked, error)
+    if any(type(one) in _MISFITS and _passes_model(one) and not _said_in(one) for one in causes_of(error)):
+        return "input_refused"
     return "model_failed" if asked else "agent_failed"
+
+
+def _code_by(status: int, asked: bool, error: BaseException) -> str:
+    if asked and status in _REFUSALS:
+        return "input_refused" if _ABOUT_INPUT.search(explain(error)) else "request_refused"
+    return _CODES_BY_STATUS.get(status, "model_failed")
 
 
 def explain(error: BaseException) -> str:
@@ -146,14 +157,17 @@ def answer_error(call: Mapping[str, Any], words: BaseException | str) -> ToolMes
     return ToolMessage(content=content, name=call["name"], tool_call_id=call["id"], status="error")
 
 
-def _asked_a_model(error: BaseException) -> bool:
+def asked_model(error: BaseException) -> bool:
     """Whether an error came up while a model was asked."""
-    for one in causes_of(error):
-        trace = one.__traceback__
-        while trace is not None:
-            if str(trace.tb_frame.f_globals.get("__name__")).startswith(_MODELS_HOME):
-                return True
-            trace = trace.tb_next
+    return any(_passes_model(one) for one in causes_of(error))
+
+
+def _passes_model(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__")).startswith(_MODELS_HOME):
+            return True
+        trace = trace.tb_next
     return False
 
 
@@ -204,7 +218,7 @@ def _bodies(error: BaseException) -> Iterator[dict[str, Any]]:
 
 def _page_of(error: BaseException) -> Any:
     """Read the answer that made a model's client give up; that of a tool's own request stays unread."""
-    if not _asked_a_model(error):
+    if not asked_model(error):
         return None
     if type(error) in _MISFITS:
         return _said_in(error)

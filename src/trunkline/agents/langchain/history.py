@@ -173,17 +173,17 @@ def unsaid_answer(messages: Iterable[Any]) -> Any:
     """Give the last message if that is an answer that never came to say anything, or else None.
 
     One that ended in its thoughts, for want of tokens, is refused by OpenAI and Anthropic; an empty one by
-    Google. Thoughts of a model that no provider is known of stay.
+    Google. What no provider is known of stays: somebody may have put it there.
     """
     last = next(reversed(list(messages)), None)
     if last is None or last.type != "ai" or last.id is None or last.tool_calls or last.invalid_tool_calls:
         return None
+    aside = {key for key, value in last.additional_kwargs.items() if value} - {"reasoning_content"}
+    if aside or not last.response_metadata.get("model_provider"):
+        return None
     content: Any = last.content
     blocks = [content] if isinstance(content, str) else cast("list[Any]", content)
-    if any(_speaks(block) for block in blocks):
-        return None
-    thought = any(not isinstance(block, str) for block in blocks) or last.additional_kwargs
-    return None if thought and not last.response_metadata.get("model_provider") else last
+    return None if any(_speaks(block) for block in blocks) else last
 
 
 def _speaks(block: Any) -> bool:

@@ -83,7 +83,7 @@ async def read_request(
         )
     if not isinstance(intent, Start):
         return Intake(known=messages)  # Too late as well: nobody waits for that result.
-    broken = threads.is_broken(snapshot)
+    broken = threads.is_broken(agent, snapshot)
     if broken:
         await threads.repair(agent, thread_id)
     if intent.rewind_to is not NoRewind:

@@ -21,7 +21,9 @@ __all__ = ["Key", "Listener", "key_of", "tool_messages"]
 
 try:
     # Where ToolRuntime.emit_output_delta writes to: the tool runs in the context of its callbacks.
-    from langgraph.pregel._tools import _tool_call_writer as _tool_writer
+    from langgraph.pregel import _tools
+
+    _tool_writer: Any = getattr(_tools, "_tool_call_writer", None)
 except ImportError:
     _tool_writer = None
 

@@ -43,7 +43,7 @@ class Paragraphs:
             last, before = self._last, self._item
             self._last, self._item = place, None
             apart = last is not None and last[0] == "text" and (last != place or self._whole)
-            if apart and before not in (None, item):
+            if apart and before is not None and (self._whole or before != item):
                 block = {**block, "text": f"{_BREAK}{text}"}
         if isinstance(item, str) and item.startswith(_ITEM):
             self._item = item

@@ -14,7 +14,7 @@ from trunkline.agents.langchain.failures import names
 
 __all__ = ["REFUSED", "spell_out", "untaken"]
 
-REFUSED = frozenset({"request_refused", "context_overflow"})
+REFUSED = frozenset({"input_refused", "context_overflow"})
 """The codes of a turn that would fail again for the same reason."""
 
 _MEDIA = names("image audio video file image_url input_audio input_image input_file media document")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.graph import END, START
 from langgraph.types import StateSnapshot, StateUpdate
 
@@ -84,19 +84,40 @@ async def repair(
     model ``refused`` is told in words.
     """
     state = await graph.aget_state(_config(thread_id), subgraphs=True)
-    if is_broken(state):
+    if is_broken(graph, state):
         shown = await told() if told is not None else Conversation()
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
-    if refused and (told_in_words := untaken(_messages(await graph.aget_state(_config(thread_id))))):
-        await _say(graph, _config(thread_id), told_in_words)
+    if refused and _replaces(graph):
+        in_words = untaken(_messages(await graph.aget_state(_config(thread_id))))
+        await _say(graph, _config(thread_id), in_words)
 
 
-def is_broken(state: Any) -> bool:
+def is_broken(graph: Any, state: Any) -> bool:
     """Whether the next prompt on a thread would be refused by a provider, or would forget something."""
-    if state.next or state.tasks:
-        return True  # Tasks that are left over have run, and what they gave would be forgotten.
-    messages = _messages(state)
-    return bool(unanswered_calls(messages) or without_half_calls(messages) or unsaid_answer(messages))
+    return _was_cut(state) or bool(_replaces(graph) and _unfit(_messages(state)))
+
+
+def _was_cut(state: Any) -> bool:
+    # Tasks that are left over have run, and what they gave would be forgotten.
+    return bool(state.next or state.tasks or unanswered_calls(_messages(state)))
+
+
+def _unfit(messages: list[Any]) -> list[Any]:
+    """Give what has to be done to a last answer that its provider would not take back."""
+    mended = without_half_calls(messages)
+    unsaid = unsaid_answer([*messages, *mended])
+    return mended if unsaid is None else [RemoveMessage(id=unsaid.id)]
+
+
+def _replaces(graph: Any) -> bool:
+    """Whether a message that comes again takes the place of the one it was; some states only add."""
+    try:
+        channel = graph.channels["messages"].copy()
+        for words in ("one", "other"):
+            channel.update([[HumanMessage(words, id="the-same")]])
+        return [message.content for message in channel.get()] == ["other"]
+    except Exception:
+        return False  # It keeps its messages in a way of its own.
 
 
 async def _mend(
@@ -112,10 +133,8 @@ async def _mend(
         result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
         for made in unanswered_calls(messages)
     ]
-    mended = without_half_calls(messages)
-    unsaid = unsaid_answer([*messages, *mended])
-    added += mended if unsaid is None else [RemoveMessage(id=unsaid.id)]
-    partial = _cut_off(shown)
+    added += _unfit(messages) if _replaces(graph) else []
+    partial = _cut_off(shown) if _was_cut(state) else None
     if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
     await _say(graph, config, added, finished=any(task.result is not None for task in state.tasks))

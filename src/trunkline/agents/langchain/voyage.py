@@ -24,6 +24,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.dynamic import answer_dangling, find_tool, gather_tools, tell_unbound
 from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.failures import asked_model
 from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.agents.langchain.history import messages_of, name_messages, read_messages, unanswered_calls
 from trunkline.agents.langchain.interrupts import (
@@ -177,7 +178,7 @@ class Voyage:
             self._emitter.settle(None)
             if reason != "end_turn":
                 self._emitter.abandon(_NOT_RUN)
-            await self._settle(refused=code in REFUSED)
+            await self._settle(refused=code in REFUSED and asked_model(error))
             if reason == "end_turn":
                 log.warning("the agent failed", exc_info=error)
                 yield ev.TurnFailed(code=code, message=explain(error))

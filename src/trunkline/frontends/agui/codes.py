@@ -51,6 +51,7 @@ _CODES = {
     "model_unreachable": ErrorCode.MODEL_INVOCATION_ERROR,
     "model_timeout": ErrorCode.TIMEOUT,
     "authentication_failed": ErrorCode.MODEL_INVOCATION_ERROR,
+    "input_refused": ErrorCode.MODEL_INVOCATION_ERROR,
     "request_refused": ErrorCode.MODEL_INVOCATION_ERROR,
     "rate_limited": ErrorCode.RATE_LIMITED,
     "context_overflow": ErrorCode.CONTEXT_OVERFLOW,

@@ -313,7 +313,7 @@ async def test_a_video_that_no_request_can_hold_does_not_end_the_conversation(
     prompt = Prompt(content=(c.TextBlock(text="Watch this!"), film))
     server.play(responds(message("I see none.")))
     events, after = await converse(make(WIRE, server, **memory), prompt, "And?")
-    assert failure_of(events)[0] == "request_refused"
+    assert failure_of(events)[0] == "input_refused"
     assert text_of(after) == "I see none."
     (asked,) = server.asked
     assert "[video/mp4: the model did not take it]" in json.dumps(asked)

@@ -192,7 +192,7 @@ async def test_what_a_model_will_not_take_is_told_in_words_from_then_on(
         session = await hub.create()
         failed = terminal(await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture))))
         assert isinstance(failed, ev.TurnFailed)
-        assert failed.code == "request_refused"
+        assert failed.code == "input_refused"
         assert "I take no pictures." in failed.message
         assert text_of(await collect(session, "Sorry!")) == "Never mind."
     assert [wire.images(asked) for asked in server.asked] == [[PNG], []]
@@ -210,7 +210,7 @@ async def test_a_picture_of_a_tool_that_a_model_will_not_take_does_not_end_the_c
     async with world(make(wire, server, look, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "What do you see?")
-        assert getattr(terminal(events), "code", None) == "request_refused"
+        assert getattr(terminal(events), "code", None) == "input_refused"
         assert [call.status for call in calls_of(events).values()] == ["completed"]
         assert text_of(await collect(session, "And now?")) == "I cannot see it."
     assert PNG in json.dumps(server.asked[1])
