@@ -87,14 +87,15 @@ async def repair(
     if is_broken(graph, state):
         shown = await told() if told is not None else Conversation()
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
-    if refused and _replaces(graph):
-        in_words = untaken(_messages(await graph.aget_state(_config(thread_id))))
+    if not refused or not _replaces(graph):
+        return
+    if in_words := untaken(_messages(await graph.aget_state(_config(thread_id)))):
         await _say(graph, _config(thread_id), in_words)
 
 
 def is_broken(graph: Any, state: Any) -> bool:
     """Whether the next prompt on a thread would be refused by a provider, or would forget something."""
-    return _was_cut(state) or bool(_replaces(graph) and _unfit(_messages(state)))
+    return _was_cut(state) or bool(_unfit(_messages(state)) and _replaces(graph))
 
 
 def _was_cut(state: Any) -> bool:
