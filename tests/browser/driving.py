@@ -77,9 +77,9 @@ class Page:
         """Wait until something can be seen."""
         self._step("see", selector=selector, text=text)
 
-    def miss(self, selector: str) -> None:
+    def miss(self, selector: str, seconds: float | None = None) -> None:
         """Wait until nothing of the kind is there any more."""
-        self._step("miss", selector=selector)
+        self._step("miss", selector=selector, seconds=seconds)
 
     def texts(self, selector: str) -> list[str]:
         """Read everything of a kind."""

@@ -49,8 +49,7 @@ class TestCopilotKit(PageContract):
         chat.hears("step 2")
         chat.page.reload()
         chat.hears("step 2")
-        chat.page.click(chat.STOP)
-        chat.page.miss(chat.STOP)
+        chat.stop()
         chat.say("Are you free?")
         chat.hears("Are you free?")
 

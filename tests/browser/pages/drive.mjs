@@ -39,7 +39,10 @@ const steps = {
   },
   click: (step, page) => at(page, step).click(),
   see: (step, page) => at(page, step).first().waitFor({ state: "visible" }),
-  miss: (step, page) => page.locator(step.selector).first().waitFor({ state: "detached" }),
+  miss: ({ selector, seconds }, page) => {
+    const patience = seconds === undefined ? {} : { timeout: seconds * 1000 };
+    return page.locator(selector).first().waitFor({ state: "detached", ...patience });
+  },
   texts: (step, page) => at(page, step).allInnerTexts(),
   shoot: (step, page) => page.screenshot({ path: step.path }).then(() => undefined),
   tells: async ({ page: name, text }, page) => {
