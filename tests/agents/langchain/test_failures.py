@@ -302,7 +302,12 @@ def test_the_answer_to_a_models_client_is_told_in_its_own_words(text: str, words
     [
         ('{"error": {"message": "This model does not support image input."}}', "input_refused"),
         ('{"error": {"message": "The request is too large."}}', "input_refused"),
+        ('{"error": {"message": "messages.0.content.1.image_url: not taken"}}', "input_refused"),
         ('{"error": {"message": "Your credit balance is too low."}}', "request_refused"),
+        (
+            '{"error": {"message": "Your profile has no provision: see our documentation."}}',
+            "request_refused",
+        ),
     ],
 )
 def test_a_refusal_says_whether_it_is_for_what_the_request_holds(text: str, code: str) -> None:

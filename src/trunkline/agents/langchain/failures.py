@@ -55,8 +55,8 @@ _CODES_BELOW: dict[str, frozenset[str]] = {
 }
 _REFUSALS = (400, 415, 422)
 _ABOUT_INPUT = re.compile(
-    r"image|picture|photo|video|audio|sound|media|modal|mime|vision|pdf|file|document|attachment|page"
-    r"|too (large|long|big)|content.?(type|block|part)",
+    r"(?<![a-z])(image|picture|photo|video|audio|sound|media|mime|vision|pdf|file|document|attachment)s?(?![a-z])"
+    r"|modalit|multimodal|too (large|long|big)|content.?(type|block|part)",
     re.IGNORECASE,
 )
 """Words of a refusal that is for what the request holds, and not for a lack of money, say."""

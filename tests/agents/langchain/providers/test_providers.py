@@ -218,14 +218,17 @@ async def test_a_picture_of_a_tool_that_a_model_will_not_take_does_not_end_the_c
     assert "[image/png: the model did not take it]" in json.dumps(server.asked[2])
 
 
-async def test_arguments_that_are_no_json_are_a_failed_call_and_the_model_is_told(
-    wire: Wire, server: ModelServer, make: Make
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire.pieces], indirect=True, ids=name_of)
+async def test_arguments_that_are_no_json_are_a_failed_call_which_the_next_prompt_answers(
+    wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
 ) -> None:
-    if not wire.pieces:
-        return  # its arguments are never text
     broken = Call("toolu_1", "weather", ('{"city": ', "Paris}"))
     server.play(wire.say(broken), wire.say(Text(("I will mend it.",))))
-    async with world(make(wire, server, weather)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    async with world(make(wire, server, weather, **memory)) as hub:
+        session = await hub.create()
+        events = await collect(session, "How is the weather?")
+        assert text_of(await collect(session, "Again!")) == "I will mend it."
     (call,) = calls_of(events).values()
-    assert call.status == "failed"
+    assert (call.status, call.reason) == ("failed", 'its arguments are not JSON: {"city": Paris}')
+    (told,) = wire.results(server.asked[1])
+    assert "arguments" in told
