@@ -12,7 +12,15 @@ from pathlib import Path
 
 from trunkline.ids import new_id
 
-__all__ = ["is_gone", "new_owner"]
+__all__ = ["boot_id", "is_gone", "new_owner"]
+
+
+def boot_id() -> str:
+    """Name this start of the machine; empty where it cannot be told."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
 
 
 def new_owner() -> str:
@@ -38,8 +46,8 @@ def is_gone(owner: str) -> bool:
 def _machine() -> str:
     """Name this boot and this namespace of process ids; empty where they cannot be told."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
         space = os.stat("/proc/self/ns/pid").st_ino
     except OSError:
         return ""
-    return hashlib.sha256(f"{boot}{space}".encode()).hexdigest()[:16]
+    boot = boot_id()
+    return hashlib.sha256(f"{boot}{space}".encode()).hexdigest()[:16] if boot else ""

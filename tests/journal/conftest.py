@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,19 @@ from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 
+Times = dict[str, Any]
+
 
 @pytest.fixture
 def clock() -> SimpleNamespace:
-    """The engines' time; ``clock.now += 5`` lets five seconds pass."""
-    return SimpleNamespace(now=1_000_000.0)
+    """The engines' time: ``clock.now += 5`` lets five seconds pass, ``clock.set`` sets the wall clock."""
+    return SimpleNamespace(now=1_000_000.0, set=0.0)
+
+
+@pytest.fixture
+def times(clock: SimpleNamespace) -> Times:
+    """What an engine takes its times from."""
+    return {"clock": lambda: clock.now + clock.set, "lease_clock": lambda: clock.now}
 
 
 @pytest.fixture
@@ -26,15 +35,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-async def journal(
-    request: pytest.FixtureRequest, path: Path, clock: SimpleNamespace
-) -> AsyncIterator[Journal]:
+async def journal(request: pytest.FixtureRequest, path: Path, times: Times) -> AsyncIterator[Journal]:
     """An open journal of each engine."""
-    engine: Journal
-    if request.param == "memory":
-        engine = MemoryJournal(clock=lambda: clock.now)
-    else:
-        engine = SqliteJournal(path, clock=lambda: clock.now)
+    engine: Journal = MemoryJournal(**times) if request.param == "memory" else SqliteJournal(path, **times)
     await engine.open()
     yield engine
     await engine.close()

@@ -197,7 +197,7 @@ async def test_renewing_extends_every_lease_of_the_owner_and_no_other(
     await begin(journal, OTHER, "A", ttl=10)
     await begin(journal, SessionKey("ada", "three"), "B", ttl=10)
     clock.now += 8
-    await journal.renew("A", 10)
+    assert await journal.renew("A", 10) == {KEY: 1, OTHER: 1}
     clock.now += 8
     for key in (KEY, OTHER):
         assert isinstance(await journal.claim(key, "C", 10), Held)
@@ -207,7 +207,7 @@ async def test_renewing_extends_every_lease_of_the_owner_and_no_other(
 async def test_renewing_late_keeps_a_lease_that_nobody_took(journal: Journal, clock: SimpleNamespace) -> None:
     await begin(journal, owner="A", ttl=10)
     clock.now += 100
-    await journal.renew("A", 10)
+    assert await journal.renew("A", 10) == {KEY: 1}
     assert isinstance(await journal.claim(KEY, "B", 10), Held)
 
 
@@ -215,8 +215,35 @@ async def test_renewing_never_takes_a_lost_lease_back(journal: Journal, clock: S
     await begin(journal, owner="A", ttl=10)
     clock.now += 10
     await begin(journal, owner="B", ttl=10)
-    await journal.renew("A", 1000)
+    assert await journal.renew("A", 1000) == {}
     assert await journal.claim(KEY, "A", 10) == Held("B", 2, 10.0)
+
+
+async def test_renewing_says_what_is_held_and_by_which_fence(
+    journal: Journal, clock: SimpleNamespace
+) -> None:
+    for key in (KEY, OTHER, SessionKey("ada", "three"), SessionKey("ada", "four")):
+        await begin(journal, key, owner="A", ttl=10)
+    await begin(journal, KEY, owner="A", ttl=10)
+    clock.now += 10
+    await begin(journal, OTHER, owner="B", ttl=10)
+    await journal.delete(SessionKey("ada", "three"))
+    assert await journal.renew("A", 10) == {KEY: 2, SessionKey("ada", "four"): 1}
+    assert await journal.renew("B", 10) == {OTHER: 2}
+
+
+@pytest.mark.parametrize("jump", [60.0, -86_400.0])
+async def test_setting_the_wall_clock_neither_ends_nor_prolongs_a_lease(
+    journal: Journal, clock: SimpleNamespace, jump: float
+) -> None:
+    await begin(journal, owner="A", ttl=10)
+    clock.set += jump
+    assert await journal.claim(KEY, "B", 10) == Held("A", 1, 10.0)
+    info = await journal.get(KEY)
+    assert info is not None
+    assert info.owner == "A"
+    clock.now += 10
+    assert isinstance(await journal.claim(KEY, "B", 10), Lease)
 
 
 async def test_a_released_lease_is_free_at_once(journal: Journal) -> None:

@@ -111,7 +111,7 @@ async def run(steps: list[Step], journals: tuple[Journal, Journal], now: list[fl
 @given(steps)
 def test_any_interleaving_of_owners_in_memory_is_one_log(steps: list[Step]) -> None:
     now = [0.0]
-    journal = MemoryJournal(clock=lambda: now[0])
+    journal = MemoryJournal(lease_clock=lambda: now[0])
     asyncio.run(run(steps, (journal, journal), now))
 
 
@@ -121,5 +121,5 @@ def test_any_interleaving_of_owners_in_memory_is_one_log(steps: list[Step]) -> N
 def test_any_interleaving_of_processes_on_a_file_is_one_log(steps: list[Step]) -> None:
     now = [0.0]
     with tempfile.TemporaryDirectory() as folder:
-        first, second = (SqliteJournal(Path(folder, "j.db"), clock=lambda: now[0]) for _ in range(2))
+        first, second = (SqliteJournal(Path(folder, "j.db"), lease_clock=lambda: now[0]) for _ in range(2))
         asyncio.run(run(steps, (first, second), now))

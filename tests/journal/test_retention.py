@@ -7,20 +7,24 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from trunkline.commands import Prompt
 from trunkline.events import Text
 from trunkline.journal import Lease, Record, SessionInfo, SessionKey, retention
+from trunkline.journal.lease_clock import Moment
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.owners import boot_id
 
 KEY = SessionKey("ada", "one")
+Times = dict[str, Any]
 
 
 @pytest.fixture
-async def journal(path: Path, clock: SimpleNamespace) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(path, clock=lambda: clock.now)
+async def journal(path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
+    engine = SqliteJournal(path, **times)
     await engine.open()
     await engine.create(SessionInfo(principal="ada", session_id="one"))
     yield engine
@@ -69,9 +73,9 @@ async def test_a_session_that_woke_up_meanwhile_is_not_forgotten(
 ) -> None:
     clock.now += 100
     cutoff = clock.now - 50
-    (session,) = retention.find_idle(db, cutoff, clock.now)
+    (session,) = retention.find_idle(db, cutoff, Moment(clock.now, boot_id()))
     await say(journal, "awake")
-    assert retention.forget(db, session, cutoff, clock.now) == 0
+    assert retention.forget(db, session, cutoff, Moment(clock.now, boot_id())) == 0
     assert len(await journal.read(KEY)) == 1
 
 

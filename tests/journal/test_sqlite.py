@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 
 KEY = SessionKey("ada", "one")
+Times = dict[str, Any]
 
 
 def said(lease: Lease, count: int, *, after: int = 0, delta: str = "x") -> list[Record]:
@@ -61,19 +63,17 @@ def change(path: Path, statement: str) -> None:
 
 
 @pytest.fixture
-async def journal(path: Path, clock: SimpleNamespace) -> AsyncIterator[SqliteJournal]:
-    engine = SqliteJournal(path, clock=lambda: clock.now)
+async def journal(path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
+    engine = SqliteJournal(path, **times)
     await engine.open()
     yield engine
     await engine.close()
 
 
 @pytest.fixture
-async def neighbour(
-    journal: SqliteJournal, path: Path, clock: SimpleNamespace
-) -> AsyncIterator[SqliteJournal]:
+async def neighbour(journal: SqliteJournal, path: Path, times: Times) -> AsyncIterator[SqliteJournal]:
     """A second journal on the same file, with connections and threads of its own."""
-    engine = SqliteJournal(path, clock=lambda: clock.now)
+    engine = SqliteJournal(path, **times)
     await engine.open()
     yield engine
     await engine.close()
@@ -169,6 +169,18 @@ async def test_two_processes_hand_a_session_over_by_lease_and_fence(
     await journal.renew("A", 30)
     await neighbour.append(theirs, said(theirs, 2, after=3))
     assert [record.fence for record in await journal.read(KEY)] == [1, 1, 1, 2, 2]
+
+
+async def test_a_lease_of_another_boot_has_run_out(journal: SqliteJournal, path: Path, times: Times) -> None:
+    await begin(journal, "A")
+    rebooted = SqliteJournal(path, boot="another", **times)
+    await rebooted.open()
+    info = await rebooted.get(KEY)
+    assert info is not None
+    assert info.owner is None
+    assert isinstance(await rebooted.claim(KEY, "B", 30), Lease)
+    assert await journal.renew("A", 30) == {}
+    await rebooted.close()
 
 
 async def test_a_follower_is_told_of_another_processs_changes(

@@ -7,7 +7,8 @@ Every engine passes the same test suite. The rules that all of them keep:
   append whose first number is not the next one is refused, so a retry can never write twice.
 * An append carries its lease. The fence is checked in the same atomic step as the write: an owner
   that slept through its lease gets ``Fenced``, whatever it believes.
-* Time for leases is the engine's own clock, never the caller's.
+* Time for leases is the engine's own clock (``lease_clock``), never the caller's and never one that
+  can be set.
 * Commands are posted with a key; the same key is the same command. The owner settles each with a
   disposition, and the poster reads it.
 """
@@ -171,8 +172,13 @@ class Journal(Protocol):
         """Take the lease with a new fence if nobody holds it (or it ran out)."""
         ...
 
-    async def renew(self, owner: str, ttl: float) -> None:
-        """Extend every lease this owner still holds, in one step."""
+    async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
+        """Extend every lease this owner still holds, in one step, and give those with their fences.
+
+        A session that is missing here, or has another fence than the caller's lease, was taken over
+        or deleted: what is said in it is refused from now on. A lease that ran out is still held as
+        long as nobody took it.
+        """
         ...
 
     async def release(self, lease: Lease) -> None:

@@ -20,6 +20,7 @@ from trunkline.errors import JournalError
 from trunkline.journal import rules
 from trunkline.journal.codec import Row, copy, decode_command, encode, pack, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.watch import Watch
 
 __all__ = ["MemoryJournal"]
@@ -54,9 +55,12 @@ class _Session:
 class MemoryJournal:
     """Keeps sessions for as long as it is open."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, *, clock: Callable[[], float] = time.time, lease_clock: Callable[[], float] = lease_clock
+    ) -> None:
         """Begin empty."""
         self._clock = clock
+        self._lease_clock = lease_clock
         self._open = False
         self._sessions: dict[SessionKey, _Session] = {}
         self._blobs: dict[str, tuple[float, bytes]] = {}
@@ -125,7 +129,7 @@ class MemoryJournal:
     async def get(self, key: SessionKey) -> SessionInfo | None:
         """Look a session up."""
         session = self._find(key)
-        return session and session.seen_at(self._clock())
+        return session and session.seen_at(self._lease_clock())
 
     async def list(
         self,
@@ -137,7 +141,7 @@ class MemoryJournal:
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         self._check()
-        now = self._clock()
+        now = self._lease_clock()
         found = [
             session.seen_at(now)
             for session in self._sessions.values()
@@ -169,7 +173,7 @@ class MemoryJournal:
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
         """Take the lease with a new fence if nobody holds it (or it ran out)."""
         session = self._have(key)
-        now = self._clock()
+        now = self._lease_clock()
         holder = session.seen_at(now).owner
         if holder is not None and holder != owner:
             return Held(holder, session.info.fence, session.expires_at - now)
@@ -178,13 +182,15 @@ class MemoryJournal:
         self._changed()
         return Lease(key, owner, info.fence, info.last_seq)
 
-    async def renew(self, owner: str, ttl: float) -> None:
-        """Extend every lease this owner still holds, in one step."""
+    async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
+        """Extend every lease this owner still holds, in one step, and give those with their fences."""
         self._check()
-        for session in self._sessions.values():
-            if session.info.owner == owner:
-                session.expires_at = self._clock() + ttl
-                self._changed()
+        held = [session for session in self._sessions.values() if session.info.owner == owner]
+        for session in held:
+            session.expires_at = self._lease_clock() + ttl
+        if held:
+            self._changed()
+        return {session.info.key: session.info.fence for session in held}
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back; nothing happens if it was lost already."""
@@ -292,7 +298,7 @@ class MemoryJournal:
         now = self._clock()
         removed = 0
         for session in builtins.list(self._sessions.values()):
-            info = session.seen_at(now)
+            info = session.seen_at(self._lease_clock())
             if max_age is not None and info.owner is None and info.updated_at < now - max_age:
                 removed += self._remove(session)
             elif max_bytes is not None and info.bytes > max_bytes:

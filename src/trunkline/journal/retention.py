@@ -14,9 +14,10 @@ import sqlite3
 from typing import NamedTuple
 
 from trunkline.journal import rules
+from trunkline.journal.lease_clock import Moment
 from trunkline.journal.statements import remove
 
-_IDLE = "updated_at < ? AND (owner IS NULL OR expires_at <= ?)"
+_IDLE = "updated_at < ? AND (owner IS NULL OR expires_at <= ? OR boot <> ?)"
 _MENTIONS_A_BLOB = "instr(payload, CAST('sha256:' AS BLOB))"
 
 
@@ -46,14 +47,14 @@ def get_blob(db: sqlite3.Connection, digest: str) -> bytes | None:
     return row and rules.verify(digest, row[0])
 
 
-def find_idle(db: sqlite3.Connection, cutoff: float, now: float) -> list[int]:
+def find_idle(db: sqlite3.Connection, cutoff: float, now: Moment) -> list[int]:
     """Find the sessions nobody holds and nobody wrote to since ``cutoff``."""
-    return [number for (number,) in db.execute(f"SELECT id FROM sessions WHERE {_IDLE}", (cutoff, now))]
+    return [number for (number,) in db.execute(f"SELECT id FROM sessions WHERE {_IDLE}", (cutoff, *now))]
 
 
-def forget(db: sqlite3.Connection, session: int, cutoff: float, now: float) -> int:
+def forget(db: sqlite3.Connection, session: int, cutoff: float, now: Moment) -> int:
     """Remove a session if it is still idle; give the number of records that went."""
-    idle = db.execute(f"SELECT 1 FROM sessions WHERE id = ? AND {_IDLE}", (session, cutoff, now)).fetchone()
+    idle = db.execute(f"SELECT 1 FROM sessions WHERE id = ? AND {_IDLE}", (session, cutoff, *now)).fetchone()
     return remove(db, session) if idle else 0
 
 

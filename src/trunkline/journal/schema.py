@@ -73,7 +73,11 @@ _VERSION_2 = (
     "INSERT INTO floor VALUES (0)",
 )
 
-MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2)
+# A lease's expires_at is a time of the lease clock, which means something in its own boot only. Leases of
+# older versions, by the wall clock, have no boot: they have run out.
+_VERSION_3 = ("ALTER TABLE sessions ADD COLUMN boot TEXT NOT NULL DEFAULT 'none'",)
+
+MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3)
 VERSION = len(MIGRATIONS)
 
 

@@ -25,9 +25,11 @@ from trunkline.journal import retention, rules, schema, statements
 from trunkline.journal.codec import pack
 from trunkline.journal.failures import explain
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.lease_clock import Moment, lease_clock
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Work, Writer
+from trunkline.owners import boot_id
 
 __all__ = ["SqliteJournal"]
 
@@ -56,19 +58,24 @@ class SqliteJournal:
         path: str | os.PathLike[str],
         *,
         clock: Callable[[], float] = time.time,
+        lease_clock: Callable[[], float] = lease_clock,
+        boot: str | None = None,
         timeout: float = 5.0,
         max_waiting: int = 64 * 2**20,
     ) -> None:
         """Name the file (``~`` is the home folder); it is made when the journal is opened.
 
-        ``timeout`` is how long to wait, in seconds, for another process that writes; ``max_waiting``
-        how many bytes may wait for the disk before appends are refused.
+        ``clock`` is the time of records; ``lease_clock`` that of leases, which begins again in every
+        ``boot`` of the machine. ``timeout`` is how long to wait, in seconds, for another process that
+        writes; ``max_waiting`` how many bytes may wait for the disk before appends are refused.
         """
         if os.fspath(path) == ":memory:":
             raise ConfigurationError("a SQLite journal needs a file; for one in memory use memory:")
         self._url = f"sqlite:{os.fspath(path)}"
         self._path = Path(path).expanduser().absolute()
         self._clock = clock
+        self._lease_clock = lease_clock
+        self._boot = boot_id() if boot is None else boot
         self._timeout = timeout
         self._max_waiting = max_waiting
         self._engine: _Engine | None = None
@@ -133,6 +140,9 @@ class SqliteJournal:
     def _closed(self) -> JournalError:
         return rules.closed(self._url)
 
+    def _moment(self) -> Moment:
+        return Moment(self._lease_clock(), self._boot)
+
     def _write(self, work: Work[T]) -> asyncio.Future[T]:
         return self._open_engine().writer.submit(work)
 
@@ -147,7 +157,7 @@ class SqliteJournal:
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
         """Look a session up."""
-        return await self._read(lambda db: statements.get(db, key, self._clock()))
+        return await self._read(lambda db: statements.get(db, key, self._moment()))
 
     async def list(
         self,
@@ -159,7 +169,7 @@ class SqliteJournal:
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         return await self._read(
-            lambda db: statements.list_sessions(db, principal, cwd, limit, before, self._clock())
+            lambda db: statements.list_sessions(db, principal, cwd, limit, before, self._moment())
         )
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
@@ -174,16 +184,16 @@ class SqliteJournal:
 
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
         """Take the lease with a new fence if nobody holds it; a cancelled claim is given back."""
-        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._clock()))
+        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._moment()))
         return await _or_undo(claiming, self._give_back)
 
     def _give_back(self, lease: Lease | Held) -> None:
         if isinstance(lease, Lease) and self._engine is not None:
             self._write(lambda db: statements.release(db, lease))
 
-    async def renew(self, owner: str, ttl: float) -> None:
-        """Extend every lease this owner still holds, in one step."""
-        await self._write(lambda db: statements.renew(db, owner, self._clock() + ttl))
+    async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
+        """Extend every lease this owner still holds, in one step, and give those with their fences."""
+        return await self._write(lambda db: statements.renew(db, owner, ttl, self._moment()))
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back; nothing happens if it was lost already."""
@@ -262,8 +272,8 @@ class SqliteJournal:
         removed = 0
         if max_age is not None:
             cutoff = self._clock() - max_age
-            for session in await self._read(lambda db: retention.find_idle(db, cutoff, self._clock())):
-                forget = partial(retention.forget, session=session, cutoff=cutoff, now=self._clock())
+            for session in await self._read(lambda db: retention.find_idle(db, cutoff, self._moment())):
+                forget = partial(retention.forget, session=session, cutoff=cutoff, now=self._moment())
                 removed += await self._write(forget)
         if max_bytes is not None:
             for session in await self._read(lambda db: retention.find_large(db, max_bytes)):

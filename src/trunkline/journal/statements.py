@@ -14,10 +14,11 @@ from trunkline.commands import Command
 from trunkline.journal import rules
 from trunkline.journal.codec import Batch, decode_command, encode, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.lease_clock import Moment
 
 _INFO = (
     "principal, session_id, target, cwd, roots, title, meta, created_at, updated_at, "
-    "first_seq, last_seq, bytes, fence, owner, expires_at"
+    "first_seq, last_seq, bytes, fence, owner, expires_at, boot"
 )
 _HERE = "WHERE principal = ? AND session_id = ?"
 
@@ -33,11 +34,14 @@ class _Session(NamedTuple):
     fence: int
     owner: str | None
     expires_at: float
+    boot: str
     last_seq: int
 
 
 def _find(db: sqlite3.Connection, key: SessionKey) -> _Session | None:
-    row = db.execute(f"SELECT id, fence, owner, expires_at, last_seq FROM sessions {_HERE}", key).fetchone()
+    row = db.execute(
+        f"SELECT id, fence, owner, expires_at, boot, last_seq FROM sessions {_HERE}", key
+    ).fetchone()
     return row and _Session(*row)
 
 
@@ -75,7 +79,7 @@ def create(db: sqlite3.Connection, info: SessionInfo, now: float) -> SessionInfo
     )
 
 
-def get(db: sqlite3.Connection, key: SessionKey, now: float) -> SessionInfo | None:
+def get(db: sqlite3.Connection, key: SessionKey, now: Moment) -> SessionInfo | None:
     """Look a session up."""
     row = db.execute(f"SELECT {_INFO} FROM sessions {_HERE}", key).fetchone()
     return row and _info(row, now)
@@ -87,7 +91,7 @@ def list_sessions(
     cwd: str | None,
     limit: int,
     before: tuple[float, str] | None,
-    now: float,
+    now: Moment,
 ) -> list[SessionInfo]:
     """Give a page of sessions, newest first."""
     conditions = {
@@ -105,8 +109,8 @@ def list_sessions(
     return [_info(row, now) for row in rows]
 
 
-def _info(row: tuple[Any, ...], now: float) -> SessionInfo:
-    principal, session_id, target, cwd, roots, title, meta, *numbers, owner, expires_at = row
+def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
+    principal, session_id, target, cwd, roots, title, meta, *numbers, owner, expires_at, boot = row
     created_at, updated_at, first_seq, last_seq, size, fence = numbers
     return SessionInfo(
         principal=principal,
@@ -122,7 +126,7 @@ def _info(row: tuple[Any, ...], now: float) -> SessionInfo:
         last_seq=last_seq,
         bytes=size,
         fence=fence,
-        owner=owner if expires_at > now else None,
+        owner=owner if now.is_before(expires_at, boot) else None,
     )
 
 
@@ -151,21 +155,25 @@ def remove(db: sqlite3.Connection, session: int) -> int:
 # -- ownership ------------------------------------------------------------------------------------
 
 
-def claim(db: sqlite3.Connection, key: SessionKey, owner: str, ttl: float, now: float) -> Lease | Held:
+def claim(db: sqlite3.Connection, key: SessionKey, owner: str, ttl: float, now: Moment) -> Lease | Held:
     """Take the lease with a new fence, unless somebody else holds it."""
     session = _have(db, key)
-    if session.owner is not None and session.owner != owner and session.expires_at > now:
-        return Held(session.owner, session.fence, session.expires_at - now)
+    if session.owner not in (None, owner) and now.is_before(session.expires_at, session.boot):
+        return Held(session.owner, session.fence, session.expires_at - now.at)
     db.execute(
-        "UPDATE sessions SET fence = ?, owner = ?, expires_at = ? WHERE id = ?",
-        (session.fence + 1, owner, now + ttl, session.id),
+        "UPDATE sessions SET fence = ?, owner = ?, expires_at = ?, boot = ? WHERE id = ?",
+        (session.fence + 1, owner, now.at + ttl, now.boot, session.id),
     )
     return Lease(key, owner, session.fence + 1, session.last_seq)
 
 
-def renew(db: sqlite3.Connection, owner: str, expires_at: float) -> None:
+def renew(db: sqlite3.Connection, owner: str, ttl: float, now: Moment) -> dict[SessionKey, int]:
     """Extend whatever this owner still holds; a session that was taken over has another owner."""
-    db.execute("UPDATE sessions SET expires_at = ? WHERE owner = ?", (expires_at, owner))
+    db.execute(
+        "UPDATE sessions SET expires_at = ?, boot = ? WHERE owner = ?", (now.at + ttl, now.boot, owner)
+    )
+    held = db.execute("SELECT principal, session_id, fence FROM sessions WHERE owner = ?", (owner,))
+    return {SessionKey(principal, session_id): fence for principal, session_id, fence in held}
 
 
 def release(db: sqlite3.Connection, lease: Lease) -> None:
