@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -18,12 +19,13 @@ from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.server.app import Server
-from trunkline.server.bodies import is_deeper, read_body
+from trunkline.server.bodies import find_fault, read_body
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
 JSON = {"content-type": "application/json"}
-SMALL = Limits(body_bytes=1000, body_seconds=0.1, json_depth=10)
+SMALL = Limits(body_bytes=1000, body_seconds=0.1, json_depth=10, json_values=100, messages=3)
+MESSAGES = [{"id": str(number), "role": "user", "content": "hi"} for number in range(4)]
 
 
 @pytest.fixture
@@ -48,19 +50,60 @@ VALUES = st.recursive(
 )
 
 
+def values(value: Any) -> int:
+    if isinstance(value, dict):
+        return max(len(value), 1) + sum(map(values, value.values()))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list):
+        return max(len(value), 1) + sum(map(values, value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return 0
+
+
+def fault(body: bytes, **limits: Any) -> str | None:
+    found = find_fault(body, Limits(**limits))
+    return None if found is None else found.code
+
+
 @given(VALUES, st.integers(0, 6))
 def test_depth_is_what_a_parser_would_find(value: Any, limit: int) -> None:
-    assert is_deeper(json.dumps(value).encode(), limit) is (depth(value) > limit)
+    assert fault(json.dumps(value).encode(), json_depth=limit) == ("depth" if depth(value) > limit else None)
+
+
+@given(VALUES, st.integers(0, 20))
+def test_values_are_counted_as_a_parser_would_find_them(value: Any, limit: int) -> None:
+    expected = "too_many_values" if values(value) > limit else None
+    assert fault(json.dumps(value).encode(), json_values=limit) == expected
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 65 + b"]" * 65])
 def test_a_bomb_is_deep(body: bytes) -> None:
-    assert is_deeper(body, 64)
+    assert fault(body) == "depth"
 
 
-@pytest.mark.parametrize("body", [b"", b"[" * 64 + b"]" * 64, b'"' + b"[" * 1000, b"[]" * 1000, b"]" * 99])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[" * 64 + b"]" * 64, b'"' + b"[" * 1000, b"[]" * 1000, b"]" * 99, b'"' + b'\\"[' * 1000 + b'"'],
+)
 def test_what_only_looks_deep_is_not(body: bytes) -> None:
-    assert not is_deeper(body, 64)
+    assert fault(body) is None
+
+
+FULL = 4 * 1024 * 1024
+BODIES = {
+    "brackets": b"[" * FULL,
+    "empty lists": b"[" + b"[]," * (FULL // 3) + b"1]",
+    "texts": b'["' + b'a","' * (FULL // 4) + b'"]',
+    "quotes in a text": b'"' + b'\\"' * (FULL // 2 - 1) + b'"',
+    "backslashes in a text": b'"' + b"\\\\" * (FULL // 2 - 1) + b'"',
+    "as many values as may be": b"[" + b'{"a":1},' * 99_999 + b"1]",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_no_body_takes_long_to_check(body: bytes) -> None:
+    began = time.thread_time()
+    find_fault(body, Limits())
+    # Processor time of this thread alone, and ten times of what it takes.
+    assert time.thread_time() - began < 0.25
 
 
 @pytest.mark.parametrize("path", ["/agui", "/copilotkit", "/sessions/t1/commands"])
@@ -77,6 +120,12 @@ async def test_a_text_that_is_no_utf_8_is_refused_everywhere(app: Server, path: 
         ((b"x" * 500, b"x" * 501), 413, "too_large"),
         ((b"[" * 11 + b"]" * 11,), 422, "depth"),
         ((b"[" * 10 + b"]" * 10,), 422, "invalid_command"),
+        ((b"[" + b"0," * 100 + b"0]",), 413, "too_many_values"),
+        (
+            (json.dumps({"threadId": "t", "runId": "r", "messages": MESSAGES}).encode(),),
+            422,
+            "invalid_command",
+        ),
         ((b"{}",), 422, "invalid_command"),
         ((b"",), 422, "invalid_command"),
         ((b"\xff\xfe",), 422, "invalid_command"),
@@ -120,6 +169,14 @@ async def test_a_body_that_is_cut_off_is_nothing() -> None:
     with pytest.raises(Refusal) as refused:
         await read_body(Request(scope("/agui", "POST", JSON), receive), SMALL)
     assert (refused.value.status, refused.value.code) == (400, "truncated")
+
+
+async def test_a_new_thread_takes_over_only_so_much_at_once() -> None:
+    history = [{"id": str(number), "role": "assistant", "content": "hi"} for number in range(5001)]
+    async with served() as (_, client):
+        answer = await client.post("/agui", json=told(messages=[*history, MESSAGES[0]]))
+        assert answer.status_code == 422
+        assert "takes over at most 5000" in answer.json()["message"]
 
 
 # -- over raw sockets ------------------------------------------------------------------------------
@@ -188,7 +245,7 @@ async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing() ->
 
 async def test_a_deep_body_over_the_wire_is_refused_and_the_server_lives() -> None:
     async with served() as (_, client):
-        bomb = b'{"state":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+        bomb = b'{"state":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
         refused = await client.post("/agui", content=bomb, headers=JSON)
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "depth")
         assert (await client.get("/healthz")).status_code == 200

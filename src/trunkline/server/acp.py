@@ -25,7 +25,7 @@ from trunkline.cursor import Cursor
 from trunkline.frontends.acp.streams import session_of
 from trunkline.jsonrpc import INVALID_REQUEST, Malformed, Message, Notification, parse
 from trunkline.jsonrpc import Request as Call
-from trunkline.server.bodies import is_deeper, read_body
+from trunkline.server.bodies import find_fault, read_body
 from trunkline.server.callers import Caller, Callers, HttpCaller, Reading
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
@@ -251,7 +251,7 @@ def _read(text: str | None, limits: Limits) -> Message | Malformed:
     if len(frame) > limits.body_bytes:
         why = f"invalid request: a frame of {len(frame)} bytes is above the limit of {limits.body_bytes}"
         return Malformed(None, INVALID_REQUEST, why)
-    if is_deeper(frame, limits.json_depth):
-        why = f"invalid request: it is nested deeper than {limits.json_depth} levels"
-        return Malformed(None, INVALID_REQUEST, why)
+    fault = find_fault(frame, limits)
+    if fault is not None:
+        return Malformed(None, INVALID_REQUEST, f"invalid request: {fault.message}")
     return parse(frame)

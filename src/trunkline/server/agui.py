@@ -47,7 +47,8 @@ class AguiRoutes:
     async def run(self, request: Request) -> Response:
         """Open a run and stream it; what can be refused is refused before the first byte."""
         exchange, access = self._exchange, access_of(request.scope)
-        told = read_input(await read_body(request, exchange.limits))
+        limits = exchange.limits
+        told = read_input(await read_body(request, limits), most=limits.messages)
         check_scope(told, access)
         endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
         run = await endpoint.open(told, principal=access.principal)
@@ -56,7 +57,8 @@ class AguiRoutes:
     async def connect(self, request: Request) -> Response:
         """Show a thread as it is, and what runs in it."""
         exchange = self._exchange
-        told = read_input(await read_body(request, exchange.limits))
+        limits = exchange.limits
+        told = read_input(await read_body(request, limits), most=limits.messages)
         return await replay_of(told, request.path_params.get("agent"), request, exchange, exchange.options)
 
     async def capabilities(self, request: Request) -> Response:

@@ -122,7 +122,7 @@ class CopilotKitRoutes:
 
     async def _run(self, request: Request, agent: str, body: bytes) -> Response:
         access = access_of(request.scope)
-        told = read_input(body)
+        told = read_input(body, most=self._exchange.limits.messages)
         check_scope(told, access)
         endpoint = await self._exchange.agui(agent, told.thread_id, access.principal)
         run = await endpoint.open(
@@ -131,7 +131,7 @@ class CopilotKitRoutes:
         return stream_of(run, request, self._exchange, self._options)
 
     async def _connect(self, request: Request, agent: str, body: bytes) -> Response:
-        told = read_input(body)
+        told = read_input(body, most=self._exchange.limits.messages)
         return await replay_of(told, agent, request, self._exchange, self._options, "copilotkit")
 
     async def _stop(self, request: Request, agent: str, thread_id: str) -> Response:

@@ -16,6 +16,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long a body may take to arrive."""
     json_depth: int = 64
     """How deep a body may be nested."""
+    json_values: int = 200_000
+    """Values in a body: the members of all its lists and objects."""
+    messages: int = 20_000
+    """Messages in the history that an AG-UI client sends with a run."""
     stall_seconds: float = 300.0
     """A reader that takes nothing for this long is dropped; it may come back with its cursor."""
     waiting_frames: int = 8

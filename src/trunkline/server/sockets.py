@@ -20,7 +20,7 @@ from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.server.agui import check_scope
-from trunkline.server.bodies import check_depth
+from trunkline.server.bodies import check_json
 from trunkline.server.exchange import Exchange
 from trunkline.server.refusals import refusal_of
 from trunkline.server.tokens import access_of
@@ -139,8 +139,9 @@ class _Socket:
                 await run.close()
 
     async def _open(self, frame: bytes) -> AguiRun:
-        check_depth(frame, self._exchange.limits)
-        told = read_input(frame)
+        limits = self._exchange.limits
+        check_json(frame, limits)
+        told = read_input(frame, most=limits.messages)
         check_scope(told, self._access)
         principal = self._access.principal
         endpoint = await self._exchange.agui(self._agent, told.thread_id, principal)

@@ -34,6 +34,8 @@ __all__ = [
 
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
 _LONGEST_ID = 512
+_MOST_IMPORTED = 5_000
+"""Messages, calls and results that a new thread takes over at once, while nothing else runs."""
 
 NoRewind: Any = object()
 """Stands for: leave the history as it is."""
@@ -64,8 +66,11 @@ class TooLate(msgspec.Struct, frozen=True, kw_only=True):
 Intent = Union[Start, GoOn, TooLate]
 
 
-def read_input(body: bytes) -> wire.RunAgentInput:
-    """Read a request; one that is not RunAgentInput raises InvalidCommand saying where."""
+def read_input(body: bytes, *, most: int | None = None) -> wire.RunAgentInput:
+    """Read a request; one that is not RunAgentInput raises InvalidCommand saying where.
+
+    ``most`` is how many messages it may have.
+    """
     try:
         told = _decoder.decode(body)
     except RecursionError:
@@ -77,6 +82,10 @@ def read_input(body: bytes) -> wire.RunAgentInput:
     for name, value in (("threadId", told.thread_id), ("runId", told.run_id)):
         if not value or len(value) > _LONGEST_ID or not value.isprintable():
             raise InvalidCommand(f"{name} must be a printable text of 1 to {_LONGEST_ID} characters")
+    if most is not None and len(told.messages) > most:
+        raise InvalidCommand(
+            f"the request has {len(told.messages)} messages, and {most} are the most: begin a new thread"
+        )
     return told
 
 
@@ -216,8 +225,17 @@ def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bo
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
     if not conversation.messages:
-        return Start(prompt=prompt, history=tuple(history_events(told.messages[:-1])))
+        return Start(prompt=prompt, history=_imported(told.messages[:-1]))
     return Start(prompt=prompt, rewind_to=_place(told.messages, conversation), gives_up=gives_up)
+
+
+def _imported(messages: Sequence[wire.Message]) -> tuple[ev.Event, ...]:
+    if len(messages) > _MOST_IMPORTED or len(events := history_events(messages)) > _MOST_IMPORTED:
+        raise InvalidCommand(
+            f"this thread is new here, and takes over at most {_MOST_IMPORTED} messages, calls and results: "
+            "send fewer of them"
+        )
+    return tuple(events)
 
 
 def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None:
