@@ -48,6 +48,17 @@ class SessionView:
         self._retired: list[TerminalsAccess] = []
 
     @property
+    def thread_id(self) -> str:
+        """The session's name where one text must say whose it is too: a LangGraph thread, a remote thread.
+
+        It is the session's id for the local user, and ``PRINCIPAL/ID`` for anybody else. Two sessions never
+        have the same one: a slash in an id of the local user or in a principal is written ``%2F``.
+        """
+        if self.principal == "local":
+            return _without_slash(self.session_id)
+        return f"{_without_slash(self.principal)}/{self.session_id}"
+
+    @property
     def config(self) -> dict[str, str | bool]:
         """The options' present values by id."""
         return {option.option_id: option.value for option in self.options}
@@ -119,3 +130,8 @@ class SessionView:
         for terminals in (*self._retired, self._terminals):
             if terminals is not None:
                 await terminals.close()
+
+
+def _without_slash(text: str) -> str:
+    """Give a text without slashes; two texts are never given as the same one."""
+    return text.replace("%", "%25").replace("/", "%2F")

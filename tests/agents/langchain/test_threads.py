@@ -25,14 +25,12 @@ from trunkline import events as ev
 from trunkline.agents.langchain import threads
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.history import UNANSWERED
-from trunkline.agents.langchain.threads import thread_of
 from trunkline.conversation import Conversation, Message, TextPart
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.folding import fold
 from trunkline.hub import Hub
 from trunkline.journal import SessionKey, open_journal
 from trunkline.testing.chat import ScriptedChatModel, call
-from trunkline.view import SessionView
 
 
 class Slow:
@@ -610,11 +608,6 @@ async def test_a_deleted_session_takes_its_thread_along(saver: Any) -> None:
             await hub.session("t")
 
 
-def test_others_have_threads_under_their_own_names() -> None:
-    assert thread_of(SessionView(session_id="t")) == "t"
-    assert thread_of(SessionView(session_id="t", principal="ann")) == "ann/t"
-
-
 # -- threads that were made elsewhere ----------------------------------------------------------------
 
 
@@ -692,6 +685,20 @@ async def test_a_thread_of_somebody_else_is_no_session(saver: Any) -> None:
             await hub.session("t", principal="mallory")
         session = await hub.create("t", principal="mallory")
         assert (await session.history()).messages == []
+
+
+async def test_an_id_of_the_local_user_never_names_a_thread_of_somebody_else(saver: Any) -> None:
+    agent = LangChainAgent(create_agent(ScriptedChatModel("One.", each_turn=True), [], checkpointer=saver))
+    async with world(agent) as hub:
+        await collect(await hub.create("t", principal="ann"), "Mine")
+        assert len(await messages_in(agent.runnable, "ann/t")) == 2
+        with pytest.raises(SessionNotFound):
+            await hub.session("ann/t")
+        session = await hub.create("ann/t")
+        await collect(session, "Yours")
+        assert [message.text for message in (await session.history()).messages] == ["Yours", "One."]
+        assert await hub.delete("ann/t")
+        assert len(await messages_in(agent.runnable, "ann/t")) == 2
 
 
 # -- without a checkpointer --------------------------------------------------------------------------

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 class AguiAgent:
-    """Talks to an AG-UI server; the session's id is the server's thread."""
+    """Talks to an AG-UI server; the session's name is the server's thread."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ def _finished(ending: Ending) -> ev.TurnFinished:
 
 def _request(ctx: TurnContext, *parts: Conversation) -> Json:
     return {
-        "threadId": ctx.session.session_id,
+        "threadId": ctx.session.thread_id,
         "runId": new_id("run"),
         "protocolVersion": PROTOCOL_VERSION,
         "messages": [message for part in parts for message in _messages(part)],

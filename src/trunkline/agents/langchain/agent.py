@@ -26,7 +26,6 @@ from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
 from trunkline.agents.langchain.privacy import scrubber
 from trunkline.agents.langchain.saver import in_threads
-from trunkline.agents.langchain.threads import thread_of
 from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
@@ -147,7 +146,7 @@ class LangChainAgent:
 
     def config_for(self, session: SessionView) -> dict[str, Any]:
         """The configuration of a session's runs: its id is the thread's, and a chain's own history's."""
-        thread_id = thread_of(session)
+        thread_id = session.thread_id
         configurable = {
             **({} if self.is_graph else {"session_id": thread_id}),
             **cast("dict[str, Any]", self.config.get("configurable") or {}),
@@ -161,22 +160,22 @@ class LangChainAgent:
         """What the thread says, which may have been used elsewhere too."""
         if not self.durable:
             return None
-        return await threads.history(self.runnable, thread_of(session), self.mapper)
+        return await threads.history(self.runnable, session.thread_id, self.mapper)
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
         """Take the thread back; without one, the journal is all there is to go back in."""
         if self.durable:
-            await threads.rewind(self.runnable, thread_of(session), to_message_id)
+            await threads.rewind(self.runnable, session.thread_id, to_message_id)
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
         """Give a new session a thread of its own that begins as the other's."""
         if self.durable:
-            await threads.fork(self.runnable, thread_of(session), thread_of(origin))
+            await threads.fork(self.runnable, session.thread_id, origin.thread_id)
 
     async def delete_session(self, session: SessionView) -> None:
         """Forget the thread."""
         if self.durable:
-            await threads.delete(self.runnable, thread_of(session))
+            await threads.delete(self.runnable, session.thread_id)
 
 
 def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:

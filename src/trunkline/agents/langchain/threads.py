@@ -26,9 +26,8 @@ from trunkline.agents.langchain.history import (
 from trunkline.agents.langchain.refusals import untaken
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
-from trunkline.view import SessionView
 
-__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind", "thread_of"]
+__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind"]
 
 _PAGE = 50
 
@@ -36,16 +35,6 @@ _PAGE = 50
 # taking the results of tasks that had finished; a copy leaves those results behind.
 _CLEAR = [StateUpdate(None, END)]
 _COPY = [StateUpdate(None, "__copy__")]
-
-
-def thread_of(session: SessionView) -> str:
-    """The thread of a session: its id, as given.
-
-    Two people may use the same id, and a thread knows no owner: whoever is not the local user has
-    threads under their own name.
-    """
-    own = session.principal == "local"
-    return session.session_id if own else f"{session.principal}/{session.session_id}"
 
 
 def _config(thread_id: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Voice(Protocol):
 
     @property
     def session_id(self) -> str:
-        """The session, which is the thread of a graph."""
+        """The session's name, which is the thread of a graph."""
         ...
 
     @property
@@ -132,8 +132,8 @@ class TurnVoice:
 
     @property
     def session_id(self) -> str:
-        """The session, which is the thread of a graph."""
-        return self.ctx.session.session_id
+        """The session's name, which is the thread of a graph."""
+        return self.ctx.session.thread_id
 
     @property
     def memory(self) -> dict[Any, Any]:

@@ -46,7 +46,7 @@ class AguiEndpoint:
         self.hub = hub
         self.options = options or AguiOptions()
         self._runs: OrderedDict[tuple[str, ...], Place] = OrderedDict()
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def open(
         self,
@@ -60,7 +60,7 @@ class AguiEndpoint:
         chosen = options or self.options
         thread_id = chosen.thread_id_override or told.thread_id
         run_id = chosen.run_id_override or told.run_id
-        lock = self._locks.setdefault(f"{principal}\n{thread_id}", asyncio.Lock())
+        lock = self._locks.setdefault((principal, thread_id), asyncio.Lock())
         try:
             async with lock:
                 session = await self._session(thread_id, principal)
@@ -68,7 +68,7 @@ class AguiEndpoint:
                 place, standing = await self._enter(session, told, key)
         finally:
             if not lock.locked():
-                self._locks.pop(f"{principal}\n{thread_id}", None)
+                self._locks.pop((principal, thread_id), None)
         return AguiRun(session, told, place, chosen, standing, run_id=run_id, front_end=front_end)
 
     async def _session(self, thread_id: str, principal: str) -> Session:

@@ -1,0 +1,338 @@
+"""Two principals in every route and with every kind of agent: none reaches the session of the other.
+
+Every route of the server has a case here, which tries whatever the route can do. A route without one fails
+the first test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import httpx
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState
+from langgraph.types import interrupt
+from starlette.routing import Route, WebSocketRoute
+from tests.agents.langchain.loose import StateGraph
+from tests.server.calling import GREETING, bearer, over_websocket
+from tests.server.serving import frames, listening, run_events, served, told
+from tests.worlds import BRISK, soon, until
+from websockets.asyncio.client import connect
+
+import trunkline
+from trunkline.agents.agui import AguiAgent
+from trunkline.commands import Prompt
+from trunkline.context import TurnContext
+from trunkline.journal import SessionKey
+from trunkline.jsonrpc import RpcError
+from trunkline.server.app import Server
+from trunkline.server.routes import routes_of
+from trunkline.server.tokens import Token
+
+SECRET = "swordfish"
+THREAD = "t1"
+ALICE = bearer("the-secret-of-alice")
+OTHERS = ("local", "bob", "alice/")
+TOKENS = [
+    Token(secret="the-secret-of-alice", principal="alice"),
+    *(Token(secret=f"the-secret-of-{number}-", principal=one) for number, one in enumerate(OTHERS)),
+]
+ATTACKERS = [bearer(f"the-secret-of-{number}-") for number in range(len(OTHERS))]
+IDS = (
+    THREAD,
+    f"alice/{THREAD}",
+    f"alice%2F{THREAD}",
+    f"../alice/{THREAD}",
+    f"alice%252F{THREAD}",
+    f"/{THREAD}",
+    f"alice\u2215{THREAD}",
+    f"\u0430lice/{THREAD}",
+    f"alice/{THREAD}" + "%2F" * 160,
+)
+
+
+# -- agents that tell all they know ----------------------------------------------------------------
+
+
+async def recite(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    """Say everything that was ever said in this session, and ask before going on."""
+    history = await ctx.history()
+    heard = [message.text for message in history.messages if message.role == "user"]
+    yield " | ".join([*heard, prompt.text])
+    if "wait" in prompt.text:
+        await ctx.form("Go on?", {"answer": {"type": "string"}})
+        yield " gone on"
+
+
+def reciter() -> Any:
+    """The same as a graph that remembers its threads."""
+
+    async def node(state: MessagesState) -> dict[str, Any]:
+        heard = [str(message.text) for message in state["messages"] if message.type == "human"]
+        gone_on = "wait" in heard[-1] and interrupt("Go on?")
+        return {"messages": [AIMessage(" | ".join(heard) + (" gone on" if gone_on else ""))]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("node", node)
+    builder.add_edge(START, "node")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+@asynccontextmanager
+async def agent_of(kind: str) -> AsyncGenerator[Any]:
+    """An agent that remembers, of any kind."""
+    if kind == "function":
+        yield recite
+    elif kind == "langchain":
+        yield reciter()
+    else:
+        far = trunkline.asgi(reciter(), tokens="the-secret-of-far", settings=BRISK)
+        async with listening(far) as place:
+            yield AguiAgent(f"http://{place}/agui", headers=bearer("the-secret-of-far"))
+
+
+# -- the world: Alice has a thread with a secret, in which a question is open -----------------------
+
+
+class World(NamedTuple):
+    """What the cases need."""
+
+    app: Server
+    client: httpx.AsyncClient
+    question_id: str
+    connection_id: str
+
+    async def records(self) -> list[Any]:
+        journal = await self.app.exchange.open()
+        return list(await journal.read(SessionKey("alice", THREAD)))
+
+
+@asynccontextmanager
+async def world(kind: str) -> AsyncGenerator[World]:
+    async with agent_of(kind) as agent, served(agent, tokens=TOKENS) as (app, client):
+        client.headers.update(ALICE)
+        await run_events(client, told(SECRET, thread=THREAD))
+        await run_events(client, told("please wait", thread=THREAD, run="r2"))
+        session = await (await app.exchange.hub()).session(THREAD, principal="alice")
+        await until(lambda: bool(session.desk.open))
+        greeted = await client.post("/acp", json=GREETING)
+        connection = {"acp-connection-id": greeted.headers["acp-connection-id"]}
+        try:
+            yield World(app, client, next(iter(session.desk.open)), *connection.values())
+        finally:
+            await client.request("DELETE", "/acp", headers=connection)
+
+
+# -- a case per route: what an attacker sees of it -------------------------------------------------
+
+Seen = list[Any]
+Case = Callable[[World, dict[str, str], str], Awaitable[Seen]]
+
+
+def said(thread: str, **fields: Any) -> dict[str, Any]:
+    return told("what do you know?", thread=thread, run=f"mine-{len(thread)}", **fields)
+
+
+def resume(world: World, thread: str) -> dict[str, Any]:
+    entry = {"interruptId": world.question_id, "status": "resolved", "payload": {"answer": "mine"}}
+    return {**said(thread), "messages": [], "resume": [entry]}
+
+
+async def ask(world: World, headers: dict[str, str], method: str, path: str, body: Any = None) -> Seen:
+    """Send a request and read at most one frame of a stream that does not end."""
+    accept = {"accept": "text/event-stream"} if method == "FOLLOW" else {}
+    method = "GET" if method == "FOLLOW" else method
+    async with world.client.stream(method, path, json=body, headers={**headers, **accept}) as response:
+        if accept and response.status_code == 200:
+            return [response.status_code, await soon(anext(frames(response)))]
+        return [response.status_code, (await response.aread()).decode(), dict(response.headers)]
+
+
+def posts(path: str, *bodies: Callable[[World, str], Any]) -> Case:
+    """A case that posts bodies."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        place = path.format(agent="default", thread=quote(thread, safe=""))
+        return [await ask(world, headers, "POST", place, body(world, thread)) for body in bodies]
+
+    return case
+
+
+def gets(path: str) -> Case:
+    """A case that reads something which belongs to nobody."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        return await ask(world, headers, "GET", path.format(agent="default"))
+
+    return case
+
+
+def runs(path: str) -> Case:
+    return posts(path, lambda world, thread: said(thread), resume)
+
+
+def connects(path: str) -> Case:
+    return posts(path, lambda world, thread: {**said(thread), "messages": []})
+
+
+def single(world: World, thread: str, method: str, body: Any = None) -> dict[str, Any]:
+    params = {"agentId": "default", "threadId": thread}
+    return {"method": method, "params": params, "body": body or said(thread)}
+
+
+def commands(world: World, thread: str) -> list[dict[str, Any]]:
+    answer = {"question_id": world.question_id, "outcome": "accepted", "content": {"answer": "mine"}}
+    return [
+        {"type": "answer", **answer},
+        {"type": "cancel"},
+        {"type": "rewind"},
+        {"type": "prompt", "content": [{"type": "text", "text": "what do you know?"}]},
+    ]
+
+
+async def command(world: World, headers: dict[str, str], thread: str) -> Seen:
+    place = f"/sessions/{quote(thread, safe='')}/commands"
+    return [await ask(world, headers, "POST", place, one) for one in commands(world, thread)]
+
+
+async def show(world: World, headers: dict[str, str], thread: str) -> Seen:
+    place = f"/sessions/{quote(thread, safe='')}"
+    return [await ask(world, headers, how, place) for how in ("GET", "FOLLOW")]
+
+
+async def delete(world: World, headers: dict[str, str], thread: str) -> Seen:
+    return await ask(world, headers, "DELETE", f"/sessions/{quote(thread, safe='')}")
+
+
+def socket(path: str) -> Case:
+    """A case that runs and cancels over a WebSocket."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        url = f"ws://{world.client.base_url.netloc.decode()}{path.format(agent='default')}"
+        seen: Seen = []
+        async with connect(url, additional_headers=headers) as there:
+            for body in (said(thread), resume(world, thread)):
+                await there.send(json.dumps(body))
+                while not seen or json.loads(seen[-1])["type"] not in ("RUN_FINISHED", "RUN_ERROR"):
+                    seen.append(str(await soon(there.recv())))
+                seen.append('{"type": "next"}')
+            await there.send('{"type": "cancel"}')
+        return seen
+
+    return case
+
+
+def acp_socket(path: str) -> Case:
+    """A case that does what an editor can do with a session."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        place = path.format(agent="default")
+        async with over_websocket(world.client, place, headers) as caller:
+            await caller.greet()
+            seen: Seen = [await caller.call("session/list")]
+            about: dict[str, Any] = {"sessionId": thread, "cwd": "/", "mcpServers": []}
+            caller.connection.notify("session/cancel", {"sessionId": thread})
+            for method in ("session/load", "session/resume", "session/fork", "session/close"):
+                with suppress(RpcError):
+                    seen.append(await caller.call(method, **about))
+            with suppress(RpcError):
+                seen.append(await caller.prompt(thread, "what do you know?"))
+            with suppress(RpcError):
+                seen.append(await caller.call("session/delete", sessionId=thread))
+            return [*seen, caller.log, caller.agents_wire.messages]
+
+    return case
+
+
+def on_her_connection(method: str, path: str) -> Case:
+    """A case that uses the connection of Alice."""
+
+    async def case(world: World, headers: dict[str, str], thread: str) -> Seen:
+        load: dict[str, Any] = {"sessionId": thread, "cwd": "/", "mcpServers": []}
+        body: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "session/load", "params": load}
+        hers = {**headers, "acp-connection-id": world.connection_id}
+        place = path.format(agent="default")
+        seen = await ask(world, hers, method, place, body if method == "POST" else None)
+        assert seen[0] == 404, "a connection of somebody else does not exist"
+        return seen
+
+    return case
+
+
+CASES: dict[str, Case] = {
+    "GET /healthz": gets("/healthz"),
+    "GET /readyz": gets("/readyz"),
+    "POST /agui": runs("/agui"),
+    "GET /agui/capabilities": gets("/agui/capabilities"),
+    "POST /agui/connect": connects("/agui/connect"),
+    "POST /agui/{agent}": runs("/agui/{agent}"),
+    "GET /agui/{agent}/capabilities": gets("/agui/{agent}/capabilities"),
+    "POST /agui/{agent}/connect": connects("/agui/{agent}/connect"),
+    "WS /agui/ws": socket("/agui/ws"),
+    "WS /agui/{agent}/ws": socket("/agui/{agent}/ws"),
+    "GET /copilotkit/info": gets("/copilotkit/info"),
+    "POST /copilotkit": posts(
+        "/copilotkit",
+        lambda world, thread: single(world, thread, "info"),
+        lambda world, thread: single(world, thread, "agent/connect"),
+        lambda world, thread: single(world, thread, "agent/run"),
+        lambda world, thread: single(world, thread, "agent/run", resume(world, thread)),
+        lambda world, thread: single(world, thread, "agent/stop"),
+    ),
+    "POST /copilotkit/agent/{agent}/run": runs("/copilotkit/agent/{agent}/run"),
+    "POST /copilotkit/agent/{agent}/connect": connects("/copilotkit/agent/{agent}/connect"),
+    "POST /copilotkit/agent/{agent}/stop/{thread:path}": posts(
+        "/copilotkit/agent/{agent}/stop/{thread}", lambda world, thread: {}
+    ),
+    "GET /sessions": gets("/sessions"),
+    "GET /sessions/{session_id:path}": show,
+    "POST /sessions/{session_id:path}/commands": command,
+    "DELETE /sessions/{session_id:path}": delete,
+    "WS /acp": acp_socket("/acp"),
+    "POST /acp": on_her_connection("POST", "/acp"),
+    "GET /acp": on_her_connection("FOLLOW", "/acp"),
+    "DELETE /acp": on_her_connection("DELETE", "/acp"),
+    "WS /acp/{agent}": acp_socket("/acp/{agent}"),
+    "POST /acp/{agent}": on_her_connection("POST", "/acp/{agent}"),
+    "GET /acp/{agent}": on_her_connection("FOLLOW", "/acp/{agent}"),
+    "DELETE /acp/{agent}": on_her_connection("DELETE", "/acp/{agent}"),
+}
+
+
+def test_every_route_has_a_case() -> None:
+    app = trunkline.asgi(recite, tokens=TOKENS)
+    found: list[str] = []
+    for route in routes_of(app.exchange):
+        if isinstance(route, WebSocketRoute):
+            found.append(f"WS {route.path}")
+            continue
+        assert isinstance(route, Route), f"{route} is of a kind that no case here can try"
+        found += [f"{method} {route.path}" for method in sorted(route.methods or {"GET"}) if method != "HEAD"]
+    assert sorted(found) == sorted(CASES), "write a case for every route: what a stranger can do with it"
+
+
+@pytest.mark.parametrize("kind", ["function", "langchain", "agui"])
+async def test_nobody_reads_continues_stops_answers_or_deletes_the_session_of_another(kind: str) -> None:
+    async with world(kind) as here:
+        before = await here.records()
+
+        async def attack(route: str, headers: dict[str, str], thread: str) -> None:
+            seen = await CASES[route](here, headers, thread)
+            assert SECRET not in json.dumps(seen, default=str), f"{route} as {headers} with {thread!r}"
+            now = await here.records()
+            assert now == before, f"{route} as {headers} with {thread!r} changed the session of Alice"
+
+        for route in CASES:
+            await asyncio.gather(*(attack(route, who, thread) for who in ATTACKERS for thread in IDS))
+        gone_on = await run_events(here.client, resume(here, THREAD))
+        assert "gone on" in "".join(event.get("delta", "") for event in gone_on), "it is hers to answer"
+        last = await run_events(here.client, told("tell", thread=THREAD, run="last"))
+        heard = "".join(event.get("delta", "") for event in last)
+        assert heard == f"{SECRET} | please wait | tell", "and nobody else spoke in it"
