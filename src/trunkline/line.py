@@ -125,13 +125,16 @@ class Line:
     @property
     def lagging(self) -> bool:
         """Whether the journal is so far behind that the agent must wait."""
-        return self._pending > self.settings.lag_limit
+        return self._pending > self.settings.lag_limit or self.journal.crowded(self.key)
 
     async def ready(self) -> None:
         """Wait until the journal has caught up enough."""
         while self.lagging and self._error is None:
-            self._moved.clear()
-            await self._moved.wait()
+            if self._pending > self.settings.lag_limit:
+                self._moved.clear()
+                await self._moved.wait()
+            else:
+                await self.journal.room(self.key)
         if self._error is not None:
             raise self._error
 

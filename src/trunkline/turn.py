@@ -38,8 +38,10 @@ log = logging.getLogger("trunkline.agent")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
-# An agent that never waits must let go of the loop now and then, or nobody could read or cancel.
+# An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
+# says would not be written: after so many words, or after a mebibyte.
 _BREATH = 256
+_WORD = 12  # As a power of two: bytes that count as one word.
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
@@ -80,6 +82,8 @@ class Turn:
         self._asleep: dict[str, str] | None = None
         self._collected: dict[str, ev.Answered] = {}
         self._held: list[str] = []
+        self._weight = 0
+        """How many bytes the last event had."""
         self._usage: Account = {}
         self._quiet: asyncio.TimerHandle | None = None
         self._detach: asyncio.TimerHandle | None = None
@@ -192,6 +196,7 @@ class Turn:
         if type(event) is Text:
             if not event.delta.isascii():
                 event = msgspec.structs.replace(event, delta=_well_formed(event.delta))
+            self._weight = len(event.delta)
             self._line.say(event)
         elif self._heed(event := self._carried(event)):
             self._line.say(event)
@@ -202,9 +207,10 @@ class Turn:
         """Give an event as JSON can carry it; one that never can be is the agent's mistake."""
         try:
             try:
-                ev.encode_event(event)
+                self._weight = len(ev.encode_event(event))
             except UnicodeEncodeError:
                 text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
+                self._weight = len(text)
                 event = msgspec.json.decode(_well_formed(text), type=type(event))
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise AgentProtocolError(
@@ -384,12 +390,13 @@ class Turn:
                 raise asyncio.CancelledError
             if type(item) is str:
                 say_text(item)
+                breath -= 1 + (len(item) >> _WORD)
             elif isinstance(item, _TERMINALS):
                 return self._stamp(item)
             else:
                 self._take(item)
-            breath -= 1
-            if not breath:
+                breath -= 1 + (self._weight >> _WORD)
+            if breath <= 0:
                 breath = _BREATH
                 await asyncio.sleep(0)
                 if line.lagging:

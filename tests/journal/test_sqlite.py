@@ -315,6 +315,82 @@ async def test_too_many_waiting_bytes_are_refused_and_the_rest_is_kept(path: Pat
     await journal.close()
 
 
+async def test_a_sessions_waiting_bytes_never_refuse_anothers(path: Path) -> None:
+    journal = SqliteJournal(path, max_waiting=100_000)
+    await journal.open()
+    flooding, modest = await begin(journal, name="flooding"), await begin(journal, name="modest")
+    with locked(path):
+        flood = [journal.append(flooding, said(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)]
+        assert isinstance(flood[-1].exception(), JournalError)
+        fine = journal.append(modest, said(modest, 1))
+        settled = journal.describe(modest.key, title="fine")
+    async with asyncio.timeout(10):
+        await asyncio.gather(fine, settled)
+        await asyncio.gather(*flood, return_exceptions=True)
+    assert await last_seq(journal, modest.key) == 1
+    await journal.close()
+
+
+async def test_the_sessions_of_a_principal_share_a_limit_that_is_nobody_elses(path: Path) -> None:
+    journal = SqliteJournal(path, max_waiting=100_000)
+    await journal.open()
+    leases = [await begin(journal, name=str(number)) for number in range(6)]
+    other = SessionKey("bob", "one")
+    await journal.create(SessionInfo(principal="bob", session_id="one"))
+    theirs = await journal.claim(other, "A", 30)
+    assert isinstance(theirs, Lease)
+    with locked(path):
+        flood = [journal.append(lease, said(lease, 1, delta="x" * 99_000)) for lease in leases]
+        assert "of one principal" in str(flood[-1].exception())
+        assert journal.crowded(leases[-1].key)
+        assert not journal.crowded(other)
+        fine = journal.append(theirs, said(theirs, 1))
+    async with asyncio.timeout(10):
+        await fine
+        await asyncio.gather(*flood, return_exceptions=True)
+    await journal.close()
+
+
+async def test_whoever_can_wait_waits_for_room_instead_of_being_refused(path: Path) -> None:
+    journal = SqliteJournal(path, max_waiting=80_000)
+    await journal.open()
+    lease = await begin(journal)
+    with locked(path):
+        first = journal.append(lease, said(lease, 1, delta="x" * 10_000))
+        waiting = [asyncio.create_task(journal.room(KEY))]
+        waiting += [
+            asyncio.create_task(journal.post(KEY, str(n), Prompt.of("y" * 60_000))) for n in range(10)
+        ]
+        waiting += [asyncio.create_task(journal.put_blob(bytes([n]) * 100_000)) for n in range(10)]
+        abandoned = asyncio.create_task(journal.room(KEY))
+        await asyncio.sleep(0)
+        abandoned.cancel()
+        assert journal.crowded(KEY)
+        assert not any(task.done() for task in waiting)
+    async with asyncio.timeout(10):
+        await asyncio.gather(first, *waiting)
+    assert len(await journal.commands(KEY)) == 10
+    assert not journal.crowded(KEY)
+    await journal.close()
+
+
+async def test_closing_lets_go_of_whoever_waits_for_room(path: Path) -> None:
+    journal = SqliteJournal(path, max_waiting=8)
+    await journal.open()
+    lease = await begin(journal)
+    with locked(path):
+        writing = journal.append(lease, said(lease, 1))
+        waiting = asyncio.create_task(journal.post(KEY, "k", Prompt.of("late")))
+        await asyncio.sleep(0)
+        closing_it = asyncio.create_task(journal.close())
+        await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        await asyncio.gather(writing, closing_it)
+        with pytest.raises(JournalError, match="not open"):
+            await waiting
+    assert not journal.crowded(KEY)
+
+
 async def test_cancelling_a_wait_changes_nothing_that_was_queued(journal: SqliteJournal, path: Path) -> None:
     lease = await begin(journal)
     with locked(path):
@@ -387,7 +463,7 @@ async def test_a_file_that_is_busy_for_too_long_fails_the_append_and_is_tried_ag
 class SmallDisk(SqliteJournal):
     """A journal whose file may not grow beyond some pages until more room is made."""
 
-    def room(self, pages: int) -> None:
+    def allow_pages(self, pages: int) -> None:
         self._db.execute(f"PRAGMA max_page_count={pages}")
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
@@ -401,7 +477,7 @@ async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> Non
     journal = SmallDisk(path)
     await journal.open()
     lease, other = await begin(journal), await begin(journal, name="other")
-    journal.room(30)
+    journal.allow_pages(30)
     with locked(path):
         appending = [
             journal.append(other, said(other, 1)),
@@ -415,7 +491,7 @@ async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> Non
     assert isinstance(results[2], JournalError)
     assert await last_seq(journal) == 0
     await journal.append(lease, said(lease, 1))
-    journal.room(10_000)
+    journal.allow_pages(10_000)
     await journal.append(lease, said(lease, 100, after=1, delta="x" * 4000))
     assert await last_seq(journal) == 101
     await journal.close()

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import pytest
 
 from trunkline.errors import JournalError, SessionBusy
+from trunkline.journal.fair_queue import Work
 from trunkline.journal.schema import connect
-from trunkline.journal.writer import Work, Writer
+from trunkline.journal.writer import Writer
 
 
 class Bench(NamedTuple):

@@ -201,6 +201,18 @@ class Journal(Protocol):
         """
         ...
 
+    def crowded(self, key: SessionKey) -> bool:
+        """Whether so much of a session, or of its principal, waits that more should wait for it.
+
+        Whoever appends all the same is refused at a limit of that session or of its principal; what
+        others say is never refused for it.
+        """
+        ...
+
+    async def room(self, key: SessionKey) -> None:
+        """Wait until a session is not crowded any more."""
+        ...
+
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
         ...

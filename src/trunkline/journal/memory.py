@@ -223,6 +223,13 @@ class MemoryJournal:
         self._changed()
         return future
 
+    def crowded(self, key: SessionKey) -> bool:
+        """Whether much waits: nothing ever does."""
+        return False
+
+    async def room(self, key: SessionKey) -> None:
+        """Go on: nothing ever waits."""
+
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
         session = self._have(key)

@@ -22,18 +22,22 @@ from typing import NamedTuple, TypeVar
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
 from trunkline.journal import retention, rules, schema, statements
-from trunkline.journal.codec import pack
+from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
+from trunkline.journal.fair_queue import NOBODY, Work
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import Moment, lease_clock
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
-from trunkline.journal.writer import Work, Writer
+from trunkline.journal.writer import Writer
 from trunkline.owners import boot_id
 
 __all__ = ["SqliteJournal"]
 
 T = TypeVar("T")
+
+_BLOBS = SessionKey("", "blobs")
+"""Whose bytes those of blobs are: they are shared, so they are no session's."""
 
 
 class _Engine(NamedTuple):
@@ -67,7 +71,8 @@ class SqliteJournal:
 
         ``clock`` is the time of records; ``lease_clock`` that of leases, which begins again in every
         ``boot`` of the machine. ``timeout`` is how long to wait, in seconds, for another process that
-        writes; ``max_waiting`` how many bytes may wait for the disk before appends are refused.
+        writes; ``max_waiting`` how many bytes of one session may wait for the disk before its appends are
+        refused. An eighth of it makes a session ``crowded``; its principal may have four times as much.
         """
         if os.fspath(path) == ":memory:":
             raise ConfigurationError("a SQLite journal needs a file; for one in memory use memory:")
@@ -143,8 +148,8 @@ class SqliteJournal:
     def _moment(self) -> Moment:
         return Moment(self._lease_clock(), self._boot)
 
-    def _write(self, work: Work[T]) -> asyncio.Future[T]:
-        return self._open_engine().writer.submit(work)
+    def _write(self, work: Work[T], key: SessionKey = NOBODY) -> asyncio.Future[T]:
+        return self._open_engine().writer.submit(work, key)
 
     async def _read(self, work: Work[T]) -> T:
         return await self._open_engine().readers.run(work)
@@ -153,7 +158,7 @@ class SqliteJournal:
 
     async def create(self, info: SessionInfo) -> SessionInfo:
         """Add a session; SessionBusy if it exists."""
-        return await self._write(lambda db: statements.create(db, info, self._clock()))
+        return await self._write(lambda db: statements.create(db, info, self._clock()), info.key)
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
         """Look a session up."""
@@ -174,22 +179,22 @@ class SqliteJournal:
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         """Set a session's title."""
-        await self._write(lambda db: statements.describe(db, key, title))
+        await self._write(lambda db: statements.describe(db, key, title), key)
 
     async def delete(self, key: SessionKey) -> bool:
         """Remove a session with its records and commands; False if there was none."""
-        return await self._write(lambda db: statements.delete(db, key))
+        return await self._write(lambda db: statements.delete(db, key), key)
 
     # -- ownership --
 
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
         """Take the lease with a new fence if nobody holds it; a cancelled claim is given back."""
-        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._moment()))
+        claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._moment()), key)
         return await _or_undo(claiming, self._give_back)
 
     def _give_back(self, lease: Lease | Held) -> None:
         if isinstance(lease, Lease) and self._engine is not None:
-            self._write(lambda db: statements.release(db, lease))
+            self._write(lambda db: statements.release(db, lease), lease.key)
 
     async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
         """Extend every lease this owner still holds, in one step, and give those with their fences."""
@@ -197,7 +202,7 @@ class SqliteJournal:
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back; nothing happens if it was lost already."""
-        await self._write(lambda db: statements.release(db, lease))
+        await self._write(lambda db: statements.release(db, lease), lease.key)
 
     # -- records --
 
@@ -213,8 +218,19 @@ class SqliteJournal:
             refused.set_exception(error)
             return refused
         return writer.submit(
-            lambda db: statements.append(db, lease, batch, self._clock()), durable=durable, size=batch.size
+            lambda db: statements.append(db, lease, batch, self._clock()),
+            lease.key,
+            durable=durable,
+            size=batch.size,
         )
+
+    def crowded(self, key: SessionKey) -> bool:
+        """Whether so much of a session, or of its principal, waits that more should wait for it."""
+        return self._engine is not None and self._engine.writer.crowded(key)
+
+    async def room(self, key: SessionKey) -> None:
+        """Wait until a session is not crowded any more."""
+        await self._open_engine().writer.room(key)
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
@@ -224,7 +240,11 @@ class SqliteJournal:
 
     async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
         """Leave a command for the owner; the same command_key again gives the same number."""
-        return await self._write(lambda db: statements.post(db, key, command_key, command))
+        payload = encode(command, f"command {command_key!r}")
+        await self.room(key)
+        return await self._open_engine().writer.submit(
+            lambda db: statements.post(db, key, command_key, payload), key, size=len(payload)
+        )
 
     async def commands(self, key: SessionKey) -> builtins.list[Posted]:
         """The commands that are not settled yet, in order of posting."""
@@ -236,7 +256,7 @@ class SqliteJournal:
 
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         """Say what became of a command (fenced like an append); the first disposition stays."""
-        await self._write(lambda db: statements.settle(db, lease, command_key, disposition))
+        await self._write(lambda db: statements.settle(db, lease, command_key, disposition), lease.key)
 
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
         """What became of a command, once the owner said so."""
@@ -253,9 +273,9 @@ class SqliteJournal:
     async def put_blob(self, data: bytes) -> str:
         """Keep data under its digest (``sha256:<hex>``)."""
         digest = await asyncio.to_thread(rules.digest_of, data)
-        engine = self._open_engine()
-        await engine.writer.submit(
-            lambda db: retention.put_blob(db, digest, data, self._clock()), size=len(data)
+        await self.room(_BLOBS)
+        await self._open_engine().writer.submit(
+            lambda db: retention.put_blob(db, digest, data, self._clock()), _BLOBS, size=len(data)
         )
         return digest
 

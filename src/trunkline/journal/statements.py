@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trunkline.commands import Command
 from trunkline.journal import rules
 from trunkline.journal.codec import Batch, decode_command, encode, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
@@ -215,7 +214,7 @@ def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> lis
 # -- commands -------------------------------------------------------------------------------------
 
 
-def post(db: sqlite3.Connection, key: SessionKey, command_key: str, command: Command) -> int:
+def post(db: sqlite3.Connection, key: SessionKey, command_key: str, payload: bytes) -> int:
     """Leave a command for the owner."""
     session = _have(db, key).id
     known = db.execute(
@@ -229,7 +228,7 @@ def post(db: sqlite3.Connection, key: SessionKey, command_key: str, command: Com
     rules.check_waiting(key, waiting)
     added = db.execute(
         "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)",
-        (session, command_key, encode(command, f"command {command_key!r}")),
+        (session, command_key, payload),
     )
     assert added.lastrowid is not None
     return added.lastrowid

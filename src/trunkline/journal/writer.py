@@ -1,8 +1,11 @@
-"""The one thread that writes a SQLite file: whatever waits at one moment shares one commit.
+"""The one thread that writes a SQLite file: what waits at one moment shares one commit.
 
 Above is the engine, which queues work from the event loop and never blocks; below is one
 connection. Each piece of work runs in its own savepoint: what it refuses costs its neighbours
 nothing, while a failure of the engine (a full disk, say) fails the whole group and is over then.
+
+What waits is bounded for each session and for each principal: whoever can wait does so (``room``), and
+who cannot is refused at a limit of its own, so that nobody's flood fails another's work.
 """
 
 from __future__ import annotations
@@ -16,17 +19,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from trunkline.errors import JournalError, TrunklineError
 from trunkline.journal.failures import explain, is_everyones
+from trunkline.journal.fair_queue import NOBODY, FairQueue, Job, Work
+from trunkline.journal.interface import SessionKey
 
-__all__ = ["Work", "Writer"]
+__all__ = ["Writer"]
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
 
-
-class _Job(NamedTuple):
-    work: Work[Any]
-    future: asyncio.Future[Any]
-    durable: bool
+# Shares of the bytes that may wait for one session: where it should wait, and what its principal may have.
+_PATIENCE = 8
+_PRINCIPALS_SHARE = 4
 
 
 class _Outcome(NamedTuple):
@@ -36,12 +38,15 @@ class _Outcome(NamedTuple):
 
 
 class Writer:
-    """Runs work on its connection, in the order of submission, and tells the loop once per commit."""
+    """Runs work on its connection, each session's in order, and tells the loop once per commit."""
 
     def __init__(
         self, db: sqlite3.Connection, path: str, committed: Callable[[], None], *, max_waiting: int
     ) -> None:
-        """Take the connection over and start the thread; ``committed`` is called on this loop."""
+        """Take the connection over and start the thread; ``committed`` is called on this loop.
+
+        ``max_waiting`` is how many bytes of one session may wait before its appends are refused.
+        """
         self.commits = 0
         self._db = db
         self._path = path
@@ -50,33 +55,54 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._full_sync: bool | None = None
         self._ready = threading.Condition()
-        self._queue: list[_Job] = []
-        self._waiting = 0
+        self._queue = FairQueue()
+        self._patient: list[tuple[SessionKey, asyncio.Future[None]]] = []
         self._stopping = False
         # A daemon: a program that forgets to close its journal must still be able to end.
         self._thread = threading.Thread(target=self._run, name="trunkline-journal", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work[T], *, durable: bool = False, size: int = 0) -> asyncio.Future[T]:
-        """Queue work; the future tells its result once it is committed.
+    def submit(
+        self, work: Work[T], key: SessionKey = NOBODY, *, durable: bool = False, size: int = 0
+    ) -> asyncio.Future[T]:
+        """Queue work of a session; the future tells its result once it is committed.
 
         The work runs even when the future is cancelled: others may be queued behind it that rely
-        on it. ``size`` counts towards the bytes that may wait.
+        on it. ``size`` counts towards the bytes that may wait; work without any is never refused.
         """
         future: asyncio.Future[T] = self._loop.create_future()
         with self._ready:
-            if self._waiting >= self._max_waiting:
-                future.set_exception(
-                    JournalError(
-                        f"{self._waiting} bytes wait to be written to the journal {self._path}, and no more "
-                        "may: the disk is too slow for what is said; wait for appends before making more"
-                    )
-                )
+            if size and (refused := self._refusal(key)):
+                future.set_exception(refused)
                 return future
-            self._waiting += size
-            self._queue.append(_Job(work, future, durable))
+            self._queue.put(Job(work, future, durable, key, size))
             self._ready.notify()
         return future
+
+    def _refusal(self, key: SessionKey) -> JournalError | None:
+        session, principal = self._queue.waiting(key)
+        if session >= self._max_waiting:
+            waits, whose = session, "this session"
+        elif principal >= self._max_waiting * _PRINCIPALS_SHARE:
+            waits, whose = principal, "the sessions of one principal"
+        else:
+            return None
+        return JournalError(
+            f"the journal failed ({waits} bytes of {whose} wait to be written, and no more may): the disk is "
+            "too slow for what is said; let the agent wait for ctx.ready(), then try again"
+        )
+
+    def crowded(self, key: SessionKey) -> bool:
+        """Whether so much of a session, or of its principal, waits that more should wait for it."""
+        session, principal = self._queue.waiting(key)
+        return session >= self._max_waiting // _PATIENCE or principal >= self._max_waiting
+
+    async def room(self, key: SessionKey) -> None:
+        """Wait until a session is not crowded any more."""
+        while self.crowded(key) and not self._stopping:
+            waiter: asyncio.Future[None] = self._loop.create_future()
+            self._patient.append((key, waiter))
+            await waiter
 
     def stop(self) -> None:
         """Commit what waits, end the thread and close the connection. Blocks; not for the loop."""
@@ -91,15 +117,17 @@ class Writer:
             with self._ready:
                 while not self._queue and not self._stopping:
                     self._ready.wait()
-                group, self._queue, self._waiting = self._queue, [], 0
-            if not group:
-                return
+                if not self._queue:
+                    return
+                group = self._queue.take()
             outcomes = self._commit(group)
+            with self._ready:
+                self._queue.settle(group)
             # The loop may be gone when a program ends without closing its journal.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._deliver, outcomes)
 
-    def _commit(self, group: list[_Job]) -> list[_Outcome]:
+    def _commit(self, group: list[Job]) -> list[_Outcome]:
         db = self._db
         try:
             self._sync(full=any(job.durable for job in group))
@@ -113,7 +141,7 @@ class Writer:
         self.commits += 1
         return outcomes
 
-    def _attempt(self, job: _Job) -> _Outcome:
+    def _attempt(self, job: Job) -> _Outcome:
         db = self._db
         db.execute("SAVEPOINT job")
         try:
@@ -140,4 +168,16 @@ class Writer:
                 future.set_result(result)
             else:
                 future.set_exception(error)
+        self._let_in()
         self._committed()
+
+    def _let_in(self) -> None:
+        """Wake whoever waits for room that is there now."""
+        patient, self._patient = self._patient, []
+        for key, waiter in patient:
+            if waiter.done():
+                continue
+            if self.crowded(key) and not self._stopping:
+                self._patient.append((key, waiter))
+            else:
+                waiter.set_result(None)

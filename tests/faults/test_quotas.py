@@ -1,0 +1,112 @@
+"""Floods: one principal's large results make itself wait, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from tests.worlds import collect, events_of, only, soon, text_of, until, world
+from trunkline import events as ev
+from trunkline.commands import Prompt
+from trunkline.context import TurnContext
+from trunkline.journal.sqlite import SqliteJournal
+
+LIMIT = 2**20
+LARGE = "x" * (LIMIT + 20_000)
+"""A result that is larger than what may wait of one session, as 66 MB are with the limit of 64 MiB."""
+
+
+@contextmanager
+def slow_disk(path: Path) -> Generator[None]:
+    """Keep the file's write lock, so that everything waits."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+
+
+async def working(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[ev.Event | str]:
+    if prompt.text == "large":
+        for number in range(4):
+            call_id = f"c{number}"
+            yield ev.ToolCall(call_id=call_id, name="dump")
+            yield ev.ToolUpdate(call_id=call_id, status="completed", output=LARGE)
+            await asyncio.sleep(0.01)
+    yield prompt.text
+
+
+async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
+    await journal.open()
+    async with world(working, journal=journal, lease_ttl=30.0) as hub:
+        large = [await hub.create(principal="ada") for _ in range(2)]
+        small = [await hub.create(principal="bob") for _ in range(50)]
+        for session in (*large, *small):
+            await session.own()
+        with slow_disk(path):
+            running = [asyncio.create_task(collect(session, "large")) for session in large]
+            await until(lambda: all(journal.crowded(session.key) for session in large))
+            running += [asyncio.create_task(collect(session, "small")) for session in small]
+            await until(lambda: all(session.busy for session in small))
+        told = await soon(asyncio.gather(*running), within=30)
+        for events in told[:2]:
+            assert [event.output for event in only(events, ev.ToolUpdate)] == [LARGE] * 4
+        assert [text_of(events) for events in told] == ["large"] * 2 + ["small"] * 50
+        assert all(only(events, ev.TurnFinished) for events in told)
+    await journal.close()
+
+
+async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Path) -> None:
+    said = 0
+
+    async def hasty(prompt: Prompt) -> AsyncIterator[ev.Event]:
+        nonlocal said
+        for number in range(200):
+            said = number
+            yield ev.Custom(name="page", value="y" * (LIMIT // 8))
+
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
+    await journal.open()
+    async with world(hasty, journal=journal, lease_ttl=30.0) as hub:
+        session = await hub.create()
+        await session.own()
+        with slow_disk(path):
+            running = asyncio.create_task(collect(session, "go"))
+            await until(lambda: journal.crowded(session.key))
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert said < 20
+        assert only(await soon(running, within=30), ev.TurnFinished)
+        assert len(only(await events_of(session), ev.Custom)) == 200
+    await journal.close()
+
+
+async def test_an_agent_that_never_waits_fails_its_own_turn_with_the_reason(tmp_path: Path) -> None:
+    async def reckless(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        while prompt.text == "flood":
+            ctx.emit(ev.Custom(name="page", value="y" * (LIMIT // 4)))
+            await asyncio.sleep(0)
+        yield prompt.text
+
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
+    await journal.open()
+    async with world(reckless, journal=journal, lease_ttl=30.0) as hub:
+        session, other = await hub.create(principal="ada"), await hub.create(principal="bob")
+        await session.own()
+        await other.own()
+        with slow_disk(path):
+            failing = asyncio.create_task(collect(session, "flood"))
+            fine = asyncio.create_task(collect(other, "fine"))
+            await until(lambda: session.closed)
+        (failed,) = only(await soon(failing, within=30), ev.TurnFailed)
+        assert failed.code == "journal"
+        assert "bytes of this session wait to be written" in failed.message
+        assert text_of(await soon(fine, within=30)) == "fine"
+        again = await hub.session(session.session_id, principal="ada")
+        assert text_of(await collect(again, "back")) == "back"
+    await journal.close()
