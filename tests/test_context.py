@@ -735,6 +735,28 @@ async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Ca
     assert fold(told).state == {"fresh": True}
 
 
+async def test_state_that_an_agent_changes_in_place_is_told_as_it_was_when_it_was_said() -> None:
+    async def work(ctx: TurnContext) -> None:
+        mine: dict[str, Any] = {"box": {"n": 0}, "list": (1, 2)}
+        ctx.state.replace(mine)
+        mine["box"]["n"] = 9
+        box = ctx.state.value["box"]
+        box["n"] += 1
+        ctx.state.update(box=box)
+        box["n"] += 1
+        ctx.state.update(box=box)
+        ctx.session.state["box"]["n"] = 99
+        ctx.state.update(box={"n": True})
+        ctx.state.update(box={"n": 1})
+
+    async with world(work) as hub:
+        told = await collect(await hub.create(), "go")
+    changes = [end for end, one in enumerate(told, 1) if isinstance(one, ev.StateReplaced | ev.StatePatched)]
+    states = [fold(told[:end]).state for end in changes]
+    assert [state["box"]["n"] for state in states] == [0, 1, 2, True, 1]
+    assert states[-1]["list"] == [1, 2]
+
+
 async def test_state_outlives_its_turn_and_its_process() -> None:
     async def count(ctx: TurnContext) -> str:
         ctx.state.update(count=(ctx.state.value or {"count": 0})["count"] + 1)

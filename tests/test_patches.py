@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import json_values
-from trunkline.patches import PatchError, apply_patch, diff
+from trunkline.patches import PatchError, apply_patch, copy_json, diff, same_json
 
 Json = Any
 
@@ -211,7 +211,31 @@ def test_a_copied_or_added_value_is_not_changed_by_what_comes_after() -> None:
 
 def test_true_and_one_differ_at_any_depth() -> None:
     assert diff({"a": [1, 0]}, {"a": [True, 0]}) == [{"op": "replace", "path": "/a/0", "value": True}]
-    assert diff(1, 1.0) == []
+    assert diff(1, 1.0) == [{"op": "replace", "path": "", "value": 1.0}]
+    assert same_json({"a": [1.0]}, {"a": [1]}, numeric=True)
+    assert not same_json({"a": [True]}, {"a": [1]}, numeric=True)
+    assert not same_json([1], [1, 2])
+    assert same_json(float("nan"), float("nan"))
+
+
+@given(json_values)
+def test_a_copy_is_the_same_json_and_shares_nothing_that_can_change(value: Any) -> None:
+    copied = copy_json(value)
+    assert same_json(copied, value)
+    assert diff(value, copied) == []
+    assert not containers(copied) & containers(value)
+
+
+def containers(value: Any) -> set[int]:
+    """The identities of all dicts and lists in a value."""
+    if not isinstance(value, dict | list):
+        return set()
+    items = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+    return {id(cast("object", value))}.union(*map(containers, items))
+
+
+def test_a_tuple_is_copied_as_the_list_that_it_is_on_the_wire() -> None:
+    assert copy_json({"a": (1, (2,))}) == {"a": [1, [2]]}
 
 
 def test_lists_grow_and_shrink_at_their_end() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from trunkline import events as ev
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
-from trunkline.patches import apply_patch, diff
+from trunkline.patches import diff
 
 if TYPE_CHECKING:
     from trunkline.context import TurnContext
@@ -75,7 +75,7 @@ class SharedState:
 
     @property
     def value(self) -> Any:
-        """The state as it stands; do not change it in place."""
+        """The state as it stands, as a copy: change it, and give it back with ``replace`` or ``update``."""
         return self._ctx.session.state
 
     def replace(self, value: Any) -> None:
@@ -102,7 +102,7 @@ class SharedState:
             self._ctx.wait(changed())
 
     def _patch(self, patch: Sequence[dict[str, Any]]) -> None:
-        apply_patch(self.value, patch)
+        self._ctx.session.patched(patch)
         self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
 
     def _update(self, fields: dict[str, Any]) -> None:

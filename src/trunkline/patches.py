@@ -1,4 +1,4 @@
-"""JSON Patch (RFC 6902) on plain values: apply one, or find one that leads from here to there.
+"""JSON values: compare and copy them, apply a JSON Patch (RFC 6902), or find one from here to there.
 
 Documents are never changed in place: an operation copies the containers on its path, so an older
 snapshot that somebody still holds stays what it was.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, cast
 
-__all__ = ["PatchError", "apply_patch", "diff"]
+__all__ = ["PatchError", "apply_patch", "copy_json", "diff", "same_json"]
 
 Operation = dict[str, Any]
 
@@ -54,7 +54,8 @@ def _apply(document: Any, operation: Operation) -> Any:
         raise PatchError(f"malformed operation: {error}") from None
     if name == "test":
         found = _get(document, path)
-        if not _same(found, value):
+        # RFC 6902 section 4.6: numbers "are considered equal if their values are numerically equal".
+        if not same_json(found, value, numeric=True):
             raise PatchError(f"test failed at {operation['path']!r}")
         return document
     return _edit(document, path, name, value)
@@ -123,17 +124,36 @@ def _index(token: str, highest: int) -> int:
     return int(token)
 
 
-def _same(left: Any, right: Any) -> bool:
-    # JSON equality: 1 and True differ although Python says otherwise, at any depth.
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
+def same_json(left: Any, right: Any, *, numeric: bool = False) -> bool:
+    """Whether two values are the same JSON, at any depth: 1, 1.0 and true are three values.
+
+    With ``numeric`` 1 and 1.0 are one: clients written in JavaScript send the one for the other.
+    """
     if isinstance(left, dict) and isinstance(right, dict):
         one, two = cast("dict[str, Any]", left), cast("dict[str, Any]", right)
-        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
+        return one.keys() == two.keys() and all(same_json(one[key], two[key], numeric=numeric) for key in one)
     if isinstance(left, list) and isinstance(right, list):
         here, there = cast("list[Any]", left), cast("list[Any]", right)
-        return len(here) == len(there) and all(map(_same, here, there))
-    return left == right
+        pairs = zip(here, there, strict=True)
+        return len(here) == len(there) and all(same_json(a, b, numeric=numeric) for a, b in pairs)
+    if numeric and _is_number(left) and _is_number(right):
+        return left == right
+    # What is no number is not equal to itself, and yet no change.
+    mine, theirs = cast("object", left), cast("object", right)
+    return type(mine) is type(theirs) and (left == right or (left != left and right != right))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def copy_json(value: Any) -> Any:
+    """Give a value that nobody else can change; a tuple becomes the list that JSON has for it."""
+    if isinstance(value, dict):
+        return {key: copy_json(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [copy_json(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def diff(before: Any, after: Any) -> list[Operation]:
@@ -168,7 +188,7 @@ def _diff(before: Any, after: Any, path: str, found: list[Operation]) -> None:
             {"op": "remove", "path": f"{path}/{index}"} for index in range(len(one) - 1, shared - 1, -1)
         )
         found.extend({"op": "add", "path": f"{path}/-", "value": value} for value in two[shared:])
-    elif not _same(before, after):
+    elif not same_json(before, after):
         found.append({"op": "replace", "path": path, "value": after})
 
 

@@ -33,6 +33,7 @@ from trunkline.line import Line
 from trunkline.mailbox import Mailbox
 from trunkline.options import choose
 from trunkline.owners import is_gone
+from trunkline.patches import copy_json, same_json
 from trunkline.reader import Reader
 from trunkline.register import Receipt, Register
 from trunkline.turn import Turn
@@ -186,9 +187,12 @@ class Session:
         self.line.say(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
-        if prompt.state is not None and prompt.state != self.view.state:
-            self.view.state = prompt.state
-            self.line.say(ev.StateReplaced(turn_id=turn_id, state=prompt.state))
+        if prompt.state is not None and not same_json(prompt.state, self.view.state, numeric=True):
+            given = copy_json(prompt.state)
+            self.view.replace_state(given)
+            self.line.say(ev.StateReplaced(turn_id=turn_id, state=given))
+        # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
+        prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.turn = Turn(self, turn_id, prompt)
         self.turn.start()
         if self.info.title is None and prompt.text.strip():

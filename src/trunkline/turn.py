@@ -27,7 +27,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.events import Text
 from trunkline.folding import fold
-from trunkline.patches import PatchError, apply_patch
+from trunkline.patches import PatchError, copy_json
 
 if TYPE_CHECKING:
     from trunkline.session import Session
@@ -216,16 +216,21 @@ class Turn:
             raise AgentProtocolError(
                 f"{self._session.agent_name} said a {type(event).__name__} that is not JSON: {error}"
             ) from None
+        # The agent may go on with the same object, and what it does to it then was not said.
+        if isinstance(event, ev.StateReplaced):
+            return msgspec.structs.replace(event, state=copy_json(event.state))
+        if isinstance(event, ev.StatePatched):
+            return msgspec.structs.replace(event, patch=tuple(copy_json(event.patch)))
         return event
 
     def _heed(self, event: ev.Event) -> bool:
         """Act on what an event means for the session; False when it is not the agent's to say."""
         session = self._session
         if isinstance(event, ev.StateReplaced):
-            session.view.state = event.state
+            session.view.replace_state(event.state)
         elif isinstance(event, ev.StatePatched):
             try:
-                session.view.state = apply_patch(session.view.state, event.patch)
+                session.view.replace_state(session.view.patched(event.patch))
             except PatchError as error:
                 raise AgentProtocolError(
                     f"{session.agent_name} sent a state patch that does not fit: {error}"

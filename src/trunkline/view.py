@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trunkline import events as ev
 from trunkline.options import ConfigOption
-from trunkline.patches import PatchError, apply_patch
+from trunkline.patches import PatchError, apply_patch, copy_json
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -40,7 +40,7 @@ class SessionView:
         self.client = client or {}
         self.meta = meta or {}
         self.options: tuple[ConfigOption, ...] = ()
-        self.state: Any = None
+        self._state: Any = None
         self.memory: dict[Any, Any] = {}
         """A place for the agent's own things; it lives as long as the session in this process."""
         self._files: Files | None = None
@@ -69,15 +69,28 @@ class SessionView:
         found = (option.value for option in self.options if option.category == "mode")
         return str(next(found, "")) or None
 
+    @property
+    def state(self) -> Any:
+        """The shared state, as a copy: what is done to it changes nothing."""
+        return copy_json(self._state)
+
+    def patched(self, patch: Sequence[dict[str, Any]]) -> Any:
+        """Give the shared state after a JSON Patch; one that does not fit raises PatchError."""
+        return apply_patch(self._state, patch)
+
+    def replace_state(self, state: Any) -> None:
+        """Take another shared state, which nobody else may change from now on."""
+        self._state = state
+
     def absorb(self, event: ev.AnyEvent) -> None:
         """Take what was said of the options and the shared state."""
         if isinstance(event, ev.ConfigChanged):
             self.options = event.options
         elif isinstance(event, ev.StateReplaced):
-            self.state = event.state
+            self.replace_state(event.state)
         elif isinstance(event, ev.StatePatched):
             with contextlib.suppress(PatchError):
-                self.state = apply_patch(self.state, event.patch)
+                self.replace_state(self.patched(event.patch))
 
     @property
     def folders(self) -> tuple[str, ...]:

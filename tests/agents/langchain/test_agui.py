@@ -15,6 +15,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import MessagesState
+from langgraph.prebuilt import InjectedState
 from langgraph.types import Command, Interrupt
 
 from tests.agents.langchain.agui_lines import (
@@ -461,6 +462,26 @@ async def test_a_clients_state_is_the_graphs_and_is_not_told_back(page: Page) ->
     result = await soon(agent.ainvoke(page.request("go")))
     assert result["tally"] == 3
     assert page.state == {"tally": 3}
+
+
+async def test_a_tool_that_changes_the_clients_state_in_place_tells_the_change(page: Page) -> None:
+    class Boxed(AgentState[Any]):
+        box: dict[str, int]
+
+    @tool
+    def count(state: Annotated[dict[str, Any], InjectedState]) -> Command[Any]:
+        """Count."""
+        state["box"]["n"] += 1
+        answer = ToolMessage("counted", tool_call_id="call_1")
+        return Command(update={"box": state["box"], "messages": [answer]})
+
+    page.state = {"box": {"n": 0}}
+    script = ScriptedChatModel(call("count", {}), "Done.")
+    agent = agui_agent(script, [count], transport=page, state_schema=Boxed)
+    told = page.request("go")
+    await soon(agent.ainvoke(told))
+    assert told.state == {"box": {"n": 0}}
+    assert page.state == {"box": {"n": 1}}
 
 
 async def test_each_run_tells_the_whole_state_to_whoever_reads_it() -> None:

@@ -190,6 +190,23 @@ async def counts(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 
 @pytest.mark.parametrize("mode", ["initial", "all", "final"])
+async def test_what_an_agent_does_to_the_state_that_came_with_a_message_is_told_to_its_client(
+    mode: Any,
+) -> None:
+    async def works(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        prompt.state["box"]["n"] += 1
+        yield ev.StateReplaced(state=prompt.state)
+
+    async with world(works) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
+        client = Client(state={"box": {"n": 0}})
+        for number in (1, 2, 3):
+            client.say("count")
+            await run(endpoint, client)
+            assert client.state == {"box": {"n": number}}
+
+
+@pytest.mark.parametrize("mode", ["initial", "all", "final"])
 async def test_state_that_grew_before_a_question_is_not_grown_again_after_it(mode: Any) -> None:
     async with world(counts) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))

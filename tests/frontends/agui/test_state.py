@@ -29,6 +29,13 @@ def test_a_state_that_the_client_has_is_not_told_again() -> None:
     assert view.replace(ev.StateReplaced(state=None), 7) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (1, 1.0)])
+def test_a_value_of_another_type_is_another_state(before: Any, after: Any) -> None:
+    view = StateView("initial", {"a": [before]})
+
+    assert kinds(view.replace(ev.StateReplaced(state={"a": [after]}), 7)) == ["StateSnapshot"]
+
+
 def test_without_a_state_the_first_one_is_told_even_if_it_is_nothing() -> None:
     assert kinds(StateView("initial", None).replace(ev.StateReplaced(state=None), 7)) == ["StateSnapshot"]
 

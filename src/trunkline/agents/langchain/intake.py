@@ -25,6 +25,7 @@ from trunkline.folding import fold
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
 from trunkline.frontends.agui.messages import history_events
+from trunkline.patches import copy_json
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
 
@@ -139,4 +140,5 @@ def _from_history(agent: Any, told: wire.RunAgentInput, mapper: ContentBlockMapp
 
 
 def _fields(state: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", state) if isinstance(state, dict) else {}
+    """Give the fields of a state as the agent's own: its client compares with what it sent."""
+    return cast("dict[str, Any]", copy_json(state)) if isinstance(state, dict) else {}

@@ -11,7 +11,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.context import TurnContext
-from trunkline.patches import diff
+from trunkline.patches import copy_json, diff, same_json
 
 __all__ = ["StateTeller", "hidden_fields", "plan_in", "shareable"]
 
@@ -60,7 +60,7 @@ class StateTeller:
     def _say(self, *, whole: bool) -> None:
         before: Any = self._ctx.state.value
         now = self._last
-        if now == before or (before is None and not now):
+        if same_json(now, before) or (before is None and not now):
             return
         if whole or before is None:
             self._ctx.state.replace(now)
@@ -89,7 +89,7 @@ def shareable(values: dict[str, Any]) -> dict[str, Any]:
         if key in _NOT_SHARED or key.startswith("_"):
             continue
         try:
-            shared[key] = msgspec.to_builtins(value, str_keys=True)
+            shared[key] = copy_json(msgspec.to_builtins(value, str_keys=True))
         except (TypeError, ValueError):
             continue
     return shared

@@ -48,6 +48,7 @@ from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
+from trunkline.patches import same_json
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
@@ -150,7 +151,10 @@ class Voyage:
         if given is None and not self._agent.durable:
             given = self._ctx.session.state
         told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        return {key: value for key, value in told.items() if value != self._shared.get(key)}
+        known = self._shared
+        return {
+            key: value for key, value in told.items() if not same_json(value, known.get(key), numeric=True)
+        }
 
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""

@@ -21,6 +21,7 @@ from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
+from trunkline.patches import same_json
 from trunkline.session import Session
 
 __all__ = ["Place", "Standing", "stand"]
@@ -101,7 +102,7 @@ class Standing:
         elif self._has_open_calls() and is_light(messages):
             said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
         state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
-        if shows and state is not None and (whole or state != told.state):
+        if shows and state is not None and (whole or not same_json(state, told.state, numeric=True)):
             said.append(wire.StateSnapshot(timestamp=at, snapshot=state))
         return said
 

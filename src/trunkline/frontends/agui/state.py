@@ -7,7 +7,7 @@ from typing import Any
 from trunkline import events as ev
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.options import Snapshots
-from trunkline.patches import PatchError, apply_patch
+from trunkline.patches import PatchError, apply_patch, same_json
 
 __all__ = ["StateView"]
 
@@ -29,7 +29,7 @@ class StateView:
 
     def replace(self, event: ev.StateReplaced, at: int | None) -> Out:
         """Say the whole state, unless the client has it."""
-        if self._known and event.state == self._state:
+        if self._known and same_json(event.state, self._state):
             return []
         self._state, self._known, self._changed = event.state, True, True
         return [] if self._mode in ("none", "final") else self._whole(at)

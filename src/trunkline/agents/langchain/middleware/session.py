@@ -31,7 +31,7 @@ from trunkline.agents.langchain.state import shareable
 from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError
-from trunkline.patches import diff
+from trunkline.patches import copy_json, diff, same_json
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.mcp.connections import Servers
@@ -228,7 +228,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         now = self._shown(cast("dict[str, Any]", state))
         shown = voice.shown if isinstance(voice, LineVoice) else voice.memory
         before: Any = shown.get(_STATE)
-        if now is None or now == before or (before is None and not now):
+        if now is None or same_json(now, before) or (before is None and not now):
             return
         shown[_STATE] = now
         if when != "initial" or before is None:
@@ -241,7 +241,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if self.state_mapper is None:
             return shared
         try:
-            return self.state_mapper(shared)
+            return copy_json(self.state_mapper(shared))
         except Exception:
             if not self._complained:
                 self._complained = True
