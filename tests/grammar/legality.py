@@ -40,6 +40,7 @@ class _Judge:
         self.turn_id: str | None = None
         self.statuses: dict[str, str] = {}
         self.call_lanes: dict[str, str | None] = {}
+        self.call_turns: dict[str, str | None] = {}
         self.open_questions: set[str] = set()
         self.questions: set[str] = set()
         self.lanes: dict[str, bool] = {}
@@ -130,6 +131,7 @@ class _Judge:
         self.expect(event.call_id not in self.statuses, f"call {event.call_id} is announced twice")
         self.statuses[event.call_id] = "pending"
         self.call_lanes[event.call_id] = event.lane
+        self.call_turns[event.call_id] = self.turn_id
         if event.message_id is not None:
             self.speak(event.message_id)
 
@@ -140,6 +142,8 @@ class _Judge:
     def on_tool_update(self, event: ev.ToolUpdate) -> None:
         before = self.statuses.get(event.call_id)
         self.expect(before is not None, f"an update of the unknown call {event.call_id}")
+        of_this_turn = self.call_turns.get(event.call_id) == self.turn_id
+        self.expect(of_this_turn, f"an update of {event.call_id}, which is of an earlier turn")
         if event.status is not None and before is not None:
             self.expect(event.status in NEXT.get(before, ()), f"{event.status} after {before}")
             self.statuses[event.call_id] = event.status
@@ -154,7 +158,8 @@ class _Judge:
     def on_asked(self, event: ev.Asked) -> None:
         self.expect(event.question_id not in self.questions, f"{event.question_id} is asked twice")
         call_id = event.question.call_id
-        self.expect(call_id is None or call_id in self.statuses, f"asked about unknown call {call_id}")
+        of_this_turn = call_id is None or self.call_turns.get(call_id, ...) == self.turn_id
+        self.expect(of_this_turn, f"asked about call {call_id}, which is not of this turn")
         self.questions.add(event.question_id)
         self.open_questions.add(event.question_id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,11 +15,13 @@ from tests.strategies import sloppy_streams
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.grammar import RULES, Grammar, Phase, Violation
+from trunkline.grammar.memory import REMEMBERED, Memory
 from trunkline.questions import Form, Permission
 from trunkline.translate import translate
 
 START = ev.TurnStarted(turn_id="t1")
 END = ev.TurnFinished(turn_id="t1")
+NEXT = ev.TurnStarted(turn_id="t2")
 CALL = ev.ToolCall(call_id="c1", name="look")
 DONE = ev.ToolUpdate(call_id="c1", status="completed")
 HI = ev.Text(message_id="m1", delta="hi")
@@ -152,6 +155,10 @@ BROKEN: dict[str, tuple[list[ev.Event], list[ev.Event]]] = {
     "final-status": (
         [START, CALL, DONE, ev.ToolUpdate(call_id="c1", status="failed", reason="r", raw_output=1), END],
         [START, CALL, DONE, notice("final-status", "c1"), ev.ToolUpdate(call_id="c1", raw_output=1), END],
+    ),
+    "ended-call": (
+        [START, CALL, DONE, END, NEXT, ev.ToolUpdate(call_id="c1", raw_output=1), DONE, ev.TurnFinished()],
+        [START, CALL, DONE, END, NEXT, notice("ended-call", "c1", "t2"), ev.TurnFinished()],
     ),
     "late-input": (
         [START, CALL, DONE, ev.ToolInput(call_id="c1", delta="{}"), END],
@@ -449,10 +456,26 @@ def test_a_recovered_grammar_still_knows_the_new_name_of_a_call() -> None:
     assert grammar.feed(DONE) == [ev.ToolUpdate(call_id="c1~t2", status="completed")]
 
 
-def test_a_call_of_an_earlier_turn_may_still_get_content() -> None:
-    late = ev.ToolUpdate(call_id="c1", raw_output=1)
-    second = ev.TurnStarted(turn_id="t2")
-    assert legal(START, CALL, DONE, END, second, late, ev.TurnFinished())[5] == late
+def test_a_call_of_a_turn_that_goes_on_after_a_question_still_gets_its_result() -> None:
+    asked = ev.Asked(question_id="q1", question=Permission(call_id="c1"))
+    waits, answered = (
+        ev.TurnSuspended(question_ids=("q1",)),
+        ev.Answered(question_id="q1", outcome="selected"),
+    )
+    events = [START, CALL, asked, waits, answered, ev.TurnResumed(turn_id="t1"), DONE, END]
+    grammar = Grammar()
+    for event in events[:4]:
+        grammar.feed(event)
+    assert [said for event in events[4:] for said in grammar.feed(event)] == events[4:]
+
+
+def test_a_question_about_a_call_of_an_earlier_turn_is_one_about_a_new_call() -> None:
+    asked = ev.Asked(turn_id="t2", question_id="q1", question=Permission(call_id="c1"))
+    assert legal(START, CALL, DONE, END, NEXT, asked)[5:8] == [
+        notice("unknown-call", "c1~t2", "t2"),
+        ev.ToolCall(turn_id="t2", call_id="c1~t2", name="unknown"),
+        ev.Asked(turn_id="t2", question_id="q1", question=Permission(call_id="c1~t2")),
+    ]
 
 
 def test_a_question_about_an_unknown_call_announces_the_call() -> None:
@@ -565,6 +588,66 @@ def test_a_forged_notice_breaks_nothing() -> None:
 # -- cost ------------------------------------------------------------------------------------------
 
 
+def a_long_session(turns: int) -> list[ev.Event]:
+    """Turns that leave behind one id of every kind each."""
+    events: list[ev.Event] = []
+    for number in range(turns):
+        events += [
+            ev.TurnStarted(turn_id=f"t{number}"),
+            ev.UserMessage(message_id=f"u{number}"),
+            ev.Text(message_id=f"m{number}", delta="hi"),
+            ev.ToolCall(call_id=f"c{number}", name="look"),
+            ev.ToolCall(call_id="counted", name="look"),
+            ev.Asked(question_id=f"q{number}", question=Permission(call_id=f"c{number}")),
+            ev.Answered(question_id=f"q{number}", outcome="selected"),
+            ev.TerminalOutput(terminal_id=f"x{number}", exited=True),
+            ev.Activity(activity_id=f"a{number}", activity_type="t", content={}),
+            ev.Compaction(compaction_id=f"k{number}", status="completed"),
+            ev.Text(turn_id="t?", message_id=f"m{number}", delta="not mine"),
+            ev.TurnFinished(turn_id=f"t{number}", stop_reason="cancelled"),
+        ]
+    return events
+
+
+def test_what_is_remembered_of_a_session_does_not_grow_with_it() -> None:
+    grammar = Grammar()
+    for event in a_long_session(REMEMBERED * 3):
+        grammar.feed(event)
+    held = [value for holder in (grammar, grammar.memory) for value in vars_of(holder).values()]
+    assert max(len(value) for value in held if isinstance(value, dict | list | set)) <= REMEMBERED
+
+
+def vars_of(holder: Any) -> dict[str, Any]:
+    if isinstance(holder, msgspec.Struct):
+        return msgspec.structs.asdict(holder)
+    return vars(holder)
+
+
+def test_an_id_that_comes_again_in_every_turn_is_never_forgotten() -> None:
+    grammar = Grammar()
+    said = [item for event in a_long_session(REMEMBERED * 3) for item in grammar.feed(event)]
+    ids = [item.call_id for item in said if isinstance(item, ev.ToolCall)]
+    assert len(ids) == len(set(ids))
+
+
+def test_what_is_remembered_is_the_same_whether_it_was_said_or_read() -> None:
+    grammar, reader = Grammar(), Grammar()
+    for event in a_long_session(REMEMBERED + 200):
+        for said in grammar.feed(event):
+            reader.feed(said)
+    assert (reader.memory, list(reader.memory.calls)) == (grammar.memory, list(grammar.memory.calls))
+    copied = msgspec.json.decode(msgspec.json.encode(grammar.memory), type=Memory)
+    assert copied == grammar.memory
+
+
+def test_a_rewind_to_a_message_that_is_long_forgotten_frees_all_that_came_after_it() -> None:
+    grammar = Grammar()
+    for event in (*a_long_session(REMEMBERED), ev.Rewound(to_message_id="u1"), NEXT):
+        grammar.feed(event)
+    again = ev.UserMessage(message_id=f"u{REMEMBERED - 1}")
+    assert grammar.feed(again) == [again]
+
+
 def test_a_turn_does_not_look_at_the_calls_of_the_turns_before_it() -> None:
     class Counted(dict[str, Any]):
         looked = 0
@@ -574,9 +657,10 @@ def test_a_turn_does_not_look_at_the_calls_of_the_turns_before_it() -> None:
             return super().items()
 
     grammar = Grammar()
-    for name, value in vars(grammar).items():
-        if isinstance(value, dict):
-            setattr(grammar, name, Counted())
+    for holder in (grammar, grammar.memory):
+        for name, value in vars_of(holder).items():
+            if isinstance(value, dict):
+                setattr(holder, name, Counted())
     for number in range(100):
         grammar.feed(ev.TurnStarted(turn_id=f"t{number}"))
         grammar.feed(ev.ToolCall(call_id=f"c{number}", name="n"))

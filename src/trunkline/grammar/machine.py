@@ -8,9 +8,12 @@ from typing import Any, ClassVar, NamedTuple, cast
 import msgspec
 
 from trunkline import events as ev
+from trunkline.grammar.memory import KnownCall, Memory, keep
 from trunkline.grammar.table import RULES, SAID, STATUS_TABLE, TURN_TABLE, Phase
 
 __all__ = ["Grammar", "Violation"]
+
+_VIOLATIONS = 100  # How many broken rules are remembered, for whoever looks at a grammar.
 
 
 class Violation(NamedTuple):
@@ -19,15 +22,6 @@ class Violation(NamedTuple):
     rule: str
     turn_id: str | None
     subject: str
-
-
-class _Call:
-    __slots__ = ("lane", "status", "turn_id")
-
-    def __init__(self, turn_id: str | None, lane: str | None) -> None:
-        self.turn_id = turn_id
-        self.lane = lane
-        self.status = "pending"
 
 
 class Grammar:
@@ -41,17 +35,13 @@ class Grammar:
         self.violations: list[Violation] = []
         self.questions: dict[str, ev.Asked] = {}
         """The questions that are open now."""
-        self._owners: dict[str, str | None] = {}
-        self._users: set[str] = set()
-        self._calls: dict[str, _Call] = {}
-        self._open_calls: dict[str, _Call] = {}
+        self.memory = Memory()
+        """What is known of earlier turns; all there is to know while no turn runs."""
+        self._open_calls: dict[str, KnownCall] = {}
         self._lanes: dict[str, bool] = {}
         self._parents: dict[str, str | None] = {}
         self._steps: dict[tuple[str | None, str], None] = {}
-        self._compactions: dict[str, str] = {}
-        self._activities: set[str] = set()
-        self._exited: set[str] = set()
-        self._asked: set[str] = set()
+        self._compacting: dict[str, None] = {}
         self._reported: set[str] = set()
         # The message and lane of the last text: the next piece of it needs no further check.
         self._flow: tuple[str | None, str, str | None] | None = None
@@ -87,7 +77,8 @@ class Grammar:
         if rule in self._reported:
             return []
         self._reported.add(rule)
-        self.violations.append(Violation(rule, self.turn_id, subject))
+        self.violations.append(Violation(rule, self.turn_id, subject[:200]))
+        del self.violations[:-_VIOLATIONS]
         about = f" ({subject[:200]})" if subject else ""
         return [
             ev.Notice(
@@ -115,7 +106,7 @@ class Grammar:
         if action == "note":
             return self._check(event)
         if action == "late":
-            known = type(event) is ev.Answered and event.question_id in self._asked
+            known = type(event) is ev.Answered and event.question_id in self.memory.asked
             return [] if known else self.report("after-end", _name(event))
         if event.turn_id is not None and event.turn_id != self.turn_id and self.phase is not Phase.IDLE:
             return self.report("foreign-turn", _name(event))
@@ -196,14 +187,14 @@ class Grammar:
             del self._steps[step]
             said.append(ev.StepFinished(turn_id=self.turn_id, lane=lane, step_id=step[1]))
         if lane is None:
-            for compaction_id, state in self._compactions.items():
-                if state == "in_progress":
-                    self._compactions[compaction_id] = status
-                    said.append(
-                        ev.Compaction(
-                            turn_id=self.turn_id, compaction_id=compaction_id, status=status, error=reason
-                        )
+            for compaction_id in self._compacting:
+                keep(self.memory.compacted, compaction_id, None)
+                said.append(
+                    ev.Compaction(
+                        turn_id=self.turn_id, compaction_id=compaction_id, status=status, error=reason
                     )
+                )
+            self._compacting.clear()
         return said
 
     def _close_lane(self, lane: str, outcome: Any, reason: str, sloppy: bool) -> list[ev.Event]:
@@ -235,14 +226,14 @@ class Grammar:
         return said
 
     def _user(self, event: ev.UserMessage) -> list[ev.Event]:
-        if event.message_id in self._users:
+        owner = self.memory.messages.get(event.message_id)
+        if owner is not None and owner.person:
             return []
-        if event.message_id in self._owners:
+        if owner is not None:
             # The agent has a message of this id: what the person says must not vanish in it.
             message_id = self._renamed(event.message_id)
             return self._user(msgspec.structs.replace(event, message_id=message_id))
-        self._users.add(event.message_id)
-        self._owners[event.message_id] = None
+        self.memory.add_message(event.message_id, self.turn_id, person=True)
         return [event]
 
     def _piece(self, event: Any) -> list[ev.Event]:
@@ -265,15 +256,16 @@ class Grammar:
 
         An id of the person's, or of an earlier turn, would append to a message that is over.
         """
-        if message_id not in self._owners:
-            self._owners[message_id] = self.turn_id
-        elif message_id in self._users or self._owners[message_id] != self.turn_id:
+        owner = self.memory.messages.get(message_id)
+        if owner is None:
+            self.memory.add_message(message_id, self.turn_id)
+        elif owner.person or owner.turn_id != self.turn_id:
             return self._own(self._renamed(message_id))
         return message_id
 
     def _call(self, event: ev.ToolCall) -> list[ev.Event]:
         call_id = self._free_id(event.call_id)
-        if call_id in self._calls:
+        if self._find(call_id) is not None:
             return []
         if call_id != event.call_id:
             native_id = event.native_id or event.call_id
@@ -282,30 +274,38 @@ class Grammar:
             message_id = self._own(event.message_id)
             if message_id != event.message_id:
                 event = msgspec.structs.replace(event, message_id=message_id)
-        call = _Call(self.turn_id, event.lane)
-        self._calls[call_id] = self._open_calls[call_id] = call
+        call = self._open_calls[call_id] = KnownCall(self.turn_id, event.lane)
+        self.memory.add_call(call_id, call)
         return [event]
+
+    def _find(self, call_id: str) -> KnownCall | None:
+        return self._open_calls.get(call_id) or self.memory.calls.get(call_id)
 
     def _free_id(self, call_id: str) -> str:
         """Give the id under which this turn announces a call.
 
         Frameworks count their calls anew in every turn: the id stays unique in the session.
         """
-        while (call := self._calls.get(call_id)) is not None and call.turn_id != self.turn_id:
+        while (call := self._find(call_id)) is not None and call.turn_id != self.turn_id:
             call_id = self._renamed(call_id)
         return call_id
 
     def _known_id(self, call_id: str) -> str:
         """Give the id of the call that is meant: this turn's, or else one of an earlier turn."""
         free_id = self._free_id(call_id)
-        return free_id if free_id in self._calls else call_id
+        return free_id if self._find(free_id) is not None else call_id
 
-    def _named(self, event: Any) -> tuple[list[ev.Event], Any, _Call]:
-        """Find the call an event speaks of; announce one the agent forgot to announce."""
-        call_id = self._known_id(event.call_id)
+    def _has_ended(self, call_id: str) -> bool:
+        """Whether the call that is meant is one of an earlier turn: those are all over."""
+        call = self._find(self._known_id(call_id))
+        return call is not None and call.turn_id != self.turn_id
+
+    def _named(self, event: Any) -> tuple[list[ev.Event], Any, KnownCall]:
+        """Find the call of this turn that an event speaks of; announce one the agent forgot to announce."""
+        call_id = self._free_id(event.call_id)
         if call_id != event.call_id:
             event = msgspec.structs.replace(event, call_id=call_id)
-        call = self._calls.get(call_id)
+        call = self._find(call_id)
         if call is not None:
             return [], event, call
         title = getattr(event, "title", None)
@@ -319,15 +319,19 @@ class Grammar:
                 title=title,
             )
         )
-        return said, event, self._calls[event.call_id]
+        return said, event, self._open_calls[event.call_id]
 
     def _input(self, event: ev.ToolInput) -> list[ev.Event]:
+        if self._has_ended(event.call_id):
+            return self.report("late-input", event.call_id)
         said, event, call = self._named(event)
         if call.status != "pending":
             return said + self.report("late-input", event.call_id)
         return [*said, event] if event.delta else said
 
     def _update(self, event: ev.ToolUpdate) -> list[ev.Event]:
+        if self._has_ended(event.call_id):
+            return self.report("ended-call", event.call_id)
         said, event, call = self._named(event)
         if event.status is not None:
             if event.status not in STATUS_TABLE[call.status]:
@@ -343,14 +347,14 @@ class Grammar:
         return said if event == empty else [*said, event]
 
     def _terminal(self, event: ev.TerminalOutput) -> list[ev.Event]:
-        if event.terminal_id in self._exited:
+        if event.terminal_id in self.memory.exited:
             return self.report("closed-terminal", event.terminal_id)
         if event.exited:
-            self._exited.add(event.terminal_id)
+            keep(self.memory.exited, event.terminal_id, None)
         return [event] if event.data or event.exited else []
 
     def _ask(self, event: ev.Asked) -> list[ev.Event]:
-        if event.question_id in self._asked:
+        if event.question_id in self.memory.asked:
             return []
         said: list[ev.Event] = []
         call_id = getattr(event.question, "call_id", None)
@@ -361,14 +365,15 @@ class Grammar:
             if named.call_id != call_id:
                 question = msgspec.structs.replace(event.question, call_id=named.call_id)
                 event = msgspec.structs.replace(event, question=question)
-        self._asked.add(event.question_id)
+        keep(self.memory.asked, event.question_id, None)
         self.questions[event.question_id] = event
         return [*said, event]
 
     def _answer(self, event: ev.Answered) -> list[ev.Event]:
         if self.questions.pop(event.question_id, None) is not None:
             return [event]
-        return [] if event.question_id in self._asked else self.report("unknown-question", event.question_id)
+        known = event.question_id in self.memory.asked
+        return [] if known else self.report("unknown-question", event.question_id)
 
     def _step_started(self, event: ev.StepStarted) -> list[ev.Event]:
         if (event.lane, event.step_id) in self._steps:
@@ -428,31 +433,28 @@ class Grammar:
     def _notice(self, event: ev.Notice) -> list[ev.Event]:
         # Our own words, read back from a journal, are not said a second time.
         if event.code == "agent_protocol" and event.meta is not None:
-            self._reported.add(str(event.meta.get("rule")))
+            self._reported |= RULES.keys() & {str(event.meta.get("rule"))}
         return [event]
 
     def _activity(self, event: ev.Activity) -> list[ev.Event]:
-        if event.content is None and event.activity_id not in self._activities:
+        if event.content is None and event.activity_id not in self.memory.activities:
             return self.report("unknown-activity", event.activity_id)
-        self._activities.add(event.activity_id)
+        keep(self.memory.activities, event.activity_id, None)
         return [event]
 
     def _compaction(self, event: ev.Compaction) -> list[ev.Event]:
-        before = self._compactions.get(event.compaction_id)
-        if before is not None and before != "in_progress":
+        if event.compaction_id in self.memory.compacted:
             return []
-        self._compactions[event.compaction_id] = event.status
+        if event.status == "in_progress":
+            self._compacting[event.compaction_id] = None
+        else:
+            self._compacting.pop(event.compaction_id, None)
+            keep(self.memory.compacted, event.compaction_id, None)
         return [event]
 
     def _rewound(self, event: ev.Rewound) -> list[ev.Event]:
         # The ids behind the place are free again: a client may send an edited message under its old id.
-        ids = list(self._owners)
-        if event.to_message_id is not None and event.to_message_id not in self._owners:
-            return [event]
-        keep = 0 if event.to_message_id is None else ids.index(event.to_message_id) + 1
-        for message_id in ids[keep:]:
-            del self._owners[message_id]
-            self._users.discard(message_id)
+        self.memory.free_messages(event.to_message_id)
         return [event]
 
     _checks: ClassVar[dict[type[ev.Event], Callable[[Grammar, Any], list[ev.Event]]]] = {

@@ -106,6 +106,7 @@ RULES: dict[str, str] = {
     "unknown-call": "it updated a tool call it never announced; the call was announced for it",
     "unfinished-call": "it ended its turn with a tool call still open; the call was closed as failed",
     "final-status": "it changed the status of a finished tool call; the first result stays",
+    "ended-call": "it updated a tool call of an earlier turn, which is over; that was dropped",
     "late-input": "it sent arguments for a call that already ran; they were dropped",
     "unknown-lane": "it spoke for a subagent it never announced; the subagent was announced for it",
     "closed-lane": "it spoke for a subagent that had finished; that was dropped",
