@@ -11,7 +11,7 @@ import pytest
 from trunkline.commands import Answer, Cancel, Prompt
 from trunkline.errors import Fenced, JournalError, SessionBusy, SessionNotFound
 from trunkline.events import AnyEvent, Custom, Text, TurnFinished, TurnStarted
-from trunkline.journal import Disposition, Held, Journal, Lease, Record, SessionInfo, SessionKey
+from trunkline.journal import Disposition, Held, Journal, Lease, Record, SessionInfo, SessionKey, Snapshot
 from trunkline.journal.interface import WAITING_COMMANDS
 
 KEY = SessionKey("ada", "one")
@@ -376,6 +376,53 @@ async def test_an_empty_append_checks_the_lease(journal: Journal) -> None:
     await begin(journal)
     with pytest.raises(Fenced):
         await journal.append(lease, [])
+
+
+# -- snapshots --
+
+
+async def test_snapshots_of_a_part_follow_each_other_and_replace_what_is_behind(journal: Journal) -> None:
+    lease = await begin(journal)
+    await journal.append(lease, said(lease, *[text("x")] * 9))
+    first, second = Snapshot(3, 0, 1, b"\x00first"), Snapshot(6, 3, 1, b"second")
+    for snapshot in (first, second):
+        await journal.put_snapshot(lease, "pages", snapshot)
+    await journal.put_snapshot(lease, "other", Snapshot(9, 0, 2, b""))
+    assert await journal.get_snapshots(KEY, "pages") == [first, second]
+    other = Snapshot(9, 3, 1, b"another second")
+    await journal.put_snapshot(lease, "pages", other)
+    assert await journal.get_snapshots(KEY, "pages") == [first, other]
+    alone = Snapshot(9, 0, 2, b"alone")
+    await journal.put_snapshot(lease, "pages", alone)
+    assert await journal.get_snapshots(KEY, "pages") == [alone]
+    assert await journal.get_snapshots(KEY, "nothing") == []
+
+
+async def test_a_snapshot_is_kept_only_by_the_owner_and_only_of_what_is_there(journal: Journal) -> None:
+    lease = await begin(journal)
+    await journal.append(lease, said(lease, text("x")))
+    for seq, after in ((2, 0), (1, 1)):
+        with pytest.raises(JournalError, match="does not fit"):
+            await journal.put_snapshot(lease, "head", Snapshot(seq, after, 1, b""))
+    await begin(journal)
+    with pytest.raises(Fenced):
+        await journal.put_snapshot(lease, "head", Snapshot(1, 0, 1, b""))
+    with pytest.raises(SessionNotFound):
+        await journal.get_snapshots(OTHER, "head")
+    assert await journal.get_snapshots(KEY, "head") == []
+
+
+async def test_what_removes_records_removes_their_snapshots(journal: Journal) -> None:
+    lease = await begin(journal)
+    turns = [event for turn in "ab" for event in (TurnStarted(turn_id=turn), text("x" * 500))]
+    await journal.append(lease, said(lease, *turns))
+    await journal.put_snapshot(lease, "head", Snapshot(2, 0, 1, b"of what goes"))
+    assert await journal.retain(max_bytes=600) == 2
+    assert await journal.get_snapshots(KEY, "head") == []
+    await journal.put_snapshot(lease, "head", Snapshot(4, 0, 1, b"of what is left"))
+    await journal.delete(KEY)
+    await begin(journal)
+    assert await journal.get_snapshots(KEY, "head") == []
 
 
 # -- commands --

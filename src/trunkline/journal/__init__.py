@@ -11,6 +11,7 @@ from trunkline.journal.interface import (
     Record,
     SessionInfo,
     SessionKey,
+    Snapshot,
 )
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Record",
     "SessionInfo",
     "SessionKey",
+    "Snapshot",
     "default_url",
     "open_journal",
 ]

@@ -16,6 +16,7 @@ Every engine passes the same test suite. The rules that all of them keep:
 from __future__ import annotations
 
 import asyncio
+import builtins
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -34,6 +35,7 @@ __all__ = [
     "Record",
     "SessionInfo",
     "SessionKey",
+    "Snapshot",
 ]
 
 WAITING_COMMANDS = 1000
@@ -99,6 +101,18 @@ class Held(NamedTuple):
     owner: str
     fence: int
     expires_in: float
+
+
+class Snapshot(NamedTuple):
+    """What the records of a session mean so far, in one respect; never the truth, only quicker to read."""
+
+    seq: int
+    """The newest record that it counts."""
+    after: int
+    """The snapshot that it continues, by its ``seq``; 0 for one that stands alone."""
+    version: int
+    """The form of the payload, which is its writer's own."""
+    payload: bytes
 
 
 class Disposition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -215,6 +229,20 @@ class Journal(Protocol):
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
+        ...
+
+    # -- snapshots --
+
+    async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
+        """Keep a snapshot (fenced like an append) in the place of those of its part behind ``after``.
+
+        It may count only records that are there. Deleting a session, and removing some of its records,
+        removes its snapshots.
+        """
+        ...
+
+    async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
+        """Give the snapshots of a part, oldest first."""
         ...
 
     # -- commands --

@@ -19,7 +19,16 @@ from trunkline.commands import Command
 from trunkline.errors import JournalError
 from trunkline.journal import rules
 from trunkline.journal.codec import Row, copy, decode_command, encode, pack, unpack
-from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.interface import (
+    Disposition,
+    Held,
+    Lease,
+    Posted,
+    Record,
+    SessionInfo,
+    SessionKey,
+    Snapshot,
+)
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.watch import Watch
 
@@ -39,6 +48,7 @@ class _Session:
     expires_at: float = 0.0
     rows: list[Row] = field(default_factory=list[Row])
     commands: dict[str, _Command] = field(default_factory=dict[str, _Command])
+    snapshots: dict[str, list[Snapshot]] = field(default_factory=dict[str, list[Snapshot]])
 
     def change(self, **fields: object) -> SessionInfo:
         self.info = msgspec.structs.replace(self.info, **fields)
@@ -236,6 +246,20 @@ class MemoryJournal:
         start = max(after + 1 - session.info.first_seq, 0)
         return [unpack(*row) for row in session.rows[start : start + max(limit, 0)]]
 
+    # -- snapshots --
+
+    async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
+        """Keep a snapshot (fenced like an append) in the place of those of its part behind ``after``."""
+        session = self._leased(lease)
+        rules.check_snapshot(lease, snapshot, session.info.last_seq)
+        kept = [one for one in session.snapshots.get(part, ()) if one.seq <= snapshot.after]
+        session.snapshots[part] = [*kept, snapshot]
+        self._changed()
+
+    async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
+        """Give the snapshots of a part, oldest first."""
+        return builtins.list(self._have(key).snapshots.get(part, ()))
+
     # -- commands --
 
     async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
@@ -322,6 +346,7 @@ class MemoryJournal:
         first, freed = found
         removed = first - info.first_seq
         del session.rows[:removed]
+        session.snapshots.clear()  # They know of what went.
         session.change(first_seq=first, bytes=info.bytes - freed)
         self._changed()
         return removed

@@ -76,6 +76,8 @@ def trim(db: sqlite3.Connection, session: int, max_bytes: int) -> int:
     if found is None:
         return 0
     first, freed = found
+    # They know of what goes.
+    db.execute("DELETE FROM snapshots WHERE session = ?", (session,))
     db.execute("UPDATE sessions SET first_seq = ?, bytes = bytes - ? WHERE id = ?", (first, freed, session))
     return db.execute("DELETE FROM records WHERE session = ? AND seq < ?", (session, first)).rowcount
 

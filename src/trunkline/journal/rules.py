@@ -8,12 +8,13 @@ from collections.abc import Iterable
 
 from trunkline.errors import Corrupt, Fenced, JournalError, SessionBusy, SessionNotFound
 from trunkline.journal.codec import TURN, Batch
-from trunkline.journal.interface import WAITING_COMMANDS, Lease, SessionKey
+from trunkline.journal.interface import WAITING_COMMANDS, Lease, SessionKey, Snapshot
 
 __all__ = [
     "BLOB_GRACE",
     "check_fence",
     "check_next",
+    "check_snapshot",
     "check_waiting",
     "closed",
     "cut",
@@ -49,6 +50,15 @@ def check_next(lease: Lease, batch: Batch, last_seq: int) -> None:
             f"record {batch.rows[0].seq} is not the next one of session {lease.key.session_id!r}, which "
             f"ends at {last_seq}: it was written already, or an append before it failed; "
             "read the session again and go on from its end"
+        )
+
+
+def check_snapshot(lease: Lease, snapshot: Snapshot, last_seq: int) -> None:
+    """Refuse a snapshot of records that are not there."""
+    if not snapshot.after < snapshot.seq <= last_seq:
+        raise JournalError(
+            f"a snapshot of records {snapshot.after + 1} to {snapshot.seq} does not fit session "
+            f"{lease.key.session_id!r}, which ends at {last_seq}"
         )
 
 

@@ -77,7 +77,20 @@ _VERSION_2 = (
 # older versions, by the wall clock, have no boot: they have run out.
 _VERSION_3 = ("ALTER TABLE sessions ADD COLUMN boot TEXT NOT NULL DEFAULT 'none'",)
 
-MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3)
+# What records mean, in parts, so that a long session opens without reading all of it. It can be deleted.
+_VERSION_4 = (
+    """CREATE TABLE snapshots (
+        session INTEGER NOT NULL,
+        part TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        after INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        payload BLOB NOT NULL,
+        PRIMARY KEY (session, part, seq)
+    )""",
+)
+
+MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 VERSION = len(MIGRATIONS)
 
 

@@ -21,11 +21,20 @@ from typing import NamedTuple, TypeVar
 
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
-from trunkline.journal import retention, rules, schema, statements
+from trunkline.journal import retention, rules, schema, snapshots, statements
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
-from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
+from trunkline.journal.interface import (
+    Disposition,
+    Held,
+    Lease,
+    Posted,
+    Record,
+    SessionInfo,
+    SessionKey,
+    Snapshot,
+)
 from trunkline.journal.lease_clock import Moment, lease_clock
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
@@ -235,6 +244,18 @@ class SqliteJournal:
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
         return await self._read(lambda db: statements.read(db, key, after, limit))
+
+    # -- snapshots --
+
+    async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
+        """Keep a snapshot (fenced like an append) in the place of those of its part behind ``after``."""
+        await self._open_engine().writer.submit(
+            lambda db: snapshots.put(db, lease, part, snapshot), lease.key, size=len(snapshot.payload)
+        )
+
+    async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
+        """Give the snapshots of a part, oldest first."""
+        return await self._read(lambda db: snapshots.get(db, key, part))
 
     # -- commands --
 

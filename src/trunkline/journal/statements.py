@@ -44,14 +44,16 @@ def _find(db: sqlite3.Connection, key: SessionKey) -> _Session | None:
     return row and _Session(*row)
 
 
-def _have(db: sqlite3.Connection, key: SessionKey) -> _Session:
+def have(db: sqlite3.Connection, key: SessionKey) -> _Session:
+    """Find a session; raises for one that is not there."""
     session = _find(db, key)
     if session is None:
         raise rules.missing(key)
     return session
 
 
-def _leased(db: sqlite3.Connection, lease: Lease) -> _Session:
+def leased(db: sqlite3.Connection, lease: Lease) -> _Session:
+    """Find the session of a lease; raises if the lease was lost."""
     session = _find(db, lease.key)
     rules.check_fence(lease, session and session.fence)
     assert session is not None
@@ -131,7 +133,7 @@ def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
 
 def describe(db: sqlite3.Connection, key: SessionKey, title: str | None) -> None:
     """Set a session's title."""
-    db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, _have(db, key).id))
+    db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, have(db, key).id))
 
 
 def delete(db: sqlite3.Connection, key: SessionKey) -> bool:
@@ -147,6 +149,7 @@ def remove(db: sqlite3.Connection, session: int) -> int:
     db.execute("UPDATE floor SET fence = max(fence, (SELECT fence FROM sessions WHERE id = ?))", (session,))
     removed = db.execute("DELETE FROM records WHERE session = ?", (session,)).rowcount
     db.execute("DELETE FROM commands WHERE session = ?", (session,))
+    db.execute("DELETE FROM snapshots WHERE session = ?", (session,))
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     return removed
 
@@ -156,7 +159,7 @@ def remove(db: sqlite3.Connection, session: int) -> int:
 
 def claim(db: sqlite3.Connection, key: SessionKey, owner: str, ttl: float, now: Moment) -> Lease | Held:
     """Take the lease with a new fence, unless somebody else holds it."""
-    session = _have(db, key)
+    session = have(db, key)
     if session.owner not in (None, owner) and now.is_before(session.expires_at, session.boot):
         return Held(session.owner, session.fence, session.expires_at - now.at)
     db.execute(
@@ -191,7 +194,7 @@ def append(db: sqlite3.Connection, lease: Lease, batch: Batch, now: float) -> No
     The session's row is written even when there are no records: so an empty durable append makes
     durable what was said before it.
     """
-    session = _leased(db, lease)
+    session = leased(db, lease)
     rules.check_next(lease, batch, session.last_seq)
     number = session.id
     db.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", [(number, *row) for row in batch.rows])
@@ -206,7 +209,7 @@ def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> lis
     rows = db.execute(
         "SELECT seq, at, fence, kind, payload FROM records WHERE session = ? AND seq > ?"
         " ORDER BY seq LIMIT ?",
-        (_have(db, key).id, after, max(limit, 0)),
+        (have(db, key).id, after, max(limit, 0)),
     )
     return [unpack(*row) for row in rows]
 
@@ -216,7 +219,7 @@ def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> lis
 
 def post(db: sqlite3.Connection, key: SessionKey, command_key: str, payload: bytes) -> int:
     """Leave a command for the owner."""
-    session = _have(db, key).id
+    session = have(db, key).id
     known = db.execute(
         "SELECT number FROM commands WHERE session = ? AND key = ?", (session, command_key)
     ).fetchone()
@@ -238,7 +241,7 @@ def commands(db: sqlite3.Connection, key: SessionKey) -> list[Posted]:
     """Give the commands that wait; those of a newer version wait for an owner that knows them."""
     rows = db.execute(
         "SELECT number, key, payload FROM commands WHERE session = ? AND disposition IS NULL ORDER BY number",
-        (_have(db, key).id,),
+        (have(db, key).id,),
     )
     decoded = ((number, name, decode_command(payload)) for number, name, payload in rows)
     return [Posted(number, name, command) for number, name, command in decoded if command is not None]
@@ -258,7 +261,7 @@ def inbox(db: sqlite3.Connection, owner: str) -> list[SessionKey]:
 
 def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: Disposition) -> None:
     """Say what became of a command, and forget its payload."""
-    session = _leased(db, lease).id
+    session = leased(db, lease).id
     settled = db.execute(
         "UPDATE commands SET disposition = coalesce(disposition, ?), payload = x''"
         " WHERE session = ? AND key = ?",
@@ -271,6 +274,6 @@ def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: 
 def disposition(db: sqlite3.Connection, key: SessionKey, command_key: str) -> Disposition | None:
     """What became of a command."""
     row = db.execute(
-        "SELECT disposition FROM commands WHERE session = ? AND key = ?", (_have(db, key).id, command_key)
+        "SELECT disposition FROM commands WHERE session = ? AND key = ?", (have(db, key).id, command_key)
     ).fetchone()
     return _disposition.decode(row[0]) if row is not None and row[0] is not None else None
