@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
@@ -617,10 +617,8 @@ def test_what_is_remembered_of_a_session_does_not_grow_with_it() -> None:
     assert max(len(value) for value in held if hasattr(value, "__len__")) <= REMEMBERED
 
 
-def vars_of(holder: Any) -> dict[str, Any]:
-    if isinstance(holder, msgspec.Struct):
-        return msgspec.structs.asdict(cast("msgspec.Struct", holder))
-    return vars(holder)
+def vars_of(holder: Grammar | Memory) -> dict[str, Any]:
+    return msgspec.structs.asdict(holder) if isinstance(holder, Memory) else vars(holder)
 
 
 def test_an_id_that_comes_again_in_every_turn_is_never_forgotten() -> None:
