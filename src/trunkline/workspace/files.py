@@ -16,22 +16,10 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from trunkline.errors import Denied, NotAFile, TooLarge, WorkspaceError
-from trunkline.workspace.patterns import fold, path_matches
+from trunkline.workspace.protected import DEFAULT_PROTECTED, Protection
 from trunkline.workspace.roots import SAFE, Place, Roots, StrPath, describe, explained
 
-__all__ = ["DEFAULT_PROTECTED", "Files"]
-
-# What decides how we, git and the editors behave: an agent that may write it could grant itself
-# anything, so it may not even create it. Patterns hold at any depth and in any case.
-DEFAULT_PROTECTED: tuple[str, ...] = (
-    ".trunkline/**",
-    "trunkline.toml",
-    ".git/**",
-    ".zed/**",
-    ".vscode/**",
-    ".idea/**",
-    ".jupyter/**",
-)
+__all__ = ["DEFAULT_PROTECTED", "Files", "check_lines"]
 
 
 class Files:
@@ -55,7 +43,7 @@ class Files:
         self._max_bytes = max_bytes
         self._max_scan = max_scan
         self._max_entries = max_entries
-        self._protected = tuple(fold(pattern) for pattern in protected)
+        self._protection = Protection(protected)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -90,11 +78,38 @@ class Files:
         """Give the names in a folder, sorted."""
         return await asyncio.to_thread(self._list, path)
 
+    # -- for those whose files are opened by somebody else --
+
+    def vet(self, path: StrPath, *, change: bool) -> tuple[str, os.stat_result | None]:
+        """Judge a path by all that holds for our own reads or writes, and give it with what is there.
+
+        Blocks for a moment. Where nothing is there, the letters and the protection are all that counts.
+        """
+        place = self._changeable(path) if change else self._roots.locate(path)
+        with explained(path):
+            found = self._roots.look(place)
+        if found is not None:
+            _demand_regular(found, path)
+        return place.path, found
+
+    def encoded(self, path: StrPath, text: str) -> bytes:
+        """Give a text as a file holds it, if it is not too large."""
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise WorkspaceError(
+                f"the text has a lone surrogate at character {error.start}: not UTF-8"
+            ) from None
+        if len(data) > self._max_bytes:
+            raise TooLarge(
+                f"{len(data)} bytes are too many for {os.fspath(path)!r}: the limit is {self._max_bytes}"
+            )
+        return data
+
     # -- the same, in a thread --
 
     def _read(self, path: StrPath, line: int | None, limit: int | None) -> str:
-        if (line or 0) < 0 or (limit or 0) < 0:
-            raise WorkspaceError(f"line {line} and limit {limit} must not be negative: lines count from 1")
+        check_lines(line, limit)
         whole = line is None and limit is None
         with explained(path), self._open(path) as stream:
             # The protocol's schema lets line be 0; editors take that for the first line.
@@ -152,16 +167,7 @@ class Files:
         return bytes(taken)
 
     def _write(self, path: StrPath, text: str) -> None:
-        try:
-            data = text.encode()
-        except UnicodeEncodeError as error:
-            raise WorkspaceError(
-                f"the text has a lone surrogate at character {error.start}: not UTF-8"
-            ) from None
-        if len(data) > self._max_bytes:
-            raise TooLarge(
-                f"{len(data)} bytes are too many for {os.fspath(path)!r}: the limit is {self._max_bytes}"
-            )
+        data = self.encoded(path, text)
         place = self._changeable(path)
         with explained(path), self._roots.enter(place.parent, create=True) as folder:
             old = _writable(folder, place.name, path)
@@ -175,9 +181,8 @@ class Files:
 
     def _changeable(self, path: StrPath) -> Place:
         place = self._roots.locate(path)
-        for pattern in self._protected:
-            if path_matches(f"**/{pattern}", fold(place.path)):
-                raise Denied(f"{os.fspath(path)!r} is protected ({pattern}): ask the person to change it")
+        if pattern := self._protection.of(place.path):
+            raise Denied(f"{os.fspath(path)!r} is protected ({pattern}): ask the person to change it")
         return place
 
     def _exists(self, path: StrPath) -> bool:
@@ -206,6 +211,12 @@ class Files:
             finally:
                 os.close(listing)
         return sorted(names)
+
+
+def check_lines(line: int | None, limit: int | None) -> None:
+    """Refuse lines that no file has."""
+    if (line or 0) < 0 or (limit or 0) < 0:
+        raise WorkspaceError(f"line {line} and limit {limit} must not be negative: lines count from 1")
 
 
 def _demand_regular(found: os.stat_result, path: StrPath) -> None:

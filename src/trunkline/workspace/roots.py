@@ -100,6 +100,20 @@ class Roots:
         entry, root = max(doors, key=lambda door: len(door[0]))
         return Place(root, names[len(entry) :])
 
+    def look(self, place: Place) -> os.stat_result | None:
+        """Say what is there, for somebody who opens it by its name; None for nothing, a link is refused.
+
+        Whoever opens it later may find something else. What we open ourselves goes through ``enter``.
+        """
+        try:
+            with self.enter(place.parent) as folder:
+                found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            raise NotAFile(f"{place.name!r} is {describe(found.st_mode)}")
+        return found
+
     @contextmanager
     def enter(self, place: Place, *, create: bool = False) -> Generator[int]:
         """Walk to a folder and give its descriptor; ``create`` makes what is missing below the root."""

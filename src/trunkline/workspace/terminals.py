@@ -14,7 +14,8 @@ from typing import Self
 
 from trunkline.errors import WorkspaceError
 from trunkline.workspace.environment import DEFAULT_ENV_ALLOW, scrub
-from trunkline.workspace.roots import Place, Roots, StrPath, explained
+from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launches
+from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 
 __all__ = ["Terminals"]
@@ -27,9 +28,9 @@ class Terminals:
         self,
         roots: Iterable[StrPath],
         *,
-        max_terminals: int = 16,
+        max_terminals: int = MAX_TERMINALS,
         env_allow: Iterable[str] = DEFAULT_ENV_ALLOW,
-        output_byte_limit: int = 1024 * 1024,
+        output_byte_limit: int = OUTPUT_BYTE_LIMIT,
         environ: Mapping[str, str] | None = None,
         ids: Callable[[], str] = lambda: f"term_{secrets.token_hex(12)}",
     ) -> None:
@@ -38,10 +39,8 @@ class Terminals:
         ``output_byte_limit`` is the most that any terminal keeps, ``environ`` is what ``env_allow``
         chooses from (this process's own, unless given).
         """
-        self._roots = Roots(roots)
-        self._max_terminals = max_terminals
+        self._launches = Launches(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
         self._env_allow = tuple(env_allow)
-        self._output_byte_limit = output_byte_limit
         self._environ = os.environ if environ is None else environ
         self._ids = ids
         self._open: dict[str, Terminal] = {}
@@ -65,21 +64,13 @@ class Terminals:
         output_byte_limit: int | None = None,
     ) -> Terminal:
         """Start a command and give its terminal, which must be released."""
-        _check_argv(argv)
         if self._closed:
             raise WorkspaceError("the session is closing: no terminal can be started any more")
-        if len(self._open) >= self._max_terminals:
-            raise WorkspaceError(
-                f"{len(self._open)} terminals are open, which is the limit: release one first"
-            )
-        place = self._roots.locate("." if cwd is None else cwd, folder=True)
-        keep = self._output_byte_limit
-        if output_byte_limit is not None:
-            keep = max(0, min(output_byte_limit, keep))
-        terminal = Terminal(self._ids(), keep, self._forget)
-        environment = scrub(self._environ, self._env_allow) | scrub(env or {}, "*") | {"PWD": place.path}
+        launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
+        terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)
+        environment = scrub(self._environ, self._env_allow) | launch.env | {"PWD": launch.place.path}
         self._open[terminal.terminal_id] = terminal
-        starting = asyncio.create_task(self._start(terminal, argv, place, environment))
+        starting = asyncio.create_task(self._start(terminal, launch.argv, launch.place, environment))
         self._starting.add(starting)
         starting.add_done_callback(self._starting.discard)
         try:
@@ -111,7 +102,7 @@ class Terminals:
         self, terminal: Terminal, argv: Sequence[str], place: Place, env: Mapping[str, str]
     ) -> None:
         try:
-            with explained(place.path), self._roots.enter(place) as folder:
+            with explained(place.path), self._launches.roots.enter(place) as folder:
                 await terminal.start(argv, folder, place.path, env)
         except BaseException:
             self._forget(terminal)
@@ -119,15 +110,3 @@ class Terminals:
 
     def _forget(self, terminal: Terminal) -> None:
         self._open.pop(terminal.terminal_id, None)
-
-
-def _check_argv(argv: Sequence[str]) -> None:
-    if isinstance(argv, str):
-        raise WorkspaceError(
-            f"a command is a list of words, not the line {argv[:80]!r}: there is no shell to split it; "
-            "give the program and each argument on its own"
-        )
-    if not argv or not argv[0]:
-        raise WorkspaceError(
-            "a command is a list of words that begins with a program's name: give at least that"
-        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.editors import ABLE, editing
+from tests.frontends.acp.editors import ABLE, Editor, editing
 from tests.worlds import world
 
 from trunkline import events as ev
@@ -136,7 +137,165 @@ async def test_a_command_must_be_a_list_of_words() -> None:
 
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         await editor.prompt(await editor.open(), "go")
-        assert editor.text.count("give the command as a list of words") == 2
+        assert editor.text.count("a command is a list of words") == 2
+
+
+# -- an editor is no way around the rules ---------------------------------------------------------
+
+
+def as_editors_do(editor: Editor) -> None:
+    """Let an editor open the paths that it is given: real ones follow links and write in place."""
+
+    def write(params: dict[str, Any]) -> None:
+        Path(params["path"]).write_text(params["content"])
+
+    editor.answers["fs/read_text_file"] = lambda params: {"content": Path(params["path"]).read_text()}
+    editor.answers["fs/write_text_file"] = write
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path.resolve() / "proj"
+    (folder / ".git" / "hooks").mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    (folder / "up").symlink_to(tmp_path)
+    (folder / "g").symlink_to(".git")
+    (folder / "loop").symlink_to("loop")
+    (folder / "dangling").symlink_to(tmp_path / "made")
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+async def attempts(root: Path, *work: Callable[[TurnContext], Awaitable[Any]]) -> tuple[list[str], Editor]:
+    """Let an agent try things in a session of an able editor; gives what came of each."""
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        for one in work:
+            try:
+                await one(ctx)
+                results.append("done")
+            except WorkspaceError as error:
+                results.append(type(error).__name__)
+        yield "tried"
+
+    results: list[str] = []
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        as_editors_do(editor)
+        editor.answers["terminal/create"] = lambda params: {"terminalId": "t1"}
+        editor.answers["terminal/release"] = lambda params: {}
+        await editor.prompt(await editor.open(root), "go")
+        return results, editor
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["link", "up/secret", "g/config", "loop", "dangling", "pipe", ".", "src/../../secret", "../secret"],
+)
+async def test_no_link_leads_an_editor_out_of_the_session(path: str, root: Path) -> None:
+    (root / ".git" / "config").write_text("old")
+    results, editor = await attempts(
+        root, lambda ctx: ctx.files.read(path), lambda ctx: ctx.files.write(path, "evil")
+    )
+    assert "done" not in results
+    assert not editor.asked("fs/read_text_file")
+    assert not editor.asked("fs/write_text_file")
+    assert (root.parent / "secret").read_text() == "secret"
+    assert (root / ".git" / "config").read_text() == "old"
+    assert not (root.parent / "made").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["g/hooks/pre-commit", ".git/hooks/pre-commit", ".GIT/config", ".mcp.json", "sub/.vscode/tasks.json"],
+)
+async def test_an_editor_writes_no_protected_file(path: str, root: Path) -> None:
+    results, editor = await attempts(root, lambda ctx: ctx.files.write(path, "evil"))
+    assert results in (["Denied"], ["NotAFile"])
+    assert not editor.asked("fs/write_text_file")
+    assert not (root / ".git" / "hooks" / "pre-commit").exists()
+
+
+async def test_a_file_that_is_only_in_the_editor_is_judged_by_its_letters(root: Path) -> None:
+    async with world() as hub, editing(hub, ABLE) as editor:
+        session = await hub.session(await editor.open(root))
+        editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
+        editor.answers["fs/write_text_file"] = lambda params: None
+        assert await session.view.files.read("new/folder/a.txt") == "unsaved"
+        await session.view.files.write("new/folder/../a.txt", "text")
+        assert [asked["path"] for asked in editor.log if asked.get("method", "").startswith("fs/")] == [
+            f"{root}/new/folder/a.txt",
+            f"{root}/new/a.txt",
+        ]
+        for path in ("new/../../secret", "new/.git/config"):
+            with pytest.raises(WorkspaceError):
+                await session.view.files.write(path, "evil")
+
+
+async def test_an_editor_does_not_write_through_a_second_name_of_a_file(root: Path) -> None:
+    (root / ".git" / "config").write_text("old")
+    os.link(root / ".git" / "config", root / "notes.txt")
+    results, editor = await attempts(root, lambda ctx: ctx.files.write("notes.txt", "new"))
+    assert results == ["done"]
+    assert not editor.asked("fs/write_text_file")
+    assert ((root / ".git" / "config").read_text(), (root / "notes.txt").read_text()) == ("old", "new")
+
+
+async def test_sizes_and_lines_are_limited_in_an_editor_too(root: Path) -> None:
+    big = "x" * (10 * 1024 * 1024 + 1)
+    (root / "big.txt").write_text(big)
+    results, editor = await attempts(
+        root,
+        lambda ctx: ctx.files.write("a.txt", big),
+        lambda ctx: ctx.files.read("a.txt", line=-1),
+        lambda ctx: ctx.files.read("big.txt"),
+        lambda ctx: ctx.files.write("a.txt", "\ud800"),
+    )
+    assert results == ["TooLarge", "WorkspaceError", "TooLarge", "WorkspaceError"]
+    assert not editor.asked("fs/write_text_file")
+
+
+@pytest.mark.parametrize("cwd", ["/", "/etc", "..", "up", "g", "../proj-evil", "pipe", "link"])
+async def test_an_editor_runs_commands_in_the_sessions_folders_only(cwd: str, root: Path) -> None:
+    results, editor = await attempts(root, lambda ctx: ctx.terminals.create(["true"], cwd=cwd))
+    assert results in (["OutsideRoots"], ["NotAFile"])
+    assert not editor.asked("terminal/create")
+
+
+async def test_an_editors_command_gets_a_folder_a_limit_and_none_of_our_variables(root: Path) -> None:
+    env = {"A": "b", "TRUNKLINE_TOKEN": "secret", "Trunkline_Url": "x"}
+    results, editor = await attempts(
+        root,
+        lambda ctx: ctx.terminals.create(["true"], env=env, output_byte_limit=10**12),
+        lambda ctx: ctx.terminals.create(["true"], cwd="not/yet"),
+        lambda ctx: ctx.terminals.create(["true"], env={"A=B": "c"}),
+        lambda ctx: ctx.terminals.create(["a\0b"]),
+    )
+    assert results == ["done", "done", "WorkspaceError", "WorkspaceError"]
+    first, second = editor.asked("terminal/create")
+    assert first["env"] == [{"name": "A", "value": "b"}]
+    assert (first["cwd"], first["outputByteLimit"]) == (str(root), 1024 * 1024)
+    assert second["cwd"] == f"{root}/not/yet"
+
+
+async def test_an_editors_terminals_are_as_few_as_ours(root: Path) -> None:
+    names = iter(range(100))
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        opened = [await ctx.terminals.create(["true"]) for _ in range(16)]
+        try:
+            await ctx.terminals.create(["true"])
+        except WorkspaceError as error:
+            yield str(error)
+        await opened[3].release()
+        await ctx.terminals.create(["true"])
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        editor.answers["terminal/create"] = lambda params: {"terminalId": f"t{next(names)}"}
+        editor.answers["terminal/release"] = lambda params: {}
+        await editor.prompt(await editor.open(root), "go")
+        assert "16 terminals are open" in editor.text
+        assert len(editor.asked("terminal/create")) == 17
 
 
 @pytest.mark.parametrize(

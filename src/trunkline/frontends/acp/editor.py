@@ -1,7 +1,9 @@
 """The editor's own files and terminals, behind the same methods as the sandboxed ones.
 
 An editor shows unsaved buffers and draws terminals itself, so where it offers them they are used.
-The policy and the session's roots still hold: a path is checked before the editor is asked.
+Every rule of ours still holds and is checked before the editor is asked: folders, links, protected
+files, limits, and the variables of a command. The editor then opens the path by its name, so a link
+that somebody puts there between the check and the opening is the editor's to refuse.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +22,8 @@ from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.lossless import decode
 from trunkline.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
+from trunkline.workspace.files import check_lines
+from trunkline.workspace.launches import Launches
 
 __all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals"]
 
@@ -48,22 +52,30 @@ class EditorFiles(Files):
         """Read text as the editor shows it, unsaved changes included."""
         if not self._offers.read_text_file:
             return await super().read(path, line=line, limit=limit)
-        params: dict[str, Any] = {"sessionId": self._session_id, "path": self.resolve(path)}
+        check_lines(line, limit)
+        place, _ = await asyncio.to_thread(self.vet, path, change=False)
+        params: dict[str, Any] = {"sessionId": self._session_id, "path": place}
         if line is not None:
             params["line"] = line
         if limit is not None:
             params["limit"] = limit
         with _explained(f"read {os.fspath(path)!r}"):
             result = await self._connection.request("fs/read_text_file", params)
-            return decode(wire.ReadTextFileResponse, result).content
+            content = decode(wire.ReadTextFileResponse, result).content
+        self.encoded(path, content)
+        return content
 
     async def write(self, path: str | os.PathLike[str], text: str) -> None:
         """Write through the editor, which shows the change."""
-        if not self._offers.write_text_file:
+        place, found = None, None
+        if self._offers.write_text_file:
+            self.encoded(path, text)
+            place, found = await asyncio.to_thread(self.vet, path, change=True)
+        # An editor writes into the file, and so into all its names. We replace the one that was meant.
+        if place is None or (found is not None and found.st_nlink > 1):
             await super().write(path, text)
             return
-        self._changeable(path)
-        params = {"sessionId": self._session_id, "path": self.resolve(path), "content": text}
+        params = {"sessionId": self._session_id, "path": place, "content": text}
         with _explained(f"write {os.fspath(path)!r}"):
             await self._connection.request("fs/write_text_file", params)
 
@@ -72,12 +84,18 @@ class EditorTerminals:
     """Terminals that an editor runs and draws."""
 
     def __init__(self, connection: Connection, session_id: str) -> None:
-        """Ask this connection for the terminals of one session."""
+        """Ask this connection for the terminals of one session, once ``move`` said where they may run."""
+        self._launches = Launches(())
         self._connection = connection
         self._session_id = session_id
         self.ids: set[str] = set()
         """The terminals the editor knows."""
         self._running: dict[str, EditorTerminal] = {}
+        self._starting = 0
+
+    def move(self, roots: Sequence[str]) -> None:
+        """Run commands in these folders from now on."""
+        self._launches = Launches(roots)
 
     async def create(
         self,
@@ -88,25 +106,31 @@ class EditorTerminals:
         output_byte_limit: int | None = None,
     ) -> EditorTerminal:
         """Start a command in the editor."""
-        if isinstance(argv, str) or not argv:
-            raise WorkspaceError("give the command as a list of words, as in ['git', 'status']")
+        opened = len(self._running) + self._starting
+        launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=opened)
+        await asyncio.to_thread(self._launches.check_folder, launch.place)
         params: dict[str, Any] = {
             "sessionId": self._session_id,
-            "command": argv[0],
-            "args": list(argv[1:]),
-            "env": [{"name": name, "value": value} for name, value in (env or {}).items()],
+            "command": launch.argv[0],
+            "args": list(launch.argv[1:]),
+            "env": [{"name": name, "value": value} for name, value in launch.env.items()],
+            "cwd": launch.place.path,
+            "outputByteLimit": launch.output_byte_limit,
         }
-        if cwd is not None:
-            params["cwd"] = os.fspath(cwd)
-        if output_byte_limit is not None:
-            params["outputByteLimit"] = output_byte_limit
-        with _explained(f"run {argv[0]!r}"):
-            result = await self._connection.request("terminal/create", params)
-            made = decode(wire.CreateTerminalResponse, result)
+        self._starting += 1
+        try:
+            with _explained(f"run {argv[0]!r}"):
+                result = await self._connection.request("terminal/create", params)
+                made = decode(wire.CreateTerminalResponse, result)
+        finally:
+            self._starting -= 1
         self.ids.add(made.terminal_id)
-        terminal = EditorTerminal(self._connection, self._session_id, made.terminal_id)
+        terminal = EditorTerminal(self._connection, self._session_id, made.terminal_id, self._forget)
         self._running[made.terminal_id] = terminal
         return terminal
+
+    def _forget(self, terminal_id: str) -> None:
+        self._running.pop(terminal_id, None)
 
     async def close(self) -> None:
         """Release every terminal, also in the editor, which may take a moment but not for ever."""
@@ -122,8 +146,11 @@ class EditorTerminals:
 class EditorTerminal:
     """One terminal of the editor's."""
 
-    def __init__(self, connection: Connection, session_id: str, terminal_id: str) -> None:
+    def __init__(
+        self, connection: Connection, session_id: str, terminal_id: str, forget: Callable[[str], None]
+    ) -> None:
         """Speak of one terminal."""
+        self._forget = forget
         self.terminal_id = terminal_id
         self._connection = connection
         self._params = {"sessionId": session_id, "terminalId": terminal_id}
@@ -166,6 +193,7 @@ class EditorTerminal:
         """Stop the command and forget the terminal; idempotent."""
         if not self._released:
             self._released = True
+            self._forget(self.terminal_id)
             with _explained("release a terminal"):
                 await self._connection.request("terminal/release", self._params)
 

@@ -44,12 +44,12 @@ _PAGE = 50
 class _Attached:
     """A session this client opened."""
 
-    def __init__(self, session: Session, terminals: EditorTerminals | None) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.watched: Session | None = None
         self.showing: Showing | None = None
         self.files: EditorFiles | None = None
-        self.terminals = terminals
+        self.terminals: EditorTerminals | None = None
         self.prompting: asyncio.Task[Any] | None = None
         self.cancelled = False
 
@@ -284,15 +284,18 @@ class AcpEndpoint:
         client, view, session_id = self._client, session.view, session.session_id
         attached = self._attached.get(session_id)
         if attached is None:
-            terminals = EditorTerminals(self._connection, session_id) if client.terminal else None
-            attached = self._attached[session_id] = _Attached(session, terminals)
+            attached = self._attached[session_id] = _Attached(session)
         attached.session = session
+        if client.terminal:
+            # Without a folder that we can look at, nothing of the editor's is used.
+            with contextlib.suppress(WorkspaceError):
+                attached.terminals = attached.terminals or EditorTerminals(self._connection, session_id)
+                attached.terminals.move(view.folders)
+                view.terminals = attached.terminals
         if client.fs.read_text_file or client.fs.write_text_file:
             with contextlib.suppress(WorkspaceError):
                 attached.files = EditorFiles(view.folders, self._connection, session_id, client.fs)
                 view.files = attached.files
-        if attached.terminals is not None:
-            view.terminals = attached.terminals
         return attached
 
     def _wake(self, attached: _Attached, told: ev.Asked | None = None) -> None:

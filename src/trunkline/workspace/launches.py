@@ -1,0 +1,96 @@
+"""Launches: what a command must be before anybody starts it, we or an editor."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from trunkline.errors import NotAFile, WorkspaceError
+from trunkline.workspace.environment import scrub
+from trunkline.workspace.roots import Place, Roots, StrPath, explained
+
+__all__ = ["MAX_TERMINALS", "OUTPUT_BYTE_LIMIT", "Launch", "Launches"]
+
+MAX_TERMINALS = 16
+OUTPUT_BYTE_LIMIT = 1024 * 1024
+
+
+class Launch(NamedTuple):
+    """A command that may be started as far as its words, its folder and its variables go."""
+
+    argv: tuple[str, ...]
+    place: Place
+    env: dict[str, str]
+    """The variables it was given, without ours."""
+    output_byte_limit: int
+
+
+class Launches:
+    """The rules for a session's commands; whether one may run at all is for the policy to say."""
+
+    def __init__(
+        self,
+        folders: Iterable[StrPath],
+        *,
+        max_terminals: int = MAX_TERMINALS,
+        output_byte_limit: int = OUTPUT_BYTE_LIMIT,
+    ) -> None:
+        """Bind to folders that exist."""
+        self.roots = Roots(folders)
+        self._max_terminals = max_terminals
+        self._output_byte_limit = output_byte_limit
+
+    def judge(
+        self,
+        argv: Sequence[str],
+        cwd: StrPath | None,
+        env: Mapping[str, str] | None,
+        output_byte_limit: int | None,
+        *,
+        opened: int,
+    ) -> Launch:
+        """Refuse what may not be started next to ``opened`` other terminals."""
+        _check_argv(argv)
+        if opened >= self._max_terminals:
+            raise WorkspaceError(f"{opened} terminals are open, which is the limit: release one first")
+        place = self.roots.locate("." if cwd is None else cwd, folder=True)
+        keep = self._output_byte_limit
+        if output_byte_limit is not None:
+            keep = max(0, min(output_byte_limit, keep))
+        given = scrub(env or {}, "*")
+        _check_text(argv, given)
+        return Launch(tuple(argv), place, given, keep)
+
+    def check_folder(self, place: Place) -> None:
+        """Refuse a folder that a link or a file stands for; one that is not there is not ours to judge."""
+        with explained(place.path):
+            found = self.roots.look(place)
+        if found is not None and not stat.S_ISDIR(found.st_mode):
+            raise NotAFile(f"{place.path!r} is not a folder")
+
+
+def _check_argv(argv: Sequence[str]) -> None:
+    if isinstance(argv, str):
+        raise WorkspaceError(
+            f"a command is a list of words, not the line {argv[:80]!r}: there is no shell to split it; "
+            "give the program and each argument on its own"
+        )
+    if not argv or not argv[0]:
+        raise WorkspaceError(
+            "a command is a list of words that begins with a program's name: give at least that"
+        )
+
+
+def _check_text(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Refuse what no system can pass to a program."""
+    program = str(argv[0])[:200]
+    advice = "remove that from its words and its environment"
+    for text in (*argv, *env, *env.values()):
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kind = type(text).__name__
+            raise WorkspaceError(f"{program!r} cannot be started: a word is text, not {kind}; {advice}")
+        if "\0" in text:
+            raise WorkspaceError(f"{program!r} cannot be started: embedded null byte; {advice}")
+    if any(not name or "=" in name for name in env):
+        raise WorkspaceError(f"{program!r} cannot be started: illegal environment variable name; {advice}")
