@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal, weather
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.agents.langchain.workshops import in_turn, invoke
 from tests.worlds import collect, events_of, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.client_tools import client_tools
+from trunkline.agents.langchain.dynamic import session_tools
 from trunkline.agents.langchain.voice import TurnVoice
 from trunkline.commands import Answer, Prompt
 from trunkline.journal import open_journal
@@ -66,6 +70,50 @@ async def test_d9_a_frontend_tool_is_bound_to_a_plain_create_agent_asked_for_and
     assert terminal(told) == told[-1]
     announced = [event for event in only(told, ev.ToolCall) if event.call_id == "k1"]
     assert len(announced) == 1
+
+
+def routed(model: Any, checkpointer: Any = None) -> Any:
+    """A graph as CopilotKit's docs write it: its own calls go to a ToolNode, those of the page to the end."""
+
+    async def chat(state: MessagesState) -> Any:
+        answer = await model.bind_tools([*session_tools(), weather]).ainvoke(state["messages"])
+        own = answer.tool_calls and all(made["name"] == "weather" for made in answer.tool_calls)
+        return Command(goto="tool_node" if own else END, update={"messages": [answer]})
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("chat", chat, destinations=("tool_node", END))
+    builder.add_node("tool_node", ToolNode([weather]))
+    builder.add_edge("tool_node", "chat")
+    builder.add_edge(START, "chat")
+    return builder.compile(checkpointer=checkpointer)
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver], ids=["journal", "checkpointer"])
+async def test_a_call_that_a_graph_with_a_tool_node_routes_to_its_end_stays_the_pages(saver: Any) -> None:
+    model = ScriptedChatModel(call("weather", {"city": "Oslo"}, "w1"), RED, "It is red.")
+    agent = LangChainAgent(routed(model, saver and saver()))
+    told = await play(agent, COLOUR)
+    (asked,) = only(told, ev.Asked)
+    assert asked.question == ClientCall(call_id="k1", name="set_colour", input={"colour": "red"})
+    assert {name: made.status for name, made in calls_of(told).items()} == {
+        "w1": "completed",
+        "k1": "completed",
+    }
+    results = [one.content for one in model.calls[2].messages if isinstance(one, ToolMessage)]
+    assert results == ["It is sunny in Oslo.", "painted"]
+    assert text_of(told) == "It is red."
+    assert only(told, ev.Notice) == []
+
+
+async def test_a_call_of_the_agent_beside_one_of_the_page_is_answered_as_not_run() -> None:
+    model = ScriptedChatModel([RED, call("weather", {"city": "Oslo"}, "w1")], "It is red.")
+    told = await play(LangChainAgent(routed(model)), COLOUR)
+    assert [(one.tool_call_id, one.content) for one in results_in(model)] == [
+        ("k1", "painted"),
+        ("w1", "The agent stopped before it ran this call."),
+    ]
+    assert {name: made.status for name, made in calls_of(told).items()} == {"k1": "completed", "w1": "failed"}
+    assert text_of(told) == "It is red."
 
 
 @pytest.mark.parametrize(
@@ -171,9 +219,12 @@ async def test_tools_are_the_prompts_and_gone_with_the_next() -> None:
     assert [one.tool_names for one in model.calls] == [["weather", "set_colour"], ["weather"]]
 
 
-@pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
-async def test_an_answer_after_a_restart_reaches_the_model(tools: Any) -> None:
+@pytest.mark.parametrize("kind", ["beside tools", "without a tools node", "routed to the end"])
+async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
+    tools = () if kind == "without a tools node" else (weather,)
     agent, model = agent_of(RED, "It is red.", tools=tools, checkpointer=InMemorySaver())
+    if kind == "routed to the end":
+        agent = LangChainAgent(routed(model, InMemorySaver()))
     journal = await open_journal("memory:")
     async with world(agent, journal=journal) as hub:
         session = await hub.create("s")

@@ -307,7 +307,7 @@ async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() 
             {"id": "k1", "name": "unknown", "args": {}},
             {"id": "k2", "name": "set_colour", "args": {"tool_runtime": "forged"}},
         ]
-        return await answer_dangling(AIMessage("", tool_calls=calls), voice)
+        return await answer_dangling(calls, voice)
 
     (answer,), told = await in_turn(act, {ev.Asked: answer_all}, tools=(COLOUR,))
     assert (answer.tool_call_id, answer.status) == ("k2", "error")

@@ -14,6 +14,7 @@ from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.loose import StateGraph
 from tests.agents.langchain.scenes import SCENES
+from tests.agents.langchain.test_client_tools import routed
 from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.talking import comparable, held, run, talk
 from tests.worlds import world
@@ -216,3 +217,19 @@ async def test_a_thread_that_was_talked_to_elsewhere_is_shown() -> None:
 
         await check_equal(endpoint, client, agent.runnable)
         assert [message["content"] for message in client.messages] == ["hi", "Hello.", "and now?", "Again."]
+
+
+async def test_a_page_runs_its_tool_that_a_graph_routes_to_the_end_and_gets_an_answer() -> None:
+    model = ScriptedChatModel(call("set_colour", {"colour": "red"}, "k1"), "It is red.")
+    graph = routed(model, InMemorySaver())
+    async with world(adapt(graph)) as hub:
+        endpoint, client = AguiEndpoint(hub), Client()
+        client.say("paint")
+        tools = [{"name": "set_colour", "description": "Paint."}]
+        first = await run(endpoint, client, tools=tools)
+        assert first[-1]["outcome"] == {"type": "success", "pendingToolCallIds": ["k1"]}
+        assert "TOOL_CALL_RESULT" not in [event["type"] for event in first]
+        client.messages.append({"id": "r1", "role": "tool", "toolCallId": "k1", "content": "painted"})
+        second = await run(endpoint, client, tools=tools)
+        assert client.messages[-1]["content"] == "It is red."
+        assert second[-1]["outcome"] == {"type": "success"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableBinding
@@ -75,7 +75,7 @@ class LangChainAgent:
         self.doors = (
             open_doors(runnable, change_request, guard_calls(raise_tool_errors))
             if self.is_graph
-            else Doors(runnable, model=False, tools=False)
+            else Doors(runnable, model=False)
         )
         self._tools = tools_in(runnable)
         self.card = card or self._describe(name)
@@ -109,6 +109,11 @@ class LangChainAgent:
         model = model_in(self.runnable) if self.is_graph else self.runnable
         profile: Any = getattr(model, "profile", None) or {}
         return profile.get("max_input_tokens")
+
+    @property
+    def own_tools(self) -> Collection[str]:
+        """The names of the tools that the graph runs itself."""
+        return self._tools.keys()
 
     def annotations_of(self, tool: str) -> dict[str, Any] | None:
         """What an MCP server says of a tool."""

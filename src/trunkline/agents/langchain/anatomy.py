@@ -40,34 +40,32 @@ _FAR = 20_000
 
 
 class Doors:
-    """An instrumented copy of a graph, and which doors could be opened."""
+    """An instrumented copy of a graph, and whether the door to its model could be opened."""
 
-    def __init__(self, graph: Any, *, model: bool, tools: bool) -> None:
+    def __init__(self, graph: Any, *, model: bool) -> None:
         """Keep the copy."""
         self.graph = graph
         self.model = model
-        self.tools = tools
 
 
 def open_doors(graph: Any, change: Change, wrap: Wrap) -> Doors:
     """Copy a graph so that ``change`` sees every model request and ``wrap`` every tool call."""
     nodes: dict[str, Any] = dict(graph.nodes)
-    model = tools = False
+    model = False
     for name, node in graph.nodes.items():
         bound = getattr(node, "bound", None)
         if isinstance(bound, ToolNode):
             nodes[name] = node.copy({"bound": _wrapped_tools(bound, wrap)})
-            tools = True
         elif (changed := _changed_model(bound, change)) is not None:
             nodes[name] = node.copy({"bound": changed})
             model = True
         elif isinstance(bound, Pregel):
             inner = open_doors(bound, change, wrap)
             nodes[name] = node.copy({"bound": inner.graph, "subgraphs": [inner.graph]})
-            model, tools = model or inner.model, tools or inner.tools
+            model = model or inner.model
     opened = copy.copy(graph)
     opened.nodes = nodes
-    return Doors(opened, model=model, tools=tools)
+    return Doors(opened, model=model)
 
 
 def _wrapped_tools(node: ToolNode, wrap: Wrap) -> ToolNode:

@@ -8,10 +8,10 @@ offered again. A graph with a model node of its own can ask for them: ``session_
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
@@ -118,13 +118,17 @@ def _with_tool(request: Any, voice: Voice | None) -> Any:
     return request if tool is None else request.override(tool=tool)
 
 
-async def answer_dangling(message: AIMessage, voice: Voice) -> list[ToolMessage]:
-    """Carry out those calls of a message that are the session's to answer, side by side.
+async def answer_dangling(
+    calls: Sequence[Mapping[str, Any]], voice: Voice, own: Collection[str] = ()
+) -> list[ToolMessage]:
+    """Carry out those calls that are the session's to answer, side by side.
 
-    For a graph that has no node for tools; what it does not know either stays as it is.
+    For calls that a graph left open. Its ``own`` tools and those that nobody knows stay as they are.
     """
+    if not calls:
+        return []
     await recall_tools(voice)
-    found = ((find_tool(voice, call["name"]), call) for call in message.tool_calls)
+    found = ((find_tool(voice, call["name"]), call) for call in calls if call["name"] not in own)
     ours = [_answer(tool, call, voice) for tool, call in found if tool is not None]
     with speaking(voice):
         return list(await asyncio.gather(*ours))

@@ -24,7 +24,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.dynamic import answer_dangling, find_tool, gather_tools, tell_unbound
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.agents.langchain.failures import asked_model
+from trunkline.agents.langchain.failures import answer_error, asked_model
 from trunkline.agents.langchain.handler import GraphHandler
 from trunkline.agents.langchain.history import messages_of, name_messages, read_messages, unanswered_calls
 from trunkline.agents.langchain.interrupts import (
@@ -48,6 +48,7 @@ from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
+from trunkline.ids import new_id
 from trunkline.patches import same_json
 
 if TYPE_CHECKING:
@@ -225,13 +226,22 @@ class Voyage:
         return await self._dangling(messages)
 
     async def _dangling(self, messages: Any) -> Any:
-        """Answer the calls of a graph that has no node for tools: they are for the session's own."""
-        last = messages[-1] if messages and not self._agent.doors.tools else None
-        if not isinstance(last, AIMessage) or not last.tool_calls:
-            return _END
-        answers = await answer_dangling(last, self._voice)
+        """Answer the calls that a graph left open at its end, if some are for the session's own tools.
+
+        A graph has no node for tools, or ends where its page is to run one, as CopilotKit's docs do it.
+        """
+        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        calls = unanswered_calls(messages[begin + 1 :])
+        answers = await answer_dangling(calls, self._voice, own=self._agent.own_tools)
         if not answers:
             return _END
+        answered = {answer.tool_call_id for answer in answers}
+        for call in calls:
+            if call["id"] not in answered:
+                # Nobody runs these any more, and a provider takes no call without an answer.
+                answers.append(left := answer_error(call, _NOT_RUN))
+                left.id = new_id("result")
+                self._emitter.tool_message(None, left)
         self._rounds += 1
         own: Any = getattr(self._runnable, "config", None) or {}
         most = self._config.get("recursion_limit") or own.get("recursion_limit") or DEFAULT_RECURSION_LIMIT
