@@ -51,7 +51,7 @@ class AguiRoutes:
         told = read_input(await read_body(request, limits), most=limits.messages)
         check_scope(told, access)
         endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
-        run = await endpoint.open(told, principal=access.principal)
+        run = await endpoint.open(told, principal=access.principal, starter=access.starter)
         return stream_of(run, request, exchange, exchange.options)
 
     async def connect(self, request: Request) -> Response:

@@ -31,6 +31,10 @@ _NEEDS: dict[str, PermissionScope] = {
     "authenticate": "admin",
     "logout": "admin",
     "session/delete": "admin",
+    # Titles are the first words of a session; a copy is made to be read.
+    "session/fork": "follow",
+    "session/list": "follow",
+    "session/load": "follow",
     "session/set_mode": "answer",
     "session/set_config_option": "answer",
 }
@@ -74,6 +78,7 @@ class Caller:
             partial(_given, hub),
             principal=access.principal,
             may_answer="answer" in access.scopes,
+            may_follow="follow" in access.scopes,
         )
         self._connection.handler = _Guard(self._door, exchange, access)
         self._leaving = False

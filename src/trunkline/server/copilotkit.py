@@ -126,7 +126,11 @@ class CopilotKitRoutes:
         check_scope(told, access)
         endpoint = await self._exchange.agui(agent, told.thread_id, access.principal)
         run = await endpoint.open(
-            told, principal=access.principal, options=self._options, front_end="copilotkit"
+            told,
+            principal=access.principal,
+            options=self._options,
+            front_end="copilotkit",
+            starter=access.starter,
         )
         return stream_of(run, request, self._exchange, self._options)
 

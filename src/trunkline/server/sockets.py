@@ -145,7 +145,7 @@ class _Socket:
         check_scope(told, self._access)
         principal = self._access.principal
         endpoint = await self._exchange.agui(self._agent, told.thread_id, principal)
-        return await endpoint.open(told, principal=principal)
+        return await endpoint.open(told, principal=principal, starter=self._access.starter)
 
     async def _send(self, events: list[wire.AguiEvent]) -> None:
         for event in events:

@@ -7,6 +7,7 @@ token may come as the subprotocol ``trunkline.bearer.<token>``, next to ``trunkl
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import re
@@ -47,6 +48,13 @@ class Access(msgspec.Struct, frozen=True):
 
     principal: str = "local"
     scopes: frozenset[str] = ALL_SCOPES
+    token: str = ""
+    """Tells the tokens of one principal apart; no secret."""
+
+    @property
+    def starter(self) -> str | None:
+        """Whose runs may be seen: None for all of the principal's, else only those of this token."""
+        return None if "follow" in self.scopes else f"{self.principal}\n{self.token}"
 
     def need(self, scope: PermissionScope) -> None:
         """Refuse unless this scope was given."""
@@ -108,7 +116,8 @@ class TokenRing:
         if not self.tokens:
             raise ConfigurationError("give at least one token, or leave them out to have one made")
         self._known = [
-            (token.secret.encode(), Access(token.principal, token.scopes)) for token in self.tokens
+            (token.secret.encode(), Access(token.principal, token.scopes, _name_of(token.secret)))
+            for token in self.tokens
         ]
         if len({secret for secret, _ in self._known}) != len(self._known):
             raise ConfigurationError("two tokens have the same secret: give each its own")
@@ -130,6 +139,10 @@ class TokenRing:
             if hmac.compare_digest(secret, offered):
                 found = access
         return found
+
+
+def _name_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:16]
 
 
 def _offered(scope: Scope) -> bytes:

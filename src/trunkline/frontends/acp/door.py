@@ -35,6 +35,7 @@ class Door:
         *,
         principal: str = "local",
         may_answer: bool = True,
+        may_follow: bool = True,
     ) -> None:
         """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it."""
         self._connection = connection
@@ -42,6 +43,7 @@ class Door:
         self._cache = cache
         self._principal = principal
         self._may_answer = may_answer
+        self._may_follow = may_follow
         self._client: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
@@ -132,6 +134,7 @@ class Door:
                     client,
                     principal=self._principal,
                     may_answer=self._may_answer,
+                    may_follow=self._may_follow,
                 )
             return self._endpoint
 

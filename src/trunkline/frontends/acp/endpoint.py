@@ -88,13 +88,18 @@ class AcpEndpoint:
         *,
         principal: str = "local",
         may_answer: bool = True,
+        may_follow: bool = True,
     ) -> None:
-        """Serve a client that announced these capabilities; one that may not answer is asked nothing."""
+        """Serve a client that announced these capabilities; one that may not answer is asked nothing.
+
+        One that may not follow is shown the turns that it starts, and nothing else of a session.
+        """
         self._hub = hub
         self._connection = connection
         self._client = client or wire.ClientCapabilities()
         self._principal = principal
         self._may_answer = may_answer
+        self._may_follow = may_follow
         self._attached: dict[str, _Attached] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
@@ -286,6 +291,8 @@ class AcpEndpoint:
         if attached is None:
             attached = self._attached[session_id] = _Attached(session)
         attached.session = session
+        if not self._may_follow:
+            return attached  # What others' turns write would pass through its files and terminals.
         if client.terminal:
             # Without a folder that we can look at, nothing of the editor's is used.
             with contextlib.suppress(WorkspaceError):
@@ -310,7 +317,7 @@ class AcpEndpoint:
         live = [one for one in questions if can_show_forms(self._client) or not is_spoken(one.question)]
         quiet = not live and grammar.phase is Phase.SUSPENDED
         waits = questions and (quiet or (turn is not None and turn.asleep))
-        if not (waits and self._may_answer) or attached.shown is not None:
+        if not (waits and self._may_answer and self._may_follow) or attached.shown is not None:
             return
         record, offset, fence = session.line.place_now()
         showing = self._show(attached, grammar.turn_id or "", Cursor(fence, record, offset))
@@ -334,7 +341,7 @@ class AcpEndpoint:
 
     def _watch(self, attached: _Attached) -> None:
         """Tell the client what changes in its session outside of turns, from now on."""
-        if attached.watched is not attached.session:
+        if self._may_follow and attached.watched is not attached.session:
             attached.watched = attached.session
             self._connection.spawn(self._tell_changes(attached, attached.session.follow()))
 

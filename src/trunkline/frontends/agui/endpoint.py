@@ -47,6 +47,7 @@ class AguiEndpoint:
         self.options = options or AguiOptions()
         self._runs: OrderedDict[tuple[str, ...], Place] = OrderedDict()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
+        self._starters: OrderedDict[str, str] = OrderedDict()
 
     async def open(
         self,
@@ -55,8 +56,12 @@ class AguiEndpoint:
         principal: str = "local",
         options: AguiOptions | None = None,
         front_end: str = "agui",
+        starter: str | None = None,
     ) -> AguiRun:
-        """Begin a run, or refuse it: InvalidCommand, SessionBusy, or whatever the agent says."""
+        """Begin a run, or refuse it: InvalidCommand, SessionBusy, or whatever the agent says.
+
+        ``starter`` is somebody who sees only the turns that they started; None sees the whole thread.
+        """
         chosen = options or self.options
         thread_id = chosen.thread_id_override or told.thread_id
         run_id = chosen.run_id_override or told.run_id
@@ -65,11 +70,20 @@ class AguiEndpoint:
             async with lock:
                 session = await self._session(thread_id, principal)
                 key = (principal, thread_id, run_id, *_brought(told))
-                place, standing = await self._enter(session, told, key)
+                place, standing = await self._enter(session, told, key, starter)
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
-        return AguiRun(session, told, place, chosen, standing, run_id=run_id, front_end=front_end)
+        return AguiRun(
+            session,
+            told,
+            place,
+            chosen,
+            standing,
+            run_id=run_id,
+            front_end=front_end,
+            sees_history=starter is None,
+        )
 
     async def _session(self, thread_id: str, principal: str) -> Session:
         try:
@@ -80,15 +94,17 @@ class AguiEndpoint:
             return await self.hub.session(thread_id, principal=principal)
 
     async def _enter(
-        self, session: Session, told: wire.RunAgentInput, key: tuple[str, ...]
+        self, session: Session, told: wire.RunAgentInput, key: tuple[str, ...], starter: str | None
     ) -> tuple[Place | None, Standing]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
         if (again := self._runs.get(key)) is not None:
+            self._check_starter(again.turn_id, starter)
             return again, await stand(session, again)
         await session.settle()
         standing = await stand(session)
         if (turn_id := standing.turn_of(told)) is not None:
+            self._check_starter(turn_id, starter)
             again = Place(turn_id, None)
             self._remember(key, again)
             return again, await stand(session, again)
@@ -98,6 +114,8 @@ class AguiEndpoint:
         place: Place | None = None
         if isinstance(intent, GoOn):
             place = _here(session)
+            if not told.resume:
+                self._check_starter(place.turn_id, starter)
             await session.answer(*intent.answers)
             for answer in intent.answers:
                 # What the client brought along is in its messages already.
@@ -112,10 +130,15 @@ class AguiEndpoint:
                 )
         elif isinstance(intent, Start):
             place, standing = await self._start(session, intent, standing, by)
+            self._note_starter(place.turn_id, starter)
         elif session.busy:
             # Somebody else answered: the turn goes on, and this client with it.
             place = _here(session)
+            self._check_starter(place.turn_id, starter)
             standing = await stand(session, place)
+        if place is not None and not self._is_seen(place.turn_id, starter):
+            # To answer is not to follow: what becomes of the answers is for whoever started the turn.
+            place = None
         if place is not None:
             self._remember(key, place)
         return place, standing
@@ -124,6 +147,19 @@ class AguiEndpoint:
         self._runs[key] = place
         while len(self._runs) > _REMEMBERED_RUNS:
             self._runs.popitem(last=False)
+
+    def _note_starter(self, turn_id: str, starter: str | None) -> None:
+        if starter is not None:
+            self._starters[turn_id] = starter
+            while len(self._starters) > _REMEMBERED_RUNS:
+                self._starters.popitem(last=False)
+
+    def _is_seen(self, turn_id: str, starter: str | None) -> bool:
+        return starter is None or self._starters.get(turn_id) == starter
+
+    def _check_starter(self, turn_id: str, starter: str | None) -> None:
+        if not self._is_seen(turn_id, starter):
+            raise SessionBusy("somebody else began this run: to see it takes a token with the scope 'follow'")
 
     async def _start(
         self, session: Session, intent: Start, standing: Standing, by: str
@@ -170,10 +206,11 @@ class AguiRun:
         *,
         run_id: str,
         front_end: str,
+        sees_history: bool = True,
     ) -> None:
         """Look at a turn from a place on; without a place there is nothing left to show.
 
-        ``standing`` is what was said before.
+        ``standing`` is what was said before, which is told only to whom may see it.
         """
         self.session = session
         self._told = told
@@ -185,8 +222,11 @@ class AguiRun:
         self.modern = is_modern(told)
         """Whether the client speaks 1.0 or later."""
         self._over = False
+        self._sees_history = sees_history
         starts = place is not None and place.after is None
-        state = told.state if starts and says_state(told.state) else standing.state_before
+        state = standing.state_before if sees_history else None
+        if starts and says_state(told.state):
+            state = told.state
         self._encoder = AguiEncoder(session.session_id, run_id, options, modern=self.modern, state=state)
 
     async def __aiter__(self) -> AsyncGenerator[Batch]:
@@ -232,6 +272,8 @@ class AguiRun:
         """Start the run, and say what the client does not know of its thread."""
         said = self._encoder.begin(time.time(), parent_run_id=self._told.parent_run_id)
         told = self._told
+        if not self._sees_history:
+            return said
         if self._place is not None and self._place.after is None and says_state(told.state):
             # What the client says of the state counts from here on.
             told = msgspec.structs.replace(told, state=self._standing.conversation.state)
@@ -244,7 +286,7 @@ class AguiRun:
             return said
         asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
         encoder = self._encoder
-        if not (asks or encoder.outdated or encoder.renamed):
+        if not (asks or encoder.outdated or encoder.renamed) or not self._sees_history:
             return said
         standing = await stand(self.session, Place("", place))
         messages = standing.messages(self._options, modern=self.modern)
@@ -262,7 +304,7 @@ class AguiRun:
             thread_id=self.session.session_id,
             run_id=self._run_id,
             outcome={"type": "success"},
-            result={"stopReason": "too_late"},
+            result={"stopReason": "too_late" if self._sees_history else "not_followed"},
         )
         return [finished]
 
