@@ -41,13 +41,20 @@ class Spans:
         said.append(event)
         return said
 
+    def announce(self) -> list[Any]:
+        return [("start", message_id) for message_id in self.open]
+
     def close(self) -> list[Any]:
         ended, self.open = [("end", message_id) for message_id in self.open], []
         return ended
 
 
-def window(session: Any, turn_id: str, after: Cursor | None = None, **kwargs: Any) -> Window[Any]:
-    return Window(session, Spans(), turn_id=turn_id, run_id="r", front_end="test", after=after, **kwargs)
+def window(
+    session: Any, turn_id: str, after: Cursor | None = None, *, new: bool = False, **kwargs: Any
+) -> Window[Any]:
+    spans = Spans()
+    kwargs["announce"] = spans.announce if new else None
+    return Window(session, spans, turn_id=turn_id, run_id="r", front_end="test", after=after, **kwargs)
 
 
 async def gather(shown: Window[Any]) -> list[Any]:
@@ -147,6 +154,40 @@ async def test_a_window_that_ends_on_suspension_is_followed_by_one_that_resumes(
         assert not only(second, ev.TurnSuspended)
         assert marks(second, "start") == [("start", f"{receipt.turn_id}.2")], "the first is not said twice"
         assert fold([i for i in first + second if not isinstance(i, tuple)]) == await session.history()
+
+
+@pytest.mark.parametrize("new", [True, False])
+async def test_a_new_run_inside_a_message_announces_it_and_one_that_goes_on_does_not(new: bool) -> None:
+    going_on = asyncio.Event()
+
+    async def talking(prompt: Prompt) -> AsyncIterator[str]:
+        yield "one "
+        await going_on.wait()
+        yield "two"
+
+    async with world(talking) as hub:
+        session = await hub.create()
+        async with session.follow() as reader:
+            receipt = await session.prompt("go")
+            seen: list[Entry] = []
+            while not seen or not isinstance(seen[-1].event, ev.Text):
+                seen += await soon(reader.next())
+        assert receipt.turn_id is not None
+        shown = window(session, receipt.turn_id, seen[-1].cursor, new=new)
+        said: list[Any] = []
+        async with contextlib.aclosing(aiter(shown)) as batches:
+            if new:
+                # At once: nobody has to wait for the next word to see what is under way.
+                place, said = await soon(anext(batches))
+                assert (place, said) == (seen[-1].cursor, [("start", f"{receipt.turn_id}.1")])
+            going_on.set()
+            async for _, out in batches:
+                said += out
+
+        starts = [("start", f"{receipt.turn_id}.1")]
+        assert marks(said, "start") == (starts if new else [])
+        assert [event.delta for event in only(said, ev.Text)] == ["two"]
+        assert marks(said, "end") == [("end", f"{receipt.turn_id}.1")]
 
 
 async def test_a_window_on_an_unknown_turn_is_the_peers_fault() -> None:

@@ -2,12 +2,13 @@
 
 A window's encoder is built fresh and primed: it is fed from the turn's first record, and what it
 says is thrown away up to the cursor; from there on it is live. Resume, reload and Last-Event-ID
-are this one mechanism, so nothing announced is announced twice and nothing is lost.
+are this one mechanism, so nothing announced is announced twice and nothing is lost. A new wire run that
+begins inside open parts announces them again first: its client has seen no start in this run.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -35,15 +36,22 @@ class Window(Generic[Wire]):
         front_end: str,
         after: Cursor | None = None,
         ends_on_suspend: bool = False,
+        announce: Callable[[], list[Wire]] | None = None,
     ) -> None:
-        """Look at a turn; ``after`` is the place up to which the peer has seen it already."""
+        """Look at a turn; ``after`` is the place up to which the peer has seen it already.
+
+        ``announce`` is the encoder's way to say what is open at that place. A run that is new to its peer
+        needs it; one that goes on after a lost connection does not.
+        """
         self._session = session
         self._encoder = encoder
         self._feed_all = batching(encoder)
         self._turn_id = turn_id
         self._run_id = run_id
         self._front_end = front_end
+        self._from = after
         self._after = (after.record, after.offset) if after is not None else (0, 0)
+        self._announce = announce
         ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
         self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
 
@@ -52,15 +60,18 @@ class Window(Generic[Wire]):
         session = self._session
         first = await session.start_of(self._turn_id)
         self._note(ev.RunOpened, from_seq=max(first, self._after[0] + 1))
-        place = Cursor(0, first, 0)
+        place = self._from or Cursor(0, first, 0)
         try:
             async with session.line.subscribe_from(first) as reader:
                 over = False
                 while not over:
                     entries = await reader.next()
+                    last = entries[-1]
                     if (entries[0].seq, entries[0].offset) <= self._after:
                         entries = self._prime(entries)
-                    said, over = self._show(entries)
+                    said = self._announced() if (last.seq, last.offset) >= self._after else []
+                    shown, over = self._show(entries)
+                    said += shown
                     if over:
                         said += self._encoder.close()
                     if entries:
@@ -69,6 +80,11 @@ class Window(Generic[Wire]):
                         yield place, said
         finally:
             self._note(ev.RunClosed, to_seq=place.record)
+
+    def _announced(self) -> list[Wire]:
+        """Say once what is open where the window begins."""
+        announce, self._announce = self._announce, None
+        return [] if announce is None else announce()
 
     def _show(self, entries: list[Entry]) -> tuple[list[Wire], bool]:
         """Encode what belongs to the turn, up to its end; True when that was reached."""

@@ -17,8 +17,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.scenes import SCENES
 from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
+from tests.frontends.agui.test_announcing import LATER, Talker
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served
+from tests.worlds import make, until
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.protobuf import MEDIA_TYPE
 from trunkline.server.app import Server
@@ -194,6 +196,56 @@ async def test_a_resume_that_misses_one_is_refused_and_the_thread_goes_on_waitin
         await page.run(resume=entries)
 
         await stage.check(page)
+
+
+@VERSIONS
+@pytest.mark.parametrize("place", [1, 2, 5, 7, 10])
+async def test_an_answer_that_comes_while_the_agent_talks_is_folded_to_what_the_agent_holds(
+    browser: Browser, version: str, place: int
+) -> None:
+    talker = Talker()
+    async with staged(browser, make(talker)) as stage:
+        page = await stage.page(version=version)
+        await page.say("go")
+        assert len(page.interrupts) == 1
+        await talker.say(*LATER[:place])
+        session = await (await stage.app.exchange.hub()).session("t1")
+        going_on = asyncio.create_task(page.run(resume=page.resume({"name": "Ada"})))
+        await until(lambda: not session.line.grammar.questions)
+        await talker.say(*LATER[place:])
+        talker.finish()
+        await going_on
+
+        await stage.check(page, modern=version == "1.0")
+
+
+@VERSIONS
+async def test_two_pages_that_both_answer_while_the_agent_talks_hold_what_the_agent_holds(
+    browser: Browser, root: Path, version: str
+) -> None:
+    talker, another = Talker(), Browser(root)
+    try:
+        async with staged(browser, make(talker)) as stage:
+            page = await stage.page(version=version)
+            await page.say("go")
+            other = await open_page(another, stage.address, "t1", messages=page.messages, version=version)
+            resume = page.resume({"name": "Ada"})
+            await talker.say(*LATER[:7])
+            session = await (await stage.app.exchange.hub()).session("t1")
+            first = asyncio.create_task(page.run(resume=resume))
+            await until(lambda: not session.line.grammar.questions)
+            await talker.say(*LATER[7:9])
+            readers = session.line.readers
+            second = asyncio.create_task(other.run(resume=resume))
+            await until(lambda: session.line.readers > readers)
+            await talker.say(*LATER[9:])
+            talker.finish()
+            await asyncio.gather(first, second)
+
+            await stage.check(page, modern=version == "1.0")
+            await stage.check(other, modern=version == "1.0")
+    finally:
+        another.close()
 
 
 async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -> None:

@@ -121,7 +121,11 @@ class Client:
     def _call_start(self, event: Told) -> None:
         call_id = event["toolCallId"]
         self._calls.append(call_id)
-        assert self._owner(call_id) is None, f"the call is known already: {event}"
+        if (known := self._owner(call_id)) is not None:
+            # Announced again in another run: the client keeps the arguments it has.
+            assert known[1]["function"]["name"] == event["toolCallName"], event
+            _merge(known[1], event)
+            return
         parent = event.get("parentMessageId")
         message = self.find(parent) if parent else None
         if message is None:

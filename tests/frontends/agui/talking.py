@@ -65,6 +65,8 @@ async def run(
                     await on[event["type"]]()
         await opened.close()
     assert breaches(said) == []
+    times = [event["timestamp"] for event in said]
+    assert times == sorted(times)
     client.take(said)
     return said
 

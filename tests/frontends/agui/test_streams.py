@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given, settings
@@ -16,9 +17,11 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.folding import fold
+from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.standing import Standing
 from trunkline.grammar import Grammar
 
 EVERYTHING = AguiOptions(emit_activities=True, emit_raw=True, max_ui_payload_size=0)
@@ -183,6 +186,64 @@ def test_an_encoder_that_is_primed_up_to_any_place_says_exactly_what_is_left(
         primed.feed(entry)
 
     assert [primed.feed(entry) for entry in entries(turn)[place:]] == said[place:]
+
+
+def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
+    """A client that begins a run of its own after ``place`` events: it is told what there is by then."""
+    turn = turns_of(events)[-1]
+    place = max(2, min(place, len(turn) - 1))
+    before = events[: events.index(turn[0]) + place]
+    encoder = AguiEncoder("t1", "late", AguiOptions(max_ui_payload_size=0), modern=modern)
+    for entry in entries(turn[:place]):
+        encoder.feed(entry)
+    client = Client()
+    begins, announced = encoder.begin(0.0), encoder.announce()
+    standing = Standing()
+    for event in before:
+        standing.feed(event)
+    told = read_input(json.dumps(client.body()).encode())
+    options = AguiOptions(max_ui_payload_size=0)
+    opening = standing.opening(told, options, 0, modern=modern, whole=True, announced=announced)
+    said = plain([*begins, *opening, *announced])
+    for entry in entries(turn)[place:]:
+        if not isinstance(entry.event, ev.TurnSuspended):
+            said += plain(encoder.feed(entry))
+    said += plain(encoder.close())
+    if encoder.outdated:
+        messages = plain(snapshot_of(fold(events), modern=modern, about=True))
+        said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
+    assert breaches(said) == []
+    client.take(said)
+    return client
+
+
+@settings(max_examples=100)
+@given(stories(), st.integers(0, 60), st.booleans())
+def test_a_run_that_begins_anywhere_announces_what_is_open_and_folds_to_what_the_session_means(
+    story: Story, place: int, modern: bool
+) -> None:
+    told = [event for event in story.events if not isinstance(event, ev.Rewound)]
+    client = joined_at(told, place, modern=modern)
+
+    assert by_id(client.messages) == by_id(plain(snapshot_of(fold(told), modern=modern, about=True)))
+
+
+@settings(max_examples=60)
+@given(sloppy_streams(), st.integers(0, 60), st.booleans())
+def test_whatever_an_agent_says_a_run_may_begin_anywhere(
+    events: list[ev.Event], place: int, modern: bool
+) -> None:
+    grammar = Grammar("sloppy")
+    legal = [out for event in events for out in grammar.feed(event)]
+    for turn in turns_of(legal):
+        encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
+        for entry in entries(turn[:place]):
+            encoder.feed(entry)
+        said = encoder.begin(0.0) + encoder.announce()
+        for entry in entries(runs_of(turn[place:])[0]):
+            said += encoder.feed(entry)
+
+        assert breaches(plain(said + encoder.close())) == []
 
 
 @settings(max_examples=60)

@@ -17,6 +17,7 @@ from trunkline.cursor import Entry
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.codes import ErrorCode, code_for
+from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
@@ -58,21 +59,21 @@ class AguiEncoder:
         self._options = options or AguiOptions()
         self._modern = modern
         self._state = StateView(self._options.emit_state_snapshots, state)
-        self._lanes: dict[str | None, LaneView] = {None: LaneView(None)}
+        self._lanes = Lanes()
+        self._views = self._lanes.views
         self._owners: dict[str, str | None] = {}
         """The lanes of messages and activities: whoever spoke first."""
         self._calls: dict[str, CallView] = {}
         self._questions: dict[str, ev.Asked] = {}
         self._brought: set[str] = set()
         """Calls whose results are the client's own."""
-        self._started: set[str] = set()
-        """Subagents that this run knows."""
         self._terminals: dict[str, str] = {}
         self._media_count: dict[str, int] = {}
         self._held: dict[str, CallView] = {}
         """Calls that went wrong, and whose message is not known yet."""
         self._over = False
         self._at: int | None = None
+        self._began = 0
         self.outdated = False
         """Whether a client that heard all of this still lacks something: a snapshot has to bring it."""
         self.renamed = False
@@ -82,7 +83,8 @@ class AguiEncoder:
 
     def begin(self, at: float | None = None, *, parent_run_id: str | None = None, input: Any = None) -> Out:
         """Say that the run starts."""
-        self._at = _milliseconds(at)
+        self._at = None if at is None else int(at * 1000)
+        self._began = self._at or 0
         self._over = False
         version = wire.PROTOCOL_VERSION if self._modern else None
         return [
@@ -96,10 +98,22 @@ class AguiEncoder:
             )
         ]
 
+    def announce(self) -> Out:
+        """Say what is open, where a new run begins after this encoder was primed in silence.
+
+        Its client has the messages as they are by then, so also the results that wait for their names.
+        """
+        for call in self._held.values():
+            self._result(call)
+        self._held.clear()
+        return self._lanes.announce(self._at)
+
     def feed(self, entry: Entry, /) -> Out:
         """Give what one event is on this wire."""
         event = entry.event
-        self._at = int(entry.at * 1000)
+        at = int(entry.at * 1000)
+        # What was said before the run is said in it no earlier than its start.
+        self._at = at if at > self._began else self._began
         if type(event) is ev.Text:
             return self._text(event)
         handle = self._handlers.get(type(event))
@@ -122,7 +136,7 @@ class AguiEncoder:
     def _text(self, event: ev.Text) -> Out:
         if event.lane is not None and not self._modern:
             return []
-        lane = self._lanes.get(event.lane)
+        lane = self._views.get(event.lane)
         message_id = event.message_id
         if lane is not None and lane.live and message_id == lane.speaking and not event.meta:
             return [
@@ -181,17 +195,9 @@ class AguiEncoder:
         said += self._release(owner)
         said += lane.stop_thinking(event.message_id, self._at)
         about = about_call(event.kind, event.title) if self._modern else None
-        call = self._calls[event.call_id] = CallView(event.call_id, owner, event.message_id, about)
-        said.append(
-            wire.ToolCallStart(
-                timestamp=self._at,
-                subagent_run_id=owner,
-                tool_call_id=event.call_id,
-                tool_call_name=event.name,
-                parent_message_id=event.message_id,
-                metadata=about,
-            )
-        )
+        call = CallView(event.call_id, owner, event.message_id, about, event.name)
+        self._calls[event.call_id] = call
+        said.append(call.start(self._at))
         lane.calls[event.call_id] = call
         return said
 
@@ -271,7 +277,7 @@ class AguiEncoder:
             if call is not None:
                 call.input = call.input if call.input is not None else event.question.input
                 said += call.end(self._at)
-                self._lanes[call.lane].calls.pop(call.call_id, None)
+                self._views[call.lane].calls.pop(call.call_id, None)
         return said
 
     def _answered(self, event: ev.Answered) -> Out:
@@ -335,45 +341,21 @@ class AguiEncoder:
         """Close everything, innermost first, and end the run."""
         said: Out = []
         failed = isinstance(terminal, wire.RunError)
-        for name, lane in reversed(self._lanes.items()):
+        for name, lane in self._lanes.innermost_first():
             said += self._release(name)
-            waiting = None if suspended is None else self._asked_below(name, suspended)
+            waiting = None if suspended is None else self._lanes.asked_below(name, suspended)
             said += lane.close(self._at, failed=failed, suspended=waiting)
-        self._started.clear()
+        self._lanes.forget_run()
         self._over = True
         return [*said, *self._state.final(self._at), terminal]
-
-    def _asked_below(self, name: str | None, questions: list[ev.Asked]) -> list[str]:
-        """The questions that a subagent waits for: its own, and those of the ones it started."""
-        found: list[str] = []
-        for asked in questions:
-            lane = asked.lane
-            while lane is not None and lane != name:
-                lane = self._lanes[lane].parent if lane in self._lanes else None
-            if lane == name:
-                found.append(asked.question_id)
-        return found
 
     # -- work and state ----------------------------------------------------------------------------
 
     def _lane(self, name: str | None) -> tuple[Out, LaneView]:
-        """Find a lane; one that was closed with an earlier run is opened again, below its own parent."""
-        lane = self._lanes.get(name)
-        if lane is None:
-            lane = self._lanes[name] = LaneView(name)
-        if name is None or lane.live or lane.over:
-            return [], lane
-        said: Out = []
-        parent = lane.parent
-        if parent is not None:
-            said, _ = self._lane(parent)
-        self._started.add(name)
-        said += lane.open(self._at, parent if parent in self._started else None)
-        return said, lane
+        return self._lanes.enter(name, self._at)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> Out:
-        self._lanes[event.lane] = LaneView(event.lane, event)
-        return self._lane(event.lane)[0]
+        return self._lanes.begin(event, self._at)
 
     def _subagent_finished(self, event: ev.SubagentFinished) -> Out:
         said, lane = self._lane(event.lane)
@@ -385,7 +367,7 @@ class AguiEncoder:
         return said + lane.start_step(event.step_id, event.name or event.step_id, self._at)
 
     def _step_finished(self, event: ev.StepFinished) -> Out:
-        lane = self._lanes.get(event.lane)
+        lane = self._views.get(event.lane)
         return [] if lane is None else lane.finish_step(event.step_id, self._at)
 
     def _replaced(self, event: ev.StateReplaced) -> Out:
@@ -482,10 +464,6 @@ class AguiEncoder:
         ev.CommandsChanged: _told,
         ev.InfoChanged: _told,
     }
-
-
-def _milliseconds(at: float | None) -> int | None:
-    return None if at is None else int(at * 1000)
 
 
 def _fields(value: Any, *, every: bool = False) -> dict[str, Any]:

@@ -12,19 +12,20 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
+from typing import ClassVar
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.cursor import Cursor
-from trunkline.errors import SessionBusy, SessionNotFound, TrunklineError
+from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern, says_state
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, is_light
-from trunkline.frontends.agui.standing import Place, Standing, stand
+from trunkline.frontends.agui.standing import Place, Standing, last_start, stand
 from trunkline.hub import Hub
 from trunkline.session import Session
 from trunkline.window import Window
@@ -111,12 +112,15 @@ class AguiEndpoint:
         questions = dict(session.line.grammar.questions)
         by = f"agui:{key[0]}"
         intent = intent_of(told, standing.conversation, questions, said=standing.said, by=by)
-        place: Place | None = None
         if isinstance(intent, GoOn):
-            place = _here(session)
+            # Where the standing ends, not where the agent is by now: it may have gone on talking.
+            place = Place(session.line.grammar.turn_id or "", standing.at)
             if not told.resume:
                 self._check_starter(place.turn_id, starter)
-            await session.answer(*intent.answers)
+            try:
+                await session.answer(*intent.answers)
+            except AlreadyAnswered:
+                return await self._follow(session, key, standing, starter)
             for answer in intent.answers:
                 # What the client brought along is in its messages already.
                 standing.feed(
@@ -131,16 +135,23 @@ class AguiEndpoint:
         elif isinstance(intent, Start):
             place, standing = await self._start(session, intent, standing, by)
             self._note_starter(place.turn_id, starter)
-        elif session.busy:
-            # Somebody else answered: the turn goes on, and this client with it.
-            place = _here(session)
-            self._check_starter(place.turn_id, starter)
-            standing = await stand(session, place)
-        if place is not None and not self._is_seen(place.turn_id, starter):
+        else:
+            return await self._follow(session, key, standing, starter)
+        if not self._is_seen(place.turn_id, starter):
             # To answer is not to follow: what becomes of the answers is for whoever started the turn.
-            place = None
+            return None, standing
+        self._remember(key, place)
+        return place, standing
+
+    async def _follow(
+        self, session: Session, key: tuple[str, ...], standing: Standing, starter: str | None
+    ) -> tuple[Place | None, Standing]:
+        """Somebody else answered: the turn goes on, and this client with it, from those answers on."""
+        place = await last_start(session)
         if place is not None:
+            self._check_starter(place.turn_id, starter)
             self._remember(key, place)
+            standing = await stand(session, place)
         return place, standing
 
     def _remember(self, key: tuple[str, ...], place: Place) -> None:
@@ -196,6 +207,9 @@ class AguiEndpoint:
 class AguiRun:
     """One run: iterate for batches of events; ``close`` when the client is gone."""
 
+    whole: ClassVar[bool] = False
+    """Whether the client is told everything, whatever it has."""
+
     def __init__(
         self,
         session: Session,
@@ -223,6 +237,8 @@ class AguiRun:
         """Whether the client speaks 1.0 or later."""
         self._over = False
         self._sees_history = sees_history
+        self._began = time.time()
+        self._within = place is not None and place.after is not None
         starts = place is not None and place.after is None
         state = standing.state_before if sees_history else None
         if starts and says_state(told.state):
@@ -244,6 +260,7 @@ class AguiRun:
                 front_end=self._front_end,
                 after=self._place.after,
                 ends_on_suspend=True,
+                announce=self._announce,
             )
             # Closed by name: one that is only dropped would still count as a reader for a while.
             async with contextlib.aclosing(aiter(window)) as batches:
@@ -270,14 +287,27 @@ class AguiRun:
 
     def _opening(self) -> list[wire.AguiEvent]:
         """Start the run, and say what the client does not know of its thread."""
-        said = self._encoder.begin(time.time(), parent_run_id=self._told.parent_run_id)
-        told = self._told
+        said = self._encoder.begin(self._began, parent_run_id=self._told.parent_run_id)
+        return said if self._within else said + self._knowledge()
+
+    def _announce(self) -> list[wire.AguiEvent]:
+        """Say what is open where the run begins; inside a turn, after all that was said before it."""
+        announced = self._encoder.announce()
         if not self._sees_history:
-            return said
-        if self._place is not None and self._place.after is None and says_state(told.state):
+            # Nothing takes back the arguments that this client has, so they must not be told again.
+            announced = [event for event in announced if not isinstance(event, wire.ToolCallArgs)]
+        return self._knowledge(announced) + announced if self._within else announced
+
+    def _knowledge(self, announced: list[wire.AguiEvent] | None = None) -> list[wire.AguiEvent]:
+        if not self._sees_history:
+            return []
+        told, at = self._told, int(self._began * 1000)
+        if not self._within and self._place is not None and says_state(told.state):
             # What the client says of the state counts from here on.
             told = msgspec.structs.replace(told, state=self._standing.conversation.state)
-        return said + self._standing.opening(told, self._options, _now(), modern=self.modern)
+        return self._standing.opening(
+            told, self._options, at, modern=self.modern, whole=self.whole, announced=announced
+        )
 
     async def _with_snapshot(self, place: Cursor, said: list[wire.AguiEvent]) -> list[wire.AguiEvent]:
         """Before a client is asked, and where events cannot say what changed, let it know all there is."""
@@ -293,7 +323,7 @@ class AguiRun:
         if not is_light(messages):
             return said
         told = [clearing(messages), messages] if encoder.renamed else [messages]
-        snapshots = [wire.MessagesSnapshot(timestamp=_now(), messages=one) for one in told]
+        snapshots = [wire.MessagesSnapshot(timestamp=last.timestamp, messages=one) for one in told]
         return [*said[:-1], *snapshots, last]
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
@@ -332,11 +362,6 @@ def _brought(told: wire.RunAgentInput) -> list[str]:
     """What tells a request from one under the same run id: CopilotKit answers in the run that was asked."""
     last = [message.id for message in told.messages[-1:]]
     return last + sorted(entry.interrupt_id for entry in told.resume or ())
-
-
-def _here(session: Session) -> Place:
-    record, offset, fence = session.line.place_now()
-    return Place(session.line.grammar.turn_id or "", Cursor(fence, record, offset))
 
 
 def _now() -> int:

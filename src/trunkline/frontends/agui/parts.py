@@ -30,6 +30,7 @@ class CallView:
         "input",
         "lane",
         "message_id",
+        "name",
         "output",
         "raw_output",
         "reason",
@@ -45,9 +46,11 @@ class CallView:
         lane: str | None,
         message_id: str | None = None,
         about: dict[str, Any] | None = None,
+        name: str = "",
     ) -> None:
-        """A call that was just announced, with what is known about it."""
+        """A call that is about to be announced, with what is known about it."""
         self.call_id = call_id
+        self.name = name
         self.lane = lane
         self.message_id = message_id
         self.about = self.announced = about
@@ -66,6 +69,30 @@ class CallView:
         """The id under which the result was told."""
         self.told: Any = None
         """The result as it was told."""
+
+    def start(self, at: int | None) -> wire.ToolCallStart:
+        """Announce the call."""
+        self.announced = self.about
+        return wire.ToolCallStart(
+            timestamp=at,
+            subagent_run_id=self.lane,
+            tool_call_id=self.call_id,
+            tool_call_name=self.name,
+            parent_message_id=self.message_id,
+            metadata=self.about,
+        )
+
+    def announce(self, at: int | None) -> Out:
+        """Announce the call in another run, with its arguments so far: they are read run by run."""
+        said: Out = [self.start(at)]
+        if self.arguments:
+            said.append(self._args("".join(self.arguments), at))
+        return said
+
+    def _args(self, text: str, at: int | None) -> wire.ToolCallArgs:
+        return wire.ToolCallArgs(
+            timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id, delta=text
+        )
 
     def take(self, event: ev.ToolUpdate) -> None:
         """Keep what an update says."""
@@ -101,11 +128,7 @@ class CallView:
         if not self.arguments and self.input is not None:
             text = self.input if isinstance(self.input, str) else wire.encode(self.input).decode()
             self.arguments.append(text)
-            said.append(
-                wire.ToolCallArgs(
-                    timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id, delta=text
-                )
-            )
+            said.append(self._args(text, at))
         said.append(
             wire.ToolCallEnd(
                 timestamp=at,
@@ -215,12 +238,12 @@ class LaneView:
             if other in self._complete:
                 said += self._end_text(other, at)
         self._texts[message_id] = None
-        said.append(
-            wire.TextMessageStart(
-                timestamp=at, subagent_run_id=self._name, message_id=message_id, role="assistant"
-            )
+        return [*said, self._start_text(message_id, at)]
+
+    def _start_text(self, message_id: str, at: int | None) -> wire.AguiEvent:
+        return wire.TextMessageStart(
+            timestamp=at, subagent_run_id=self._name, message_id=message_id, role="assistant"
         )
-        return said
 
     def _end_text(self, message_id: str, at: int | None) -> Out:
         del self._texts[message_id]
@@ -237,10 +260,7 @@ class LaneView:
         thought_id = thinking.thought_id
         if not thinking.open:
             thinking.open = True
-            said.append(wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id))
-            said.append(
-                wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id)
-            )
+            said += self._start_thinking(thought_id, at)
         if delta:
             said.append(
                 wire.ReasoningMessageContent(
@@ -259,6 +279,12 @@ class LaneView:
             )
             said += self.stop_thinking(message_id, at)
         return said
+
+    def _start_thinking(self, thought_id: str, at: int | None) -> Out:
+        return [
+            wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
+            wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
+        ]
 
     def stop_thinking(self, message_id: str | None, at: int | None) -> Out:
         """End the reasoning of a message that goes on with something else."""
@@ -284,7 +310,10 @@ class LaneView:
             shown = f"{name} ({number})"
             number += 1
         self._steps[step_id] = shown
-        return [wire.StepStarted(timestamp=at, subagent_run_id=self._name, step_name=shown)]
+        return [self._start_step(shown, at)]
+
+    def _start_step(self, shown: str, at: int | None) -> wire.AguiEvent:
+        return wire.StepStarted(timestamp=at, subagent_run_id=self._name, step_name=shown)
 
     def finish_step(self, step_id: str, at: int | None) -> Out:
         """End a step."""
@@ -294,6 +323,21 @@ class LaneView:
         if not self._steps:
             self._complete.update(self._texts)
         return [wire.StepFinished(timestamp=at, subagent_run_id=self._name, step_name=name)]
+
+    # -- a run that begins here --------------------------------------------------------------------
+
+    def announce(self, at: int | None) -> Out:
+        """Say again what is open, for a client that was told of none of it; what is complete stays closed."""
+        for message_id in self._complete & self._texts.keys():
+            del self._texts[message_id]
+        if self.speaking not in self._texts:
+            self.speaking = None
+        said = [self._start_step(shown, at) for shown in self._steps.values()]
+        for thinking in self._thoughts.values():
+            if thinking.open:
+                said += self._start_thinking(thinking.thought_id, at)
+        said += [self._start_text(message_id, at) for message_id in self._texts]
+        return said + [event for call in self.calls.values() for event in call.announce(at)]
 
     # -- the end -----------------------------------------------------------------------------------
 

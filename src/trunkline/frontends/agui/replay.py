@@ -8,16 +8,14 @@ question, or at the end.
 from __future__ import annotations
 
 import time
+from typing import ClassVar
 
-from trunkline import events as ev
-from trunkline.cursor import Cursor
 from trunkline.errors import SessionNotFound
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.standing import Place, stand
+from trunkline.frontends.agui.standing import last_start, stand
 from trunkline.hub import Hub
-from trunkline.session import Session
 
 __all__ = ["AguiReplay", "open_replay"]
 
@@ -37,7 +35,7 @@ async def open_replay(
         return None
     await session.own()
     await session.settle()
-    place = await _last_start(session)
+    place = await last_start(session)
     standing = await stand(session, place)
     run_id = options.run_id_override or told.run_id
     return AguiReplay(session, told, place, options, standing, run_id=run_id, front_end=front_end)
@@ -46,12 +44,7 @@ async def open_replay(
 class AguiReplay(AguiRun):
     """A run that begins with everything said before it."""
 
-    def _opening(self) -> list[wire.AguiEvent]:
-        now = time.time()
-        said = self._encoder.begin(now, parent_run_id=self._told.parent_run_id)
-        return said + self._standing.opening(
-            self._told, self._options, int(now * 1000), modern=self.modern, whole=True
-        )
+    whole: ClassVar[bool] = True
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
         self._over = True
@@ -63,15 +56,3 @@ class AguiReplay(AguiRun):
                 outcome={"type": "success"},
             )
         ]
-
-
-async def _last_start(session: Session) -> Place | None:
-    """Find where the present run of the running turn began: with its message, or with the last answers."""
-    turn_id = session.line.grammar.turn_id if session.busy else None
-    if turn_id is None:
-        return None
-    after: Cursor | None = None
-    async for entry in session.replay(await session.start_of(turn_id)):
-        if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
-            after = entry.cursor
-    return Place(turn_id, after)

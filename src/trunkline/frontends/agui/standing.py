@@ -7,8 +7,8 @@ greeting, say) are no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, woul
 from trunkline.patches import same_json
 from trunkline.session import Session
 
-__all__ = ["Place", "Standing", "stand"]
+__all__ = ["Place", "Standing", "last_start", "stand"]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -46,6 +46,8 @@ class Standing:
         self._prompts: dict[tuple[str | None, str], str | None] = {}
         self.state_before: Any = None
         """The shared state when the last turn began."""
+        self.at: Cursor | None = None
+        """The place up to which it was read."""
 
     @property
     def conversation(self) -> Conversation:
@@ -90,12 +92,27 @@ class Standing:
         )
 
     def opening(
-        self, told: wire.RunAgentInput, options: AguiOptions, at: int, *, modern: bool, whole: bool = False
+        self,
+        told: wire.RunAgentInput,
+        options: AguiOptions,
+        at: int,
+        *,
+        modern: bool,
+        whole: bool = False,
+        announced: Sequence[wire.AguiEvent] | None = None,
     ) -> list[wire.AguiEvent]:
-        """Say what the client does not know; ``whole`` tells it everything, whatever it has."""
+        """Say what the client does not know; ``whole`` tells it everything, whatever it has.
+
+        ``announced`` is for a run that begins inside a turn: what it is told to be open right after this.
+        Of messages only the rest will be said, so all of them have to be there by now. Calls that are
+        still being made are told from their start, so there is nothing of them here.
+        """
         said: list[wire.AguiEvent] = []
         messages = self.messages(options, modern=modern)
-        if whole or self._differs(messages, told.messages):
+        calls = {event.tool_call_id for event in announced or () if isinstance(event, wire.ToolCallStart)}
+        messages = _without_arguments(messages, calls) if calls else messages
+        lacks = announced is not None and _lacks(messages, told.messages)
+        if whole or lacks or self._differs(messages, told.messages):
             if would_mix(messages, [message.id for message in told.messages]):
                 said.append(wire.MessagesSnapshot(timestamp=at, messages=clearing(messages)))
             said.append(wire.MessagesSnapshot(timestamp=at, messages=fitting(messages)))
@@ -121,6 +138,38 @@ class Standing:
         return heard != spoken or not results <= taken or bool(taken & self.said - results)
 
 
+def _without_arguments(messages: list[dict[str, Any]], calls: Collection[str]) -> list[dict[str, Any]]:
+    return [
+        {**message, "toolCalls": [_blank(call) if call["id"] in calls else call for call in made]}
+        if (made := message.get("toolCalls"))
+        else message
+        for message in messages
+    ]
+
+
+def _blank(call: dict[str, Any]) -> dict[str, Any]:
+    return {**call, "function": {**call["function"], "arguments": ""}}
+
+
+def _lacks(ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bool:
+    """Whether a client does not have all that was said so far, to the last character."""
+    known = {message.id: message for message in theirs}
+    return any(message["id"] not in known or _is_behind(message, known[message["id"]]) for message in ours)
+
+
+def _is_behind(mine: dict[str, Any], theirs: wire.Message) -> bool:
+    if mine["role"] not in ("assistant", "reasoning"):
+        return False
+    made = [(call["id"], call["function"]["arguments"]) for call in mine.get("toolCalls", ())]
+    heard = [(call.get("id"), _arguments(call)) for call in theirs.tool_calls or ()]
+    return mine.get("content", "") != (theirs.content or "") or made != heard
+
+
+def _arguments(call: dict[str, Any]) -> Any:
+    function: Any = call.get("function")
+    return cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
+
+
 async def stand(session: Session, place: Place | None = None) -> Standing:
     """Read what a session said up to a place; all of it without one."""
     standing = Standing()
@@ -129,7 +178,22 @@ async def stand(session: Session, place: Place | None = None) -> Standing:
         if event is None:
             break
         standing.feed(event)
+        standing.at = entry.cursor
+    if place is not None and place.after is not None:
+        standing.at = place.after
     return standing
+
+
+async def last_start(session: Session) -> Place | None:
+    """Find where the present run of the running turn began: with its message, or with the last answers."""
+    turn_id = session.line.grammar.turn_id if session.busy else None
+    if turn_id is None:
+        return None
+    after: Cursor | None = None
+    async for entry in session.replay(await session.start_of(turn_id)):
+        if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
+            after = entry.cursor
+    return Place(turn_id, after)
 
 
 def _before(entry: Entry, place: Place) -> ev.Event | None:
