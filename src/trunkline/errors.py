@@ -186,10 +186,17 @@ class TurnCancelled(SessionError):
 
 
 class JournalError(TrunklineError):
-    """The journal failed."""
+    """The journal failed; ``path`` names the file for a log or a command line, never for a wire."""
 
     hint = Hint(-32603, 503)
     code = "journal"
+    path: str = ""
+
+    def __init__(self, message: str = "", *, path: str = "") -> None:
+        """Say what failed, without naming a file."""
+        super().__init__(message)
+        if path:
+            self.path = path
 
 
 class Fenced(JournalError):

@@ -238,3 +238,12 @@ async def test_a_session_in_use_is_not_deleted(own: Path) -> None:
 
     assert result.code == 1
     assert "close it there and try again" in result.err
+
+
+def test_a_journal_that_fails_is_named_to_the_person_who_chose_it(tmp_path: Path) -> None:
+    path = tmp_path / "diary.db"
+    path.write_bytes(b"Dear diary, " * 1000)
+    result = run("sessions", "list", "--journal", f"sqlite:{path}")
+    assert result.code == 1
+    assert "error: the journal failed (not a sound Trunkline journal: file is not a database): " in result.err
+    assert f"(the journal is {path})" in result.err

@@ -66,7 +66,10 @@ def test_a_failure_names_its_cause_and_the_next_step(
     error = explain(caught.value, "FILE")
     assert type(error) is kind
     assert advice in str(error)
-    assert "FILE" in str(error)
+    assert str(error).startswith("the journal failed (")
+    assert "FILE" not in str(error)
+    assert isinstance(error, JournalError)
+    assert error.path == "FILE"
     assert str(caught.value) in str(error)
     assert is_everyones(caught.value) is everyones
 

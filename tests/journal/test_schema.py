@@ -17,7 +17,7 @@ import pytest
 from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
 from trunkline.journal import Record, SessionInfo, SessionKey
-from trunkline.journal.schema import APPLICATION_ID, MIGRATIONS, VERSION, connect, migrate, use_wal
+from trunkline.journal.schema import APPLICATION_ID, MIGRATIONS, VERSION, connect, make_file, migrate, use_wal
 from trunkline.journal.sqlite import SqliteJournal
 
 
@@ -193,6 +193,7 @@ def test_a_file_that_cannot_use_wal_is_refused(path: Path) -> None:
 @pytest.fixture
 def exclusive(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that holds the whole file."""
+    make_file(path)
     with closing(connect(path, timeout=0)) as db:
         migrate(db, path)
         db.execute("BEGIN EXCLUSIVE")
@@ -229,6 +230,7 @@ async def test_wal_is_asked_for_again_while_the_file_is_held(
 
 
 def test_a_reading_connection_cannot_write(path: Path) -> None:
+    make_file(path)
     with closing(connect(path, timeout=0)) as db:
         migrate(db, path)
     with closing(connect(path, timeout=0, read_only=True)) as db, pytest.raises(sqlite3.OperationalError):

@@ -14,7 +14,7 @@ import pytest
 
 from trunkline.errors import JournalError, SessionBusy
 from trunkline.journal.fair_queue import Work
-from trunkline.journal.schema import connect
+from trunkline.journal.schema import connect, make_file
 from trunkline.journal.writer import Writer
 
 
@@ -28,6 +28,7 @@ class Bench(NamedTuple):
 @pytest.fixture
 async def bench(path: Path) -> AsyncIterator[Bench]:
     """A writer on a bare table, with every statement and every delivery written down."""
+    make_file(path)
     db = connect(path, timeout=1)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("CREATE TABLE notes (note TEXT NOT NULL)")
@@ -96,7 +97,8 @@ async def test_a_failure_of_the_engine_fails_the_whole_group_and_is_over_then(be
     assert len({id(result) for result in results}) == 3
     for result in results:
         assert isinstance(result, JournalError)
-        assert "notes.db failed (database or disk is full)" in str(result)
+        assert "the journal failed (database or disk is full)" in str(result)
+        assert result.path == "notes.db"
     await bench.writer.submit(note("after"))
     assert notes(bench.path) == ["before", "after"]
 
@@ -130,6 +132,7 @@ async def test_stopping_commits_what_waits(bench: Bench) -> None:
 
 
 def test_a_loop_that_is_gone_does_not_stop_the_writing(path: Path) -> None:
+    make_file(path)
     with closing(connect(path, timeout=1)) as db:
         db.execute("CREATE TABLE notes (note TEXT NOT NULL)")
     begun, go_on = threading.Event(), threading.Event()

@@ -124,7 +124,13 @@ def _hang_up() -> int:
 def _explain(error: Exception) -> int:
     """Say what is wrong; whose fault it is decides the exit code. A bug of ours keeps its traceback."""
     from trunkline.cli.escapes import escape
-    from trunkline.errors import ConfigurationError, PeerError, SessionNotFound, TrunklineError
+    from trunkline.errors import (
+        ConfigurationError,
+        JournalError,
+        PeerError,
+        SessionNotFound,
+        TrunklineError,
+    )
 
     if isinstance(error, OSError):
         click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)
@@ -132,7 +138,10 @@ def _explain(error: Exception) -> int:
         return 1
     if not isinstance(error, TrunklineError):
         raise error
-    click.echo(f"error: {escape(str(error))}", err=True)
+    where = (
+        f" (the journal is {escape(error.path)})" if isinstance(error, JournalError) and error.path else ""
+    )
+    click.echo(f"error: {escape(str(error))}{where}", err=True)
     return 2 if isinstance(error, ConfigurationError | PeerError | SessionNotFound) else 1
 
 

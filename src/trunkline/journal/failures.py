@@ -1,4 +1,7 @@
-"""What went wrong with a SQLite file, said with its cause and the next step."""
+"""What went wrong with a SQLite file, said with its cause and the next step.
+
+The words may reach a stranger, so they name no file; ``JournalError.path`` does, for logs and commands.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,16 @@ def explain(error: Exception, path: str) -> TrunklineError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _DAMAGE:
         return damaged(path, str(error))
-    return JournalError(f"the journal {path} failed ({error}): {_ADVICE.get(code, 'try again')}")
+    return JournalError(f"the journal failed ({error}): {_ADVICE.get(code, 'try again')}", path=path)
 
 
 def damaged(path: str, cause: str) -> Corrupt:
     """Say that a file is not a journal of ours, or is not whole."""
     return Corrupt(
-        f"{path} is not a sound Trunkline journal ({cause}): move it away (its -wal and -shm too) and put "
-        "back a copy, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH; "
-        "`sqlite3 PATH .recover` saves what can be read"
+        f"the journal failed (not a sound Trunkline journal: {cause}): move it away (its -wal and -shm "
+        "too) and put back a copy, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH; "
+        "`sqlite3 PATH .recover` saves what can be read",
+        path=path,
     )
 
 

@@ -49,6 +49,8 @@ class FairQueue:
         self._of_session: dict[SessionKey, int] = {}
         self._of_principal: dict[str, int] = {}
         self._large_before = False
+        self.bytes = 0
+        """How many bytes wait, of all sessions."""
 
     def __bool__(self) -> bool:
         """Whether anything waits to be taken."""
@@ -104,6 +106,7 @@ class FairQueue:
         return job
 
     def _count(self, key: SessionKey, size: int) -> None:
+        self.bytes += size
         _add(self._of_session, key, size)
         _add(self._of_principal, key.principal, size)
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from trunkline.commands import Command
+from trunkline.errors import JournalError
 from trunkline.events import AnyEvent
 
 __all__ = [
@@ -146,6 +147,17 @@ class Journal(Protocol):
 
     async def close(self) -> None:
         """Write everything out and let go of the engine; idempotent."""
+        ...
+
+    async def check(self) -> None:
+        """Write something and read it back by another way; raise JournalError with the reason."""
+        ...
+
+    def shortage(self) -> JournalError | None:
+        """Why nothing new should be begun (too little space, a file that is gone or damaged), if known.
+
+        Never blocks, and looks at the disk about once a second.
+        """
         ...
 
     # -- sessions --

@@ -95,6 +95,14 @@ class MemoryJournal:
         self._blobs.clear()
         self._watch.close(self._closed)
 
+    async def check(self) -> None:
+        """Say whether it is open; there is nothing else to fail."""
+        self._check()
+
+    def shortage(self) -> JournalError | None:
+        """Why nothing new should be begun: nothing speaks against it."""
+        return None
+
     def _closed(self) -> JournalError:
         return rules.closed(self.url)
 

@@ -87,7 +87,7 @@ def unposted(command_key: str) -> JournalError:
 
 def closed(url: str) -> JournalError:
     """Say that the engine is not open."""
-    return JournalError(f"the journal {url} is not open; open it first, or keep it open for longer")
+    return JournalError("the journal is not open; open it first, or keep it open for longer", path=url)
 
 
 def cut(rows: Iterable[tuple[int, int, int]], excess: int) -> tuple[int, int] | None:

@@ -10,12 +10,23 @@ import os
 import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from trunkline.errors import JournalError
 from trunkline.journal.failures import damaged
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "connect", "make_file", "migrate", "use_wal"]
+__all__ = [
+    "APPLICATION_ID",
+    "MIGRATIONS",
+    "VERSION",
+    "can_write",
+    "connect",
+    "make_file",
+    "migrate",
+    "read_options",
+    "use_wal",
+]
 
 APPLICATION_ID = 0x74726B6C
 """``trkl``, in the header of every file of ours."""
@@ -90,7 +101,10 @@ _VERSION_4 = (
     )""",
 )
 
-MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+# A number that a check writes and reads back.
+_VERSION_5 = ("CREATE TABLE checks (number INTEGER NOT NULL)", "INSERT INTO checks VALUES (0)")
+
+MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 VERSION = len(MIGRATIONS)
 
 
@@ -108,8 +122,9 @@ def make_file(path: Path) -> None:
         return
     except OSError as error:
         raise JournalError(
-            f"the journal {path} cannot be made ({error.strerror}): check its folder, "
-            "or choose another with TRUNKLINE_JOURNAL=sqlite:PATH"
+            f"the journal failed (it cannot be made: {error.strerror}): check its folder, "
+            "or choose another with TRUNKLINE_JOURNAL=sqlite:PATH",
+            path=str(path),
         ) from error
     try:
         os.fchmod(file, 0o600)
@@ -117,9 +132,16 @@ def make_file(path: Path) -> None:
         os.close(file)
 
 
-def connect(path: Path, *, timeout: float, read_only: bool = False) -> sqlite3.Connection:
-    """Open a connection that begins no transaction by itself and may move between threads."""
-    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+def connect(
+    path: Path, *, timeout: float, read_only: bool = False, options: str = "mode=rw"
+) -> sqlite3.Connection:
+    """Open a connection that begins no transaction by itself and may move between threads.
+
+    It never makes a file: one that SQLite makes has the mode of the umask. ``options`` are those of an
+    address (https://www.sqlite.org/uri.html).
+    """
+    address = f"{path.as_uri()}?{options}"
+    db = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     db.execute(f"PRAGMA query_only={int(read_only)}")
     if not read_only:
         # Without this a Mac's fsync leaves data in the drive's cache; elsewhere it does nothing.
@@ -146,13 +168,47 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
             db.execute("ROLLBACK")
 
 
+def can_write(path: Path) -> bool:
+    """Whether a file may be written, with its log beside it; one that is not there can be made."""
+    log = path.with_name(f"{path.name}-wal")
+    return not path.exists() or (
+        os.access(path, os.W_OK) and os.access(log if log.exists() else path.parent, os.W_OK)
+    )
+
+
+def read_options(path: Path, *, timeout: float) -> str:
+    """How a file that cannot be written can be read all the same."""
+    # SQLite reads one in WAL mode if its log and its shared memory are there, or as one that nobody changes:
+    # https://www.sqlite.org/wal.html#readonly. The second way must not leave out what is in the log only.
+    log = path.with_name(f"{path.name}-wal")
+    whole = not log.exists() or not log.stat().st_size
+    ways = ("mode=ro", "mode=ro&immutable=1") if whole else ("mode=ro",)
+    for options in ways:
+        try:
+            with closing(connect(path, timeout=timeout, read_only=True, options=options)) as db:
+                version = _version(db, path)
+        except sqlite3.OperationalError:
+            if options != ways[-1]:
+                continue
+            raise
+        if version != VERSION:
+            raise JournalError(
+                f"the journal failed (it has schema {version} and cannot be written, so it cannot be brought "
+                f"to {VERSION}): make its file and its folder writable once",
+                path=str(path),
+            )
+        return options
+    raise AssertionError("one of the ways is the last")
+
+
 def _version(db: sqlite3.Connection, path: Path) -> int:
     application, version = _pragma(db, "application_id"), _pragma(db, "user_version")
     if application == APPLICATION_ID:
         if version > VERSION:
             raise JournalError(
-                f"the journal {path} has schema {version}, this Trunkline knows up to {VERSION}: "
-                "upgrade Trunkline, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH"
+                f"the journal failed (it has schema {version}, this Trunkline knows up to {VERSION}): "
+                "upgrade Trunkline, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH",
+                path=str(path),
             )
         return version
     if application or version or db.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -173,7 +229,9 @@ def use_wal(db: sqlite3.Connection, path: Path, *, timeout: float) -> None:
                 raise
             time.sleep(0.01)
     if mode != "wal":
-        raise JournalError(f"the journal {path} cannot use write-ahead logging: keep it on a local disk")
+        raise JournalError(
+            "the journal failed (it cannot use write-ahead logging): keep it on a local disk", path=str(path)
+        )
 
 
 def _pragma(db: sqlite3.Connection, name: str) -> int:

@@ -25,6 +25,7 @@ from trunkline.journal import retention, rules, schema, snapshots, statements
 from trunkline.journal.codec import encode, pack
 from trunkline.journal.failures import explain
 from trunkline.journal.fair_queue import NOBODY, Work
+from trunkline.journal.file_health import RESERVE, FileHealth
 from trunkline.journal.interface import (
     Disposition,
     Held,
@@ -56,6 +57,7 @@ class _Engine(NamedTuple):
     readers: Readers
     watch: Watch
     probe: sqlite3.Connection
+    health: FileHealth
 
     def stop(self) -> None:
         # The writer's connection is the last one, so it is the one that tidies the log up.
@@ -75,6 +77,7 @@ class SqliteJournal:
         boot: str | None = None,
         timeout: float = 5.0,
         max_waiting: int = 64 * 2**20,
+        reserve: int = RESERVE,
     ) -> None:
         """Name the file (``~`` is the home folder); it is made when the journal is opened.
 
@@ -82,6 +85,7 @@ class SqliteJournal:
         ``boot`` of the machine. ``timeout`` is how long to wait, in seconds, for another process that
         writes; ``max_waiting`` how many bytes of one session may wait for the disk before its appends are
         refused. An eighth of it makes a session ``crowded``; its principal may have four times as much.
+        With less than ``reserve`` bytes of the disk free there is a ``shortage``.
         """
         if os.fspath(path) == ":memory:":
             raise ConfigurationError("a SQLite journal needs a file; for one in memory use memory:")
@@ -92,6 +96,9 @@ class SqliteJournal:
         self._boot = boot_id() if boot is None else boot
         self._timeout = timeout
         self._max_waiting = max_waiting
+        self._reserve = reserve
+        self._options = "mode=rw"
+        self._checking: asyncio.Future[None] | None = None
         self._engine: _Engine | None = None
         self._closing: asyncio.Future[None] | None = None
 
@@ -108,25 +115,35 @@ class SqliteJournal:
     # -- life --
 
     async def open(self) -> None:
-        """Make or migrate the file and start the threads; does nothing if that was done."""
+        """Make or migrate the file and start the threads; does nothing if that was done.
+
+        A file that cannot be written can be read; every attempt to write to it fails.
+        """
         if self._engine is not None:
             return
         preparing = asyncio.get_running_loop().run_in_executor(None, self._prepare)
         db, probe = await _or_undo(preparing, _close_all)
         path = str(self._path)
+        health = FileHealth(self._path, reserve=self._reserve)
         watch = Watch(partial(_data_version, probe))
-        writer = Writer(db, path, watch.refresh, max_waiting=self._max_waiting)
+        writer = Writer(
+            db, path, watch.refresh, max_waiting=self._max_waiting, check_present=health.check_present
+        )
         readers = Readers(partial(self._connect, read_only=True), path, size=4)
-        self._engine = _Engine(writer, readers, watch, probe)
+        self._engine = _Engine(writer, readers, watch, probe, health)
 
     def _prepare(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-        schema.make_file(self._path)
+        writable = schema.can_write(self._path)
+        if writable:
+            schema.make_file(self._path)
         try:
+            self._options = "mode=rw" if writable else schema.read_options(self._path, timeout=self._timeout)
             db = self._connect()
             try:
-                schema.migrate(db, self._path)
-                schema.use_wal(db, self._path, timeout=self._timeout)
-                return db, schema.connect(self._path, timeout=0, read_only=True)
+                if writable:
+                    schema.migrate(db, self._path)
+                    schema.use_wal(db, self._path, timeout=self._timeout)
+                return db, schema.connect(self._path, timeout=0, read_only=True, options=self._options)
             except BaseException:
                 db.close()
                 raise
@@ -134,7 +151,7 @@ class SqliteJournal:
             raise explain(error, str(self._path)) from error
 
     def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
-        return schema.connect(self._path, timeout=self._timeout, read_only=read_only)
+        return schema.connect(self._path, timeout=self._timeout, read_only=read_only, options=self._options)
 
     async def close(self) -> None:
         """Commit everything that is queued and let go of the file; idempotent."""
@@ -153,6 +170,31 @@ class SqliteJournal:
 
     def _closed(self) -> JournalError:
         return rules.closed(self._url)
+
+    async def check(self) -> None:
+        """Write something and read it back through another connection; raise with the reason."""
+        # One at a time: on a disk that hangs, those who ask again and again must not fill the queue.
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._check())
+            self._checking.add_done_callback(_heed)
+        await asyncio.shield(self._checking)
+
+    async def _check(self) -> None:
+        writer, _, _, _, health = self._open_engine()
+        if (short := health.look(writer.waiting)) is not None:
+            raise short
+        number = await writer.submit(statements.mark, durable=True)
+        if await self._read(statements.marked) < number:
+            raise JournalError(
+                "the journal failed (what was written cannot be read back): check its disk",
+                path=str(self._path),
+            )
+        await self._read(health.inspect)
+
+    def shortage(self) -> JournalError | None:
+        """Why nothing new should be begun, as far as that is known; None if nothing speaks against it."""
+        engine = self._engine
+        return self._closed() if engine is None else engine.health.shortage(engine.writer.waiting)
 
     def _moment(self) -> Moment:
         return Moment(self._lease_clock(), self._boot)
@@ -324,6 +366,12 @@ class SqliteJournal:
             known = await self._read(retention.find_mentions)
             await self._write(lambda db: retention.sweep(db, oldest, known))
         return removed
+
+
+def _heed(check: asyncio.Future[None]) -> None:
+    """Look at how a check ended, even if nobody waits for it any more."""
+    if not check.cancelled():
+        check.exception()
 
 
 async def _or_undo(work: asyncio.Future[T], undo: Callable[[T], None]) -> T:

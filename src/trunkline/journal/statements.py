@@ -60,6 +60,18 @@ def leased(db: sqlite3.Connection, lease: Lease) -> _Session:
     return session
 
 
+def mark(db: sqlite3.Connection) -> int:
+    """Write a number that was never written before."""
+    db.execute("UPDATE checks SET number = number + 1")
+    return marked(db)
+
+
+def marked(db: sqlite3.Connection) -> int:
+    """Read the number that was written last."""
+    (number,) = db.execute("SELECT number FROM checks").fetchone()
+    return number
+
+
 # -- sessions -------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from trunkline.journal.interface import SessionKey
 __all__ = ["Writer"]
 
 T = TypeVar("T")
+
+log = logging.getLogger("trunkline.journal")
 
 # Shares of the bytes that may wait for one session: where it should wait, and what its principal may have.
 _PATIENCE = 8
@@ -41,17 +44,26 @@ class Writer:
     """Runs work on its connection, each session's in order, and tells the loop once per commit."""
 
     def __init__(
-        self, db: sqlite3.Connection, path: str, committed: Callable[[], None], *, max_waiting: int
+        self,
+        db: sqlite3.Connection,
+        path: str,
+        committed: Callable[[], None],
+        *,
+        max_waiting: int,
+        check_present: Callable[[], None] = lambda: None,
     ) -> None:
         """Take the connection over and start the thread; ``committed`` is called on this loop.
 
-        ``max_waiting`` is how many bytes of one session may wait before its appends are refused.
+        ``max_waiting`` is how many bytes of one session may wait before its appends are refused;
+        ``check_present`` raises when the file is not there any more.
         """
         self.commits = 0
         self._db = db
         self._path = path
         self._committed = committed
         self._max_waiting = max_waiting
+        self._check_present = check_present
+        self._failing = False
         self._loop = asyncio.get_running_loop()
         self._full_sync: bool | None = None
         self._ready = threading.Condition()
@@ -92,6 +104,11 @@ class Writer:
             "too slow for what is said; let the agent wait for ctx.ready(), then try again"
         )
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait to be written, of all sessions."""
+        return self._queue.bytes
+
     def crowded(self, key: SessionKey) -> bool:
         """Whether so much of a session, or of its principal, waits that more should wait for it."""
         session, principal = self._queue.waiting(key)
@@ -130,16 +147,28 @@ class Writer:
     def _commit(self, group: list[Job]) -> list[_Outcome]:
         db = self._db
         try:
+            self._check_present()
             self._sync(full=any(job.durable for job in group))
             db.execute("BEGIN IMMEDIATE")
             outcomes = [self._attempt(job) for job in group]
             db.execute("COMMIT")
+            # Once more: what went into a file that was deleted meanwhile is not stored.
+            self._check_present()
         except Exception as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
-            return [_Outcome(job.future, error=explain(error, self._path)) for job in group]
+            return [_Outcome(job.future, error=self._explain(error)) for job in group]
+        self._failing = False
         self.commits += 1
         return outcomes
+
+    def _explain(self, error: Exception) -> TrunklineError:
+        """Say what failed a whole group; the log hears of it once, and where."""
+        explained = explain(error, self._path)
+        if not self._failing:
+            self._failing = True
+            log.error("%s (%s)", explained, self._path)
+        return explained
 
     def _attempt(self, job: Job) -> _Outcome:
         db = self._db

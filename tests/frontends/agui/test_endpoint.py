@@ -15,7 +15,7 @@ from tests.worlds import TurnContext, forever, soon, until, world
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
-from trunkline.errors import InvalidCommand, SessionBusy
+from trunkline.errors import InvalidCommand, JournalError, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
 from trunkline.frontends.agui.options import AguiOptions
@@ -711,14 +711,15 @@ async def test_a_run_whose_session_is_closed_ends_with_nothing_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "said", "code"),
     [
-        (InvalidCommand("there is no such turn"), "there is no such turn"),
-        (KeyError("secret"), "something went wrong in Trunkline; its log says what"),
+        (InvalidCommand("there is no such turn"), "there is no such turn", "INVALID_INPUT"),
+        (JournalError("the disk is full", path="/secret"), "the disk is full", "STORAGE_ERROR"),
+        (KeyError("secret"), "something went wrong in Trunkline; its log says what", "INTERNAL_ERROR"),
     ],
 )
 async def test_a_run_that_cannot_be_shown_is_an_error_without_a_trace(
-    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    error: Exception, said: str, code: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:
         """A window that breaks when somebody looks through it."""
@@ -736,5 +737,5 @@ async def test_a_run_that_cannot_be_shown_is_an_error_without_a_trace(
         events = await run(AguiEndpoint(hub), client)
 
     assert kinds(events) == ["RUN_STARTED", "RUN_ERROR"]
-    assert (events[-1]["message"], events[-1]["code"]) == (said, "INTERNAL_ERROR")
+    assert (events[-1]["message"], events[-1]["code"]) == (said, code)
     assert "a run of thread t1 failed" in caplog.text

@@ -8,9 +8,9 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
-from trunkline.errors import ConfigurationError, SessionBusy, TrunklineError
+from trunkline.errors import ConfigurationError, TrunklineError
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.codes import ErrorCode
+from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.outbox import Outbox
 
@@ -97,9 +97,7 @@ class Carrier:
         if task.cancelled():
             self.emit(wire.RunError(message="the run was cancelled", code=ErrorCode.CANCELLED))
         elif isinstance(error, TrunklineError):
-            busy = isinstance(error, SessionBusy)
-            code = ErrorCode.SESSION_BUSY if busy else ErrorCode.INVALID_INPUT
-            self.emit(wire.RunError(message=str(error), code=code))
+            self.emit(wire.RunError(message=str(error), code=code_for(error.code)))
         elif error is not None:
             message = "the run failed; the server's log says why"
             self.emit(wire.RunError(message=message, code=ErrorCode.AGENT_EXECUTION_ERROR))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["ErrorCode", "code_for"]
+__all__ = ["CODES", "ErrorCode", "code_for"]
 
 
 class ErrorCode(StrEnum):
@@ -40,7 +40,7 @@ class ErrorCode(StrEnum):
     """A bug of ours."""
 
 
-_CODES = {
+CODES = {
     "agent_failed": ErrorCode.AGENT_EXECUTION_ERROR,
     "agent_protocol": ErrorCode.AGENT_PROTOCOL_ERROR,
     "agent_exited": ErrorCode.AGENT_EXITED,
@@ -57,11 +57,25 @@ _CODES = {
     "context_overflow": ErrorCode.CONTEXT_OVERFLOW,
     "timeout": ErrorCode.TIMEOUT,
     "interrupted": ErrorCode.INTERRUPTED,
-    "journal_failed": ErrorCode.STORAGE_ERROR,
+    "journal": ErrorCode.STORAGE_ERROR,
+    "fenced": ErrorCode.STORAGE_ERROR,
+    "corrupt": ErrorCode.STORAGE_ERROR,
+    "busy": ErrorCode.SESSION_BUSY,
+    "session": ErrorCode.SESSION_BUSY,
+    "session_not_found": ErrorCode.INVALID_INPUT,
+    "closed": ErrorCode.SESSION_BUSY,
+    "already_answered": ErrorCode.SESSION_BUSY,
+    "cancelled": ErrorCode.CANCELLED,
+    "invalid_request": ErrorCode.INVALID_INPUT,
+    "invalid_command": ErrorCode.INVALID_INPUT,
+    "configuration": ErrorCode.AGENT_EXECUTION_ERROR,
+    "workspace": ErrorCode.AGENT_EXECUTION_ERROR,
+    "denied": ErrorCode.AGENT_EXECUTION_ERROR,
     "internal": ErrorCode.INTERNAL_ERROR,
 }
+"""By the code of a failed turn: those of our errors, and those that adapters give to what a model raises."""
 
 
 def code_for(code: str) -> ErrorCode:
     """Give the code of a failed turn as a client knows it."""
-    return _CODES.get(code, ErrorCode.AGENT_EXECUTION_ERROR)
+    return CODES.get(code, ErrorCode.AGENT_EXECUTION_ERROR)

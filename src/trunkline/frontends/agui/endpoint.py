@@ -20,7 +20,7 @@ from trunkline import events as ev
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.codes import ErrorCode
+from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern, says_state
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
@@ -272,17 +272,18 @@ class AguiRun:
             self._over = True
         except TrunklineError as error:
             log.warning("a run of thread %s failed: %s", self.session.session_id, error)
-            yield None, self._failed(str(error))
+            yield None, self._failed(str(error), code_for(error.code))
         except Exception:
             log.exception("a run of thread %s failed", self.session.session_id)
-            yield None, self._failed("something went wrong in Trunkline; its log says what")
+            told = "something went wrong in Trunkline; its log says what"
+            yield None, self._failed(told, ErrorCode.INTERNAL_ERROR)
 
-    def _failed(self, message: str) -> list[wire.AguiEvent]:
+    def _failed(self, message: str, code: ErrorCode) -> list[wire.AguiEvent]:
         self._over = True
         *closing, _ = self._encoder.close() or [None]
         message = message if self._options.tells_errors else "the run failed"
-        code = None if self._options.error_detail_level == "none" else ErrorCode.INTERNAL_ERROR
-        error = wire.RunError(message=message, code=code, timestamp=_now())
+        shown = None if self._options.error_detail_level == "none" else code
+        error = wire.RunError(message=message, code=shown, timestamp=_now())
         return [event for event in closing if event is not None] + [error]
 
     def _opening(self) -> list[wire.AguiEvent]:
