@@ -4,8 +4,12 @@ import json
 from collections.abc import Collection
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.frontends.agui.reducer import Told
+from tests.strategies import json_values
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -173,6 +177,97 @@ def test_without_words_there_is_nothing_to_answer(messages: list[Told], said: st
         intent(*messages)
 
     assert said in str(refused.value)
+
+
+DEEP = "[" * 2_000 + "]" * 2_000
+
+
+def made(**call: Any) -> Told:
+    return spoken("m1", toolCalls=[{"id": "c1", "function": {"name": "f", "arguments": "{}"}, **call}])
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (user(content=[{"type": "image", "source": "x"}]), "source of a content part must be an object"),
+        (user(content=[{"type": "image", "source": [1]}]), "must be an object, not a list"),
+        (user(content=[{"type": ["image"]}]), "type of a content part must be a text, not a list"),
+        (user(content=[{"type": "text", "text": {}}]), "text of a content part must be a text"),
+        (user(content=[{"type": "image", "source": {"type": "url", "value": 1}}]), "source.value of a"),
+        (user(content=[{"type": "image", "source": {"value": "x", "mimeType": 1}}]), "source.mimeType of a"),
+        (made(id=["c1"]), "id of a tool call must be a text, not a list"),
+        (made(id=None), "id of a tool call must be a text, not null"),
+        (made(function="f"), "function of a tool call must be an object, not a text"),
+        (made(function={"name": "f", "arguments": {}}), "arguments of a tool call must be a text"),
+        (made(function={"name": "f", "arguments": DEEP}), "are nested too deeply"),
+    ],
+)
+def test_a_message_that_cannot_be_read_is_refused_saying_why(message: Told, said: str) -> None:
+    messages = [message] if message["role"] == "user" else [message, result("r1", "c1"), user()]
+    with pytest.raises(InvalidCommand) as refused:
+        start(*messages, known=EMPTY)
+
+    assert said in str(refused.value)
+    assert repr(message["id"]) in str(refused.value)
+
+
+def test_arguments_that_a_model_broke_off_are_taken_over_as_they_were_said() -> None:
+    broken = made(function={"name": "f", "arguments": '{"a": '})
+    found = start(broken, result("r1", "c1"), user(), known=EMPTY)
+
+    assert fold(found.history).calls["c1"].arguments == '{"a": '
+
+
+_JSON = json_values | st.sampled_from(["", "x", "c1", "m1", "u1", "text", "image", "user", "tool"])
+_SOURCES = st.fixed_dictionaries({}, optional=dict.fromkeys(("type", "value", "mimeType", "provider"), _JSON))
+_PARTS = st.fixed_dictionaries(
+    {}, optional={"type": _JSON, "text": _JSON, "source": _SOURCES | _JSON, "metadata": _JSON, "data": _JSON}
+)
+_FUNCTIONS = st.fixed_dictionaries({}, optional={"name": _JSON, "arguments": _JSON})
+_CALLS = st.fixed_dictionaries({}, optional={"id": _JSON, "function": _FUNCTIONS | _JSON})
+_MESSAGES = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["u1", "m1", "r1", "new"]),
+        "role": st.sampled_from(["user", "assistant", "tool", "system", "reasoning", "other"]),
+    },
+    optional={
+        "content": st.lists(_PARTS, max_size=2) | _JSON,
+        "toolCalls": st.lists(_CALLS, max_size=2) | _JSON,
+        "toolCallId": st.sampled_from(["c1", "c2"]) | _JSON,
+        "error": _JSON,
+        "metadata": _JSON,
+    },
+)
+_ENTRIES = st.fixed_dictionaries(
+    {},
+    optional={"interruptId": st.just("q1") | _JSON, "status": st.just("resolved") | _JSON, "payload": _JSON},
+)
+_BODIES = st.fixed_dictionaries(
+    {"threadId": st.just("t1"), "runId": st.just("r1"), "messages": st.lists(_MESSAGES, max_size=4) | _JSON},
+    optional={
+        "state": _JSON,
+        "tools": _JSON,
+        "context": _JSON,
+        "forwardedProps": _JSON,
+        "resume": st.lists(_ENTRIES, max_size=2) | _JSON,
+        "protocolVersion": _JSON,
+    },
+)
+
+
+@settings(max_examples=300)
+@given(_BODIES | _JSON, st.sampled_from([EMPTY, FILLED]), st.booleans())
+def test_any_json_is_a_request_or_refused(body: Any, known: Conversation, waits: bool) -> None:
+    open = (
+        asked(q1=PERMISSION, q2=Form(message="who?", fields={}), q3=ClientCall(call_id="c2")) if waits else {}
+    )
+    try:
+        found = intent_of(read_input(json.dumps(body).encode()), known, open, by="me")
+    except InvalidCommand:
+        return
+    if isinstance(found, Start):
+        # What is said must be possible to write.
+        msgspec.json.encode([found.prompt, *found.history])
 
 
 def test_the_history_of_an_unknown_thread_is_taken_over() -> None:

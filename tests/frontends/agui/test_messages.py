@@ -318,13 +318,12 @@ def test_what_is_no_content_is_passed_over(content: Any) -> None:
 def test_a_history_is_taken_over_with_answered_calls_and_without_what_is_not_the_clients_to_give() -> None:
     made = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"a": 1}'}}
     unanswered = {"id": "c2", "function": {"name": "search", "arguments": "{}"}}
-    nameless = {"id": 7}
     history = fold(
         history_events(
             [
                 Sent(id="s", role="system", content="obey"),
                 Sent(id="u1", role="user", content="hello"),
-                Sent(id="m1", role="assistant", content="hi", tool_calls=[made, unanswered, nameless]),
+                Sent(id="m1", role="assistant", content="hi", tool_calls=[made, unanswered]),
                 Sent(id="r1", role="tool", tool_call_id="c1", content="found"),
                 Sent(id="m2", role="assistant", content="x", subagent_run_id="l1"),
                 Sent(id="g", role="reasoning", content="hm"),

@@ -17,7 +17,7 @@ from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, answer_of
-from trunkline.frontends.agui.messages import content_of, history_events, is_message, shown_id
+from trunkline.frontends.agui.messages import check_message, content_of, history_events, is_message, shown_id
 from trunkline.questions import ClientCall
 
 __all__ = [
@@ -213,6 +213,7 @@ def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bo
     last = told.messages[-1] if told.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
+    check_message(last)
     prompt = Prompt(
         content=content_of(last.content),
         message_id=last.id,

@@ -10,12 +10,13 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
+from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.results import PART, about_call, discreet, part_of, result_of
 from trunkline.questions import ClientCall
 
-__all__ = ["content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
+__all__ = ["check_message", "content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
 
 _MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
@@ -175,7 +176,7 @@ def _thought(message_id: str, part: ThoughtPart, lane: str | None) -> dict[str, 
 
 
 def content_of(content: Any) -> tuple[c.Content, ...]:
-    """Read a message's content; a part that is not known is passed over."""
+    """Read a message's content; a part that is not known, or broken, is passed over."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -193,8 +194,10 @@ def _block(part: Any) -> c.Content | None:
     kind: Any = told.get("type")
     about: Any = told.get("metadata")
     meta = cast("dict[str, Any]", about) if isinstance(about, dict) else None
+    if _fault_in(told) is not None:
+        return None
     if kind == "text":
-        return c.TextBlock(text=str(told.get("text", "")), meta=meta)
+        return c.TextBlock(text=told.get("text", ""), meta=meta)
     if kind == "binary":
         # A client of before 1.0.
         kind = str(told.get("mimeType", "")).partition("/")[0]
@@ -207,7 +210,7 @@ def _block(part: Any) -> c.Content | None:
     else:
         source = cast("dict[str, Any]", told.get("source") or {})
     value, mime = source.get("value"), source.get("mimeType")
-    if not isinstance(value, str) or not value:
+    if not value:
         return None
     name = str((meta or {}).get("filename") or kind)
     if source.get("type") == "file":
@@ -225,11 +228,71 @@ def _block(part: Any) -> c.Content | None:
     return None
 
 
+def check_message(message: wire.Message) -> None:
+    """Refuse a message whose content or calls cannot be read, with a sentence that says what is wrong."""
+    fault = None
+    if isinstance(message.content, list):
+        fault = next((fault for part in message.content if (fault := _fault_in(part)) is not None), None)
+    for call in message.tool_calls or ():
+        fault = fault or _fault_in_call(call)
+    if fault is not None:
+        raise InvalidCommand(f"message {message.id!r} cannot be read: {fault}")
+
+
+_PARTS = ("text", "binary", "document", *_MEDIA)
+_PART_FIELDS = ("type", "text", "data", "url", "id", "mimeType")
+_SOURCE_FIELDS = ("type", "value", "mimeType", "provider")
+
+
+def _fault_in(part: dict[str, Any]) -> str | None:
+    kind: Any = part.get("type")
+    if isinstance(kind, str) and kind not in _PARTS:
+        return None  # Not for us to judge.
+    source: Any = part.get("source")
+    if source is not None and not isinstance(source, dict):
+        return f"the source of a content part must be an object, not {_kind(source)}"
+    held = cast("dict[str, Any]", source or {})
+    for owner, fields, where in ((part, _PART_FIELDS, ""), (held, _SOURCE_FIELDS, "source.")):
+        for field in fields:
+            if not isinstance(owner.get(field, ""), str | None):
+                return f"{where}{field} of a content part must be a text, not {_kind(owner[field])}"
+    return None
+
+
+def _fault_in_call(call: dict[str, Any]) -> str | None:
+    if not isinstance(call.get("id"), str):
+        return f"the id of a tool call must be a text, not {_kind(call.get('id'))}"
+    function: Any = call.get("function") or {}
+    if not isinstance(function, dict):
+        return f"the function of a tool call must be an object, not {_kind(function)}"
+    made = cast("dict[str, Any]", function)
+    for field in ("name", "arguments"):
+        if not isinstance(made.get(field, ""), str | None):
+            return f"the {field} of a tool call must be a text, not {_kind(made[field])}"
+    try:
+        msgspec.json.decode(made.get("arguments") or "{}")
+    except RecursionError:
+        return "the arguments of a tool call are nested too deeply"
+    except msgspec.DecodeError:
+        return None  # Arguments that a model broke off are kept as they were said.
+    return None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | None):
+        return "null" if value is None else "a boolean"
+    kinds = {dict: "an object", list: "a list", str: "a text"}
+    return kinds.get(type(value), "a number")
+
+
 def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:
     """Take over a client's history: the person's words, the agent's text, and answered calls.
 
-    System messages are not the client's to give, and a call without an answer never happened.
+    System messages are not the client's to give, and a call without an answer never happened. What cannot be
+    read raises InvalidCommand.
     """
+    for message in messages:
+        check_message(message)
     answers = {message.tool_call_id: message for message in messages if message.role == "tool"}
     told: list[ev.Event] = []
     for message in messages:
@@ -249,7 +312,7 @@ def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Messag
         function = cast("dict[str, Any]", call.get("function") or {})
         call_id = call.get("id")
         answer = answers.get(call_id)
-        if not isinstance(call_id, str) or answer is None:
+        if answer is None or call_id is None:
             continue
         name = str(function.get("name") or "tool")
         yield ev.ToolCall(call_id=call_id, name=name, message_id=message.id, native_id=call_id)
@@ -272,5 +335,5 @@ def parsed(arguments: Any) -> Any:
     """Read the arguments of a call; None for what is not JSON."""
     try:
         return msgspec.json.decode(arguments) if isinstance(arguments, str) else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
