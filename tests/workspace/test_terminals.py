@@ -187,7 +187,7 @@ async def test_a_program_that_cannot_start_is_named_with_what_to_do(terminals: T
 
 
 def test_every_cause_can_be_said() -> None:
-    assert terminal_module._cause(OSError(5, "Input/output error")) == "input/output error"  # pyright: ignore[reportPrivateUsage]
+    assert terminal_module._cause(5) == "input/output error"  # pyright: ignore[reportPrivateUsage]
 
 
 # -- output ---------------------------------------------------------------------------------------
@@ -295,16 +295,117 @@ async def test_a_grandchild_that_holds_the_pipe_does_not_hold_up_the_end(termina
     await gone(pid)
 
 
-async def test_a_group_that_is_gone_is_never_signalled_again(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+DAEMON = """
+import os, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+null = os.open("/dev/null", os.O_RDWR)
+for fd in (0, 1, 2):
+    os.dup2(null, fd)
+with open(sys.argv[1] + ".new", "w") as note:
+    note.write(str(os.getpid()))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(600)
+"""
+LEAVERS = {
+    "setsid": ["setsid", "sh", "-c", 'echo $$ > n; mv n "$0"; exec sleep 600', "NOTE"],
+    "setsid in the background": ["sh", "-c", "setsid sh -c 'echo $$ > n; mv n NOTE; exec sleep 600' & wait"],
+    "a shell that is gone": ["sh", "-c", "setsid -f sh -c 'echo $$ > n; mv n NOTE; exec sleep 600'"],
+    "a daemon": [sys.executable, "-c", DAEMON, "NOTE"],
+    "a daemon without a variable": ["env", "-i", sys.executable, "-c", DAEMON, "NOTE"],
+    "one that is deaf": [
+        "setsid",
+        "-f",
+        "sh",
+        "-c",
+        "trap '' TERM HUP; echo $$ > n; mv n NOTE; while :; do sleep 1; done",
+    ],
+}
+
+
+def read_if_there(note: Path) -> str:
+    return note.read_text() if note.exists() else ""
+
+
+async def noted(note: Path) -> int:
+    async with asyncio.timeout(20):
+        while not (text := read_if_there(note)):
+            await asyncio.sleep(0.01)
+    return int(text)
+
+
+@pytest.mark.parametrize("how", LEAVERS)
+@pytest.mark.parametrize("end", ["kill", "release"])
+async def test_whoever_leaves_the_group_ends_with_the_terminal_too(
+    how: str, end: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(terminal_module, "GRACE", 0.3)
+    note = root / "note"
+    os.mkfifo(root / "pipe")
+    async with asyncio.timeout(30), Terminals([root]) as terminals:
+        bystander = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
+        other = await terminals.create(["sh", "-c", "echo $$; exec sleep 600"])
+        other_pid = int(await said(other, "\n"))
+        terminal = await terminals.create([word.replace("NOTE", str(note)) for word in LEAVERS[how]])
+        pid = await noted(note)
+        assert is_alive(pid)
+        await (terminal.kill() if end == "kill" else terminal.release())
+        assert not is_alive(pid)
+        assert is_alive(other_pid), "another terminal's is let alone"
+        assert is_alive(bystander.pid), "and so is a child of ours that no terminal started"
+        bystander.kill()
+        await bystander.wait()
+
+
+async def test_a_command_that_left_nobody_behind_has_no_keeper_left(terminals: Terminals) -> None:
     terminal = await terminals.create(["true"])
+    assert terminal._transport is not None  # pyright: ignore[reportPrivateUsage]
+    pid = terminal._transport.get_pid()  # pyright: ignore[reportPrivateUsage]
     await terminal.wait()
-    signalled: list[int] = []
-    monkeypatch.setattr(os, "killpg", lambda group, number: signalled.append(number))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    await gone(pid)
     await terminal.kill()
-    await terminal.release()
-    assert signalled == []
+    assert await terminal.wait() == Exit(0, None)
+
+
+async def test_a_keeper_that_somebody_kills_is_told_as_a_killed_command(terminals: Terminals) -> None:
+    terminal = await terminals.create(["sh", "-c", "echo $$ $PPID; exec sleep 600"])
+    pid, keeper = map(int, (await said(terminal, "\n")).split())
+    os.kill(keeper, signal.SIGKILL)
+    try:
+        assert await terminal.wait() == Exit(None, "SIGKILL")
+        await terminal.release()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> str:
+    """A program that says nothing for a long time."""
+    program = tmp_path / "stuck"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+async def test_a_keeper_that_cannot_be_started_is_the_workspaces_error(
+    terminals: Terminals, stuck: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(WorkspaceError, match=r"'true' cannot be started: .*/no/such/python"):
+        await terminals.create(["true"])
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(WorkspaceError, match="the process that watches over it was ended"):
+        await terminals.create(["true"])
+    monkeypatch.setattr(terminal_module, "START", 0.1)
+    monkeypatch.setattr(terminal_module, "GRACE", 0.1)
+    monkeypatch.setattr(terminal_module, "MARGIN", 0.1)
+    monkeypatch.setattr(sys, "executable", stuck)
+    with pytest.raises(WorkspaceError, match="too busy"):
+        await terminals.create(["true"])
 
 
 async def test_a_signal_is_told_by_its_name(terminals: Terminals) -> None:

@@ -1,9 +1,9 @@
-"""One terminal: a command that leads its own process group, its output and its end.
+"""One terminal: a command that leads its own session, its output and its end.
 
 Nothing is on stdin, stdout and stderr are joined, no descriptor is inherited, and there is no shell.
 A command ends when its main process ends, even if something it left behind still holds the pipe
-(asyncio's own ``Process.wait`` would wait for that); what it left behind is killed with the terminal.
-A child that leaves the group by ``setsid`` is beyond our reach.
+(asyncio's own ``Process.wait`` would wait for that). What it left behind ends with the terminal, or with
+us, however we end: its keeper, which we start and which starts it, sees to that.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ import asyncio
 import errno
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from trunkline.errors import WorkspaceError
-from trunkline.workspace.group import Group
+from trunkline.workspace import keeper
+from trunkline.workspace.environment import scrub
 from trunkline.workspace.tail import Tail
 
 __all__ = ["Exit", "Terminal", "TerminalOutputView"]
 
 GRACE = 2.0
 """Seconds between the polite signal and the other one, and how long we wait after that."""
+MARGIN = 2.0
+"""Seconds that a busy machine may take longer than it should."""
+START = 30.0
+"""Seconds that a command may take to start."""
 DRAIN = 0.5
 """Seconds in which output may still arrive after the main process ended."""
 
@@ -32,6 +38,8 @@ _CAUSES = {
     errno.ENOENT: "it (or the interpreter it names) was not found; install it, check PATH, or give its path",
     errno.EACCES: "it is not executable; check its mode, or name the interpreter that runs it",
     errno.ENOEXEC: "it is not a program; add a #! line, or name the interpreter that runs it",
+    errno.ETIMEDOUT: "the machine is too busy; try again",
+    errno.ECHILD: "the process that watches over it was ended; try again",
     errno.E2BIG: "its arguments and environment are too long; pass less, or pass it in a file",
 }
 
@@ -61,11 +69,13 @@ class Terminal(asyncio.SubprocessProtocol):
         self._tail = Tail(byte_limit)
         self._forget = forget
         self._transport: asyncio.SubprocessTransport | None = None
-        self._group: Group | None = None
+        self._words = b""
+        self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._exit: Exit | None = None
-        self._exited = asyncio.Event()
         self._piped = True
         self._finished = asyncio.Event()
+        self._kept = asyncio.Event()
+        """Set when the keeper is gone, and with it everybody it kept."""
         self._disconnected = asyncio.Event()
         self._changed = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
@@ -75,16 +85,23 @@ class Terminal(asyncio.SubprocessProtocol):
         try:
             await asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
-                *argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
+                *(sys.executable, "-I", "-S", keeper.__file__),
                 cwd=_way_into(folder, path),
-                env=env,
+                # Its interpreter may need these to find its own libraries; the command gets what env says.
+                env=scrub(os.environ, ["*LD_LIBRARY_PATH"]),
                 start_new_session=True,
             )
         except (OSError, TypeError, ValueError) as error:
-            raise WorkspaceError(f"{argv[0][:200]!r} cannot be started: {_cause(error)}") from None
+            raise WorkspaceError(f"{argv[0][:200]!r} cannot be started: {error}") from None
+        self._pipe(0).write(keeper.request(argv, env, GRACE))
+        try:
+            async with asyncio.timeout(START):
+                failure = await self._started
+        except TimeoutError:
+            failure = errno.ETIMEDOUT
+        if failure:
+            await self.release()
+            raise WorkspaceError(f"{argv[0][:200]!r} cannot be started: {_cause(failure)}")
 
     # -- what agents and endpoints call --
 
@@ -121,10 +138,10 @@ class Terminal(asyncio.SubprocessProtocol):
 
         Takes a few seconds at most. A caller that is cancelled meanwhile leaves nothing running.
         """
-        if self._group is None or not self._group.is_known:
+        if self._transport is None or self._kept.is_set():
             return
         if self._ending is None or self._ending.done():
-            self._ending = asyncio.create_task(self._end(self._group))
+            self._ending = asyncio.create_task(self._end())
         try:
             await asyncio.shield(self._ending)
         except asyncio.CancelledError:
@@ -146,19 +163,29 @@ class Terminal(asyncio.SubprocessProtocol):
     # -- what the event loop calls --
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the process, which leads its group."""
+        """Remember the keeper."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
-        self._group = Group(transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
-        """Keep what the command said."""
+        """Keep what the command said, and hear what its keeper says of it."""
         assert isinstance(data, bytes)
-        self._tail.feed(data)
-        self._notify()
+        if fd == 1:
+            self._tail.feed(data)
+            self._notify()
+            return
+        *lines, self._words = (self._words + data).split(b"\n")
+        for line in lines:
+            word, _, number = line.partition(b" ")
+            if word in (b"started", b"failed") and not self._started.done():
+                self._started.set_result(int(number or 0))
+            elif word == b"exited":
+                self._end_with(_exit(int(number)))
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that nothing more can be said."""
+        if fd != 1:
+            return
         self._piped = False
         self._tail.close()
         self._notify()
@@ -166,33 +193,46 @@ class Terminal(asyncio.SubprocessProtocol):
             self._finish()
 
     def process_exited(self) -> None:
-        """Note how the main process ended; the rest of its output has a moment to arrive."""
+        """Note that the keeper is gone; its last words have a moment to arrive."""
+        self._kept.set()
+        asyncio.get_running_loop().call_later(DRAIN, self._lose_keeper)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that the keeper and its pipes are gone."""
+        self._disconnected.set()
+
+    # -- the rest --
+
+    async def _end(self) -> None:
         assert self._transport is not None
-        assert self._group is not None
-        self._exit = _exit(self._transport.get_returncode())
-        self._group.signal(0)
-        self._exited.set()
+        try:
+            self._pipe(0).close()  # which is the sign
+            await _within(2 * GRACE + MARGIN, self._kept)
+        finally:  # also when the loop is shut down under us
+            if not self._kept.is_set():
+                with suppress(ProcessLookupError):
+                    self._transport.terminate()  # without grace
+        await _within(GRACE + MARGIN, self._kept)
+
+    def _end_with(self, exit: Exit) -> None:
+        """Note how the main process ended; the rest of its output has a moment to arrive."""
+        self._exit = exit
         if self._piped:
             asyncio.get_running_loop().call_later(DRAIN, self._finish)
         else:
             self._finish()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the process and its pipe are gone."""
-        self._disconnected.set()
+    def _lose_keeper(self) -> None:
+        """Make do without the keeper's word: somebody killed it."""
+        if not self._started.done():
+            self._started.set_result(errno.ECHILD)
+        if self._exit is None:
+            self._exit = Exit(None, "SIGKILL")
+        self._finish()
 
-    # -- the rest --
-
-    async def _end(self, group: Group) -> None:
-        try:
-            group.signal(signal.SIGTERM)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GRACE):
-                    await self._exited.wait()
-                    await group.wait(GRACE)
-        finally:  # also when the loop is shut down under us
-            group.signal(signal.SIGKILL)
-        await _within(GRACE, self._exited)
+    def _pipe(self, fd: int) -> asyncio.WriteTransport:
+        assert self._transport is not None
+        return cast("asyncio.WriteTransport", self._transport.get_pipe_transport(fd))
 
     def _notify(self) -> None:
         self._changed.set()
@@ -224,8 +264,6 @@ def _exit(code: int | None) -> Exit:
         return Exit(None, f"SIG{-code}")
 
 
-def _cause(error: OSError | TypeError | ValueError) -> str:
+def _cause(number: int) -> str:
     """Say why a program did not start, and what to do about it."""
-    if not isinstance(error, OSError):
-        return f"{error}; remove that from its words and its environment"
-    return _CAUSES.get(error.errno or 0, (error.strerror or "the system refused").lower())
+    return _CAUSES.get(number, os.strerror(number).lower())
