@@ -218,11 +218,38 @@ async def test_no_client_starts_programs_on_the_server_unless_it_is_allowed(dial
         await caller.greet()
         error = await caller.refused("session/new", cwd="/", mcpServers=programs)
         assert (error.rpc_code, "client_programs" in str(error)) == (-32602, True)
-        remote: list[Any] = [{"type": "http", "name": "far", "url": "https://example.com/mcp", "headers": []}]
-        assert await caller.call("session/new", cwd="/", mcpServers=remote)
     async with served(limits=Limits(client_programs=True)) as (_, client), dial(client) as caller:
         await caller.greet()
         assert await caller.call("session/new", cwd="/", mcpServers=programs)
+
+
+def remote(url: str, **fields: Any) -> list[Any]:
+    return [{"type": "http", "name": "far", "url": url, "headers": [], **fields}]
+
+
+async def test_no_client_names_servers_on_the_web_unless_their_host_is_allowed(dial: Dial) -> None:
+    far = remote("https://mcp.example.org/mcp", reach=["127.0.0.1"])
+    async with served() as (_, client), dial(client) as caller:
+        greeting = await caller.greet()
+        assert greeting["agentCapabilities"]["mcpCapabilities"] == {"http": False, "sse": False}
+        known = await caller.open()
+        for method in ("session/new", "session/load", "session/resume", "session/fork"):
+            error = await caller.refused(method, sessionId=known, cwd="/", mcpServers=far)
+            assert (error.rpc_code, "--allow-mcp" in str(error)) == (-32602, True)
+    async with served(allow_mcp=["mcp.example.org"]) as (app, client), dial(client) as caller:
+        await caller.greet()
+        for url in (
+            "http://127.0.0.1/mcp",
+            "http://localhost/",
+            "http://mcp.example.org@127.0.0.1/",
+            "x",
+            "//a",
+        ):
+            error = await caller.refused("session/new", cwd="/", mcpServers=remote(url))
+            assert error.rpc_code == -32602
+        session_id = (await caller.call("session/new", cwd="/", mcpServers=far))["sessionId"]
+        view = (await session_in(app, session_id)).view
+        assert [server["reach"] for server in view.mcp_servers] == [["mcp.example.org"]], "not the client's"
 
 
 async def test_several_agents_have_an_address_each_and_keep_to_their_own_sessions(dial: Dial) -> None:

@@ -70,6 +70,9 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A page's origin that may call us.")
 @click.option("--allow-host", multiple=True, metavar="HOST", help="A name of ours besides the address.")
+@click.option(
+    "--allow-mcp", multiple=True, metavar="HOST", help="A host whose MCP servers ACP clients may name."
+)
 @click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
 @click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
@@ -82,6 +85,7 @@ def command(
     token_file: Path | None,
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
+    allow_mcp: tuple[str, ...],
     journal: str | None,
     insecure_no_auth: bool,
 ) -> None:
@@ -113,6 +117,7 @@ def command(
         tokens=given or made,
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,
+        allow_mcp=allow_mcp,
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
+from trunkline.outbound import Outbound
 from trunkline.server.exchange import Exchange, served
 from trunkline.server.gate import Gate
 from trunkline.server.health import OPEN_PATHS
@@ -37,6 +38,7 @@ def asgi(
     authenticate: Authenticate | None = None,
     allow_origins: Iterable[str] = (),
     allow_hosts: Iterable[str] = (),
+    allow_mcp: Iterable[str] = (),
     options: AguiOptions | None = None,
     settings: Settings | None = None,
     policy: Policy | None = None,
@@ -47,7 +49,8 @@ def asgi(
 
     ``journal`` is ``memory:``, a path, an address or an open journal. Without ``tokens`` the one in
     TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` takes the
-    place of tokens where somebody else knows who is asking.
+    place of tokens where somebody else knows who is asking. ``allow_mcp`` are the hosts of MCP servers that
+    ACP clients may name; without any they may name none.
     """
     exchange = Exchange(
         served(agents, targets),
@@ -56,6 +59,7 @@ def asgi(
         settings=settings,
         policy=policy,
         limits=limits,
+        outbound=Outbound(allow_mcp),
     )
     if authenticate is None:
         authenticate = ring = TokenRing.of(tokens)

@@ -12,12 +12,14 @@ import secrets
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
 
 from trunkline.frontends.acp.connection import Connection, Handler
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
 from trunkline.hub import Hub
 from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Params, RpcError
+from trunkline.outbound import Outbound
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
@@ -38,6 +40,9 @@ _NEEDS: dict[str, PermissionScope] = {
     "session/set_mode": "answer",
     "session/set_config_option": "answer",
 }
+
+
+_PORTS = {"http": 80, "https": 443}
 
 
 class Farewell(NamedTuple):
@@ -79,6 +84,7 @@ class Caller:
             principal=access.principal,
             may_answer="answer" in access.scopes,
             may_follow="follow" in access.scopes,
+            mcp_reach=exchange.outbound.allowed,
         )
         self._connection.handler = _Guard(self._door, exchange, access)
         self._leaving = False
@@ -241,6 +247,8 @@ class _Guard:
     async def handle(self, method: str, params: Params) -> Any:
         """Carry out a request, or refuse it."""
         self._check(method, params)
+        if method == "initialize":
+            return self._greeting(await self._handler.handle(method, params))
         if method != "session/prompt":
             return await self._handler.handle(method, params)
         run = object()
@@ -257,12 +265,26 @@ class _Guard:
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
             raise RpcError(INVALID_REQUEST, why, {"code": "scope"})
-        if not self._exchange.limits.client_programs and _names_programs(params):
-            raise RpcError(
-                INVALID_PARAMS,
-                "this server starts no programs for its clients: name MCP servers by their URLs, "
-                "or allow it with Limits(client_programs=True)",
-            )
+        for server in _servers_in(params):
+            if "command" in server and not self._exchange.limits.client_programs:
+                raise RpcError(
+                    INVALID_PARAMS,
+                    "this server starts no programs for its clients: allow it with "
+                    "Limits(client_programs=True), or give the agent its MCP servers itself",
+                )
+            if "url" in server and not _is_allowed(server["url"], self._exchange.outbound):
+                raise RpcError(
+                    INVALID_PARAMS,
+                    "this server calls no MCP servers for its clients but those that its operator allows: "
+                    "allow the host with --allow-mcp HOST (allow_mcp in asgi())",
+                )
+
+    def _greeting(self, result: Any) -> Any:
+        """Offer MCP servers only where there is a host that they may be on."""
+        if isinstance(result, dict) and not self._exchange.outbound:
+            told = cast("dict[str, Any]", result)
+            told["agentCapabilities"]["mcpCapabilities"] = {"http": False, "sse": False}
+        return cast("Any", result)
 
     def notice(self, method: str, params: Params) -> None:
         """Take a notification."""
@@ -277,7 +299,16 @@ async def _given(hub: Hub) -> Hub:
     return hub
 
 
-def _names_programs(params: Params) -> bool:
+def _servers_in(params: Params) -> list[dict[str, Any]]:
     servers: Any = params.get("mcpServers") if isinstance(params, dict) else None
     named = cast("list[Any]", servers) if isinstance(servers, list) else []
-    return any(isinstance(server, dict) and "command" in server for server in named)
+    return [cast("dict[str, Any]", server) for server in named if isinstance(server, dict)]
+
+
+def _is_allowed(url: Any, outbound: Outbound) -> bool:
+    try:
+        parts = urlsplit(str(url))
+        host, port = parts.hostname, parts.port or _PORTS[parts.scheme]
+    except (KeyError, ValueError):
+        return False
+    return host is not None and outbound.allows_host(host, port)

@@ -20,6 +20,7 @@ from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.hub import Hub
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
+from trunkline.outbound import Outbound
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 from trunkline.settings import Settings
@@ -79,12 +80,15 @@ class Exchange:
         settings: Settings | None = None,
         policy: Policy | None = None,
         limits: Limits | None = None,
+        outbound: Outbound | None = None,
     ) -> None:
         """Serve agents; a journal that is given open stays open, one given by its address is closed."""
         self.agents = {one.name: one for one in agents}
         self.default = agents[0].name
         self.options = options or AguiOptions()
         self.limits = limits or Limits()
+        self.outbound = outbound or Outbound()
+        """Whose MCP servers clients may name."""
         self._address = journal
         self._settings = settings or Settings(
             reader_backlog=self.options.high_water_mark, idle_sessions=_IDLE_SESSIONS

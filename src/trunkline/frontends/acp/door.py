@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
@@ -36,6 +36,7 @@ class Door:
         principal: str = "local",
         may_answer: bool = True,
         may_follow: bool = True,
+        mcp_reach: Sequence[str] | None = None,
     ) -> None:
         """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it."""
         self._connection = connection
@@ -44,6 +45,7 @@ class Door:
         self._principal = principal
         self._may_answer = may_answer
         self._may_follow = may_follow
+        self._mcp_reach = mcp_reach
         self._client: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
@@ -135,6 +137,7 @@ class Door:
                     principal=self._principal,
                     may_answer=self._may_answer,
                     may_follow=self._may_follow,
+                    mcp_reach=self._mcp_reach,
                 )
             return self._endpoint
 

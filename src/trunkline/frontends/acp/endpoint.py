@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -89,10 +89,12 @@ class AcpEndpoint:
         principal: str = "local",
         may_answer: bool = True,
         may_follow: bool = True,
+        mcp_reach: Sequence[str] | None = None,
     ) -> None:
         """Serve a client that announced these capabilities; one that may not answer is asked nothing.
 
         One that may not follow is shown the turns that it starts, and nothing else of a session.
+        ``mcp_reach`` are the hosts whose MCP servers it may name; None: any, it is on this machine.
         """
         self._hub = hub
         self._connection = connection
@@ -100,6 +102,7 @@ class AcpEndpoint:
         self._principal = principal
         self._may_answer = may_answer
         self._may_follow = may_follow
+        self._mcp_reach = mcp_reach
         self._attached: dict[str, _Attached] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
@@ -174,7 +177,7 @@ class AcpEndpoint:
             principal=self._principal,
             cwd=request.cwd,
             roots=request.additional_directories,
-            mcp_servers=[msgspec.to_builtins(server) for server in request.mcp_servers],
+            mcp_servers=self._servers(request.mcp_servers),
             meta=request.meta,
         )
         try:
@@ -211,7 +214,7 @@ class AcpEndpoint:
     async def _reopen(self, request: wire.LoadSessionRequest | wire.ResumeSessionRequest) -> Session:
         _check_absolute(request.cwd, *request.additional_directories)
         session = await self._find_own(request.session_id)
-        servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
+        servers = self._servers(request.mcp_servers)
         session.view.move(request.cwd, request.additional_directories, servers)
         await session.prepare()
         if session.busy:
@@ -228,7 +231,7 @@ class AcpEndpoint:
         _check_absolute(request.cwd, *request.additional_directories)
         origin = await self._find_own(request.session_id)
         fork = await self._hub.fork(origin)
-        servers = [msgspec.to_builtins(server) for server in request.mcp_servers]
+        servers = self._servers(request.mcp_servers)
         fork.view.move(request.cwd, request.additional_directories, servers)
         await fork.prepare()
         return self._reply(fork, {"sessionId": fork.session_id})
@@ -264,6 +267,10 @@ class AcpEndpoint:
             session = await self._hub.session(request.session_id, principal=self._principal)
         await session.close()
         return {}
+
+    def _servers(self, servers: Sequence[wire.McpServer]) -> list[dict[str, Any]]:
+        reach = {} if self._mcp_reach is None else {"reach": list(self._mcp_reach)}
+        return [{**msgspec.to_builtins(server), **reach} for server in servers]
 
     def _reply(self, session: Session, result: dict[str, Any]) -> Reply:
         """Answer with the session's options; what it can do is told right after."""

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast
 
 import anyio
@@ -23,7 +24,9 @@ from mcp.shared.session import ProgressFnT, RequestResponder
 from pydantic import ValidationError
 
 from trunkline.agents.langchain.mcp.connections import Connection, Program, Site
+from trunkline.agents.langchain.mcp.outbound import CheckedTransport, NotAllowed
 from trunkline.agents.langchain.mcp.pipes import Pipes
+from trunkline.outbound import Outbound
 
 __all__ = ["HeldClient", "Wire", "explain_failure", "open_wire"]
 
@@ -101,18 +104,34 @@ async def open_wire(connection: Connection, pipes: Pipes, folder: str | None) ->
         async with _piped(connection, pipes, folder) as wire:
             yield wire
     elif connection.sse:
-        async with sse_client(connection.url, connection.headers, _CONNECT, _QUIET) as (received, sent):
+        make = partial(_make_client, connection)
+        async with sse_client(connection.url, connection.headers, _CONNECT, _QUIET, make) as (received, sent):
             yield Wire(received, sent)
     else:
         async with _streamed(connection) as wire:
             yield wire
 
 
+def _make_client(
+    site: Site,
+    headers: dict[str, str] | None = None,
+    timeout: httpx.Timeout | None = None,
+    auth: httpx.Auth | None = None,
+) -> httpx.AsyncClient:
+    if site.reach is None:
+        return httpx.AsyncClient(headers=headers, timeout=timeout, auth=auth)
+    # A proxy of the environment would call what we may not.
+    transport = CheckedTransport(Outbound(site.reach))
+    return httpx.AsyncClient(
+        headers=headers, timeout=timeout, auth=auth, transport=transport, trust_env=False
+    )
+
+
 @asynccontextmanager
 async def _streamed(site: Site) -> AsyncGenerator[Wire]:
     timeout = httpx.Timeout(_CONNECT, read=_QUIET)
     async with (
-        httpx.AsyncClient(headers=site.headers, timeout=timeout) as http,
+        _make_client(site, site.headers, timeout) as http,
         streamable_http_client(site.url, http_client=http) as (received, sent, _),
     ):
         yield Wire(received, sent)
@@ -173,6 +192,8 @@ def explain_failure(error: BaseException | None, connection: Connection, pipes: 
         return f"{what} answered {code}: {advice}"
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return f"{what} did not answer in time: check that it runs and that its type (http or sse) is right"
+    if isinstance(error, NotAllowed):
+        return f"{what} may not be called: {error}"
     if isinstance(error, httpx.TransportError):
         return f"{what} cannot be reached: start it, or check its address"
     if isinstance(error, McpError):

@@ -40,6 +40,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     headers: dict[str, str] = {}
     sse: bool = False
+    reach: tuple[str, ...] | None = None
+    """The hosts that may be called for whoever named this server; None: any, it is one's own."""
 
     def __str__(self) -> str:
         """Name the place without what may be secret in its address."""
@@ -91,7 +93,13 @@ def _read(given: Mapping[str, Any]) -> Connection:
             )
         if kind in _HTTP or kind == "sse":
             site = msgspec.convert(
-                {"url": given.get("url"), "headers": _pairs(given.get("headers")), "sse": kind == "sse"}, Site
+                {
+                    "url": given.get("url"),
+                    "headers": _pairs(given.get("headers")),
+                    "sse": kind == "sse",
+                    "reach": given.get("reach"),
+                },
+                Site,
             )
             if urlsplit(site.url).scheme not in ("http", "https"):
                 raise ValueError("its url begins with neither http:// nor https://")
