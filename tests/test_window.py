@@ -211,3 +211,35 @@ async def test_leaving_a_window_leaves_the_turn_alone() -> None:
             await soon(anext(shown))
         assert session.busy
         assert session.line.readers == 0
+
+
+async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_costs_nothing_then() -> None:
+    go = asyncio.Event()
+
+    async def agent(prompt: Prompt) -> AsyncIterator[str]:
+        yield "one"
+        await go.wait()
+        yield "two"
+
+    async with world(agent) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("go")
+        shown = window(session, receipt.turn_id or "")
+        batches = aiter(shown)
+        said: list[Any] = []
+        while not only(said, ev.Text):
+            said += (await soon(anext(batches)))[1]
+        record, offset, _ = session.line.place_now()
+        reached = shown.reached(record, offset)
+        assert reached is not None, "the last batch is still in the hands of whoever iterates"
+        rest = asyncio.ensure_future(anext(batches))
+        await soon(reached)
+        assert shown.reached(record, offset) is None
+        later = shown.reached(record + 1000, 0)
+        assert later is not None
+        go.set()
+        await soon(rest)
+        async for _ in batches:
+            assert not later.done() or session.turn is None
+        await soon(later)
+        assert shown.reached(record + 1000, 0) is None, "a window that is closed keeps nobody waiting"

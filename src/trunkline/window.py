@@ -8,6 +8,7 @@ begins inside open parts announces them again first: its client has seen no star
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Generic, TypeVar
 
@@ -54,6 +55,29 @@ class Window(Generic[Wire]):
         self._announce = announce
         ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
         self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
+        self._place = Cursor(0, 0, 0)
+        self._over = False
+        self._awaited: list[tuple[tuple[int, int], asyncio.Future[None]]] = []
+
+    def reached(self, record: int, offset: int) -> asyncio.Future[None] | None:
+        """Give what is done once whoever iterates took everything up to this place; None if they have."""
+        place = (record, offset)
+        if self._over or (self._place.record, self._place.offset) >= place:
+            return None
+        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._awaited.append((place, reached))
+        return reached
+
+    def _arrive(self, place: Cursor) -> None:
+        self._place = place
+        if self._awaited:
+            here = (place.record, place.offset)
+            awaited, self._awaited = self._awaited, []
+            for wanted, reached in awaited:
+                if not self._over and wanted > here:
+                    self._awaited.append((wanted, reached))
+                elif not reached.done():
+                    reached.set_result(None)
 
     async def __aiter__(self) -> AsyncGenerator[tuple[Cursor, list[Wire]]]:
         """Prime, then follow until the turn ends (or suspends, for a wire that ends there)."""
@@ -78,7 +102,10 @@ class Window(Generic[Wire]):
                         place = entries[-1].cursor
                     if said:
                         yield place, said
+                    self._arrive(place)
         finally:
+            self._over = True
+            self._arrive(place)
             self._note(ev.RunClosed, to_seq=place.record)
 
     def _announced(self) -> list[Wire]:

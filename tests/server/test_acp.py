@@ -28,6 +28,7 @@ import trunkline
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
+from trunkline.jsonrpc import RpcError
 from trunkline.server.limits import Limits
 from trunkline.server.tokens import Token
 from trunkline.targets import resolve_target
@@ -87,6 +88,35 @@ async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
         caller.connection.take_back(request_id)
         assert (await soon(answer))["stopReason"] == "cancelled"
         assert stopped.is_set()
+
+
+async def test_a_malformed_prompt_that_is_taken_back_leaves_the_connection_alone(dial: Dial) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        request_id, answer = caller.connection.ask("session/prompt", {"sessionId": session_id, "prompt": 3})
+        caller.connection.flush()
+        caller.connection.take_back(request_id)
+        with pytest.raises(RpcError):
+            await soon(answer)
+        assert (await caller.prompt(session_id, "fine"))["stopReason"] == "end_turn"
+
+
+async def test_a_prompt_right_behind_its_cancel_waits_for_the_old_turns_end(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
+        old = caller.connection.ask("session/prompt", params)[1]
+        await soon(running.wait())
+        running.clear()
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        new = caller.connection.ask("session/prompt", params)[1]
+        assert (await soon(old))["stopReason"] == "cancelled"
+        await soon(running.wait())
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(new))["stopReason"] == "cancelled"
 
 
 async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_answer(dial: Dial) -> None:
@@ -191,7 +221,8 @@ async def test_a_login_of_the_agent_takes_the_scope_admin(dial: Dial) -> None:
         async with dial(client, headers=bearer("she-only-prompts-")) as caller:
             await caller.greet()
             error = await caller.refused("authenticate", methodId="demo-login")
-            assert (error.rpc_code, error.data) == (-32600, {"code": "scope"})
+            assert error.rpc_code == -32600
+            assert "'admin'" in error.data["details"]
         async with dial(client, headers=bearer("the-secret-of-ada")) as caller:
             await caller.greet()
             assert (await caller.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
@@ -453,7 +484,7 @@ async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial
         await soon(running.wait())
         app.exchange.closing = True
         refused = await caller.refused("session/prompt", sessionId=other, prompt=[])
-        assert refused.data == {"code": "closing"}
+        assert refused.data == {"details": "the server is going down: try again later"}
         caller.connection.notify("session/cancel", {"sessionId": session_id})
         assert (await soon(prompting))["stopReason"] == "cancelled"
 

@@ -297,7 +297,7 @@ async def attempt(caller: Caller, name: str, params: dict[str, Any]) -> str:
     try:
         await soon(caller.call(name, **params))
     except RpcError as error:
-        return "scope" if error.data == {"code": "scope"} else "other"
+        return "scope" if "it takes one with the scope" in error.message else "other"
     return ""
 
 

@@ -76,10 +76,14 @@ class RpcError(PeerError):
     def __str__(self) -> str:
         """Say the message and, because many agents hide the cause there, the text in ``data``."""
         match self.data:
-            case str(cause) | {"details": str(cause)} | {"message": str(cause)} if cause:
+            case str(cause) | {"details": str(cause)} | {"message": str(cause)} if not self._says(cause):
                 return f"{self.message}: {cause}"
             case _:
                 return self.message
+
+    def _says(self, cause: str) -> bool:
+        """Whether the message has the cause already, perhaps in one line."""
+        return " ".join(cause.split()) in " ".join(self.message.split())
 
 
 # Parsed JSON has no cycles, so these need no garbage collector.

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from trunkline.frontends.acp.connection import Connection, Handler
+from trunkline.frontends.acp.connection import Connection, Handler, explained
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
 from trunkline.hub import Hub
-from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Params, RpcError
+from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Params
 from trunkline.outbound import Outbound
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
@@ -260,20 +260,20 @@ class _Guard:
 
     def _check(self, method: str, params: Params) -> None:
         if self._exchange.closing:
-            raise RpcError(INVALID_REQUEST, "the server is going down: try again later", {"code": "closing"})
+            raise explained(INVALID_REQUEST, "the server is going down: try again later")
         needed = _NEEDS.get(method, "prompt")
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
-            raise RpcError(INVALID_REQUEST, why, {"code": "scope"})
+            raise explained(INVALID_REQUEST, why)
         for server in _servers_in(params):
             if "command" in server and not self._exchange.limits.client_programs:
-                raise RpcError(
+                raise explained(
                     INVALID_PARAMS,
                     "this server starts no programs for its clients: allow it with "
                     "Limits(client_programs=True), or give the agent its MCP servers itself",
                 )
             if "url" in server and not _is_allowed(server["url"], self._exchange.outbound):
-                raise RpcError(
+                raise explained(
                     INVALID_PARAMS,
                     "this server calls no MCP servers for its clients but those that its operator allows: "
                     "allow the host with --allow-mcp HOST (allow_mcp in asgi())",

@@ -147,29 +147,29 @@ async def test_a_notification_that_cannot_be_handled_is_logged_and_nothing_else(
             msgspec.ValidationError("no cwd"),
             -32602,
             "invalid params: no cwd",
-            {"code": "invalid_params", "cause": "no cwd"},
+            {"details": "invalid params: no cwd"},
         ),
         (
             SessionNotFound("no such\nsession"),
             -32002,
             "no such session",
-            {"code": "session_not_found", "fault": "peer", "cause": "no such\nsession"},
+            {"details": "no such\nsession"},
         ),
         (
             AuthenticationRequired("log in"),
             -32000,
             "log in",
-            {"code": "authentication_required", "fault": "user", "cause": "log in"},
+            {"details": "log in"},
         ),
         (
             ZeroDivisionError("oops"),
             -32603,
-            "internal error",
-            {"code": "internal", "cause": "ZeroDivisionError: oops"},
+            "internal error: ZeroDivisionError: oops",
+            {"details": "internal error: ZeroDivisionError: oops"},
         ),
     ],
 )
-async def test_an_error_says_its_code_one_line_and_the_cause(
+async def test_an_error_says_its_cause_in_one_line_and_in_details_alone(
     error: Exception, code: int, message: str, data: Any
 ) -> None:
     async with connected(go=raising(error)) as (connection, wire, _):
@@ -358,3 +358,38 @@ async def test_closing_does_not_wait_for_a_task_that_will_not_end(caplog: pytest
     await soon(connection.close("over", grace=0.01))
     let_go.set()
     await soon(connection.idle())
+
+
+# -- messages that come one by one -----------------------------------------------------------------
+
+
+async def test_what_comes_in_a_frame_of_its_own_waits_for_the_request_before_it_too() -> None:
+    async with connected(go=lambda params: 1) as (connection, wire, desk):
+        # As over a WebSocket, where every message is given by itself.
+        for message in (
+            line(id=1, method="go"),
+            line(method="told"),
+            line(id=2, method="go"),
+            line(method="$/cancel_request", params={"requestId": 2}),
+        ):
+            connection.receive(message)
+        await until(lambda: len(wire.messages) == 2)
+        assert desk.took == ["go", "go", "(told)"] or desk.took == ["go", "(told)", "go"]
+        assert [message["id"] for message in wire.messages] == [1, 2], "every request is answered"
+
+
+async def test_a_handler_that_cannot_withdraw_a_request_stops_it_and_the_connection_lives() -> None:
+    class Clumsy(Desk):
+        def withdraw(self, method: str, params: Params) -> bool:
+            raise ValueError("what is this?")
+
+    async with connected() as (connection, wire, _):
+        connection.handler = Clumsy(wait=lambda params: forever(), go=lambda params: 1)
+        connection.receive(line(id=1, method="wait"))
+        await asyncio.sleep(0)
+        connection.receive(line(method="$/cancel_request", params={"requestId": 1}))
+        connection.receive(line(id=2, method="go"))
+        await until(lambda: len(wire.messages) == 2)
+        assert {message["id"]: message.get("error", {}).get("code") for message in wire.messages} == {
+            1: -32800, 2: None,
+        }  # fmt: skip

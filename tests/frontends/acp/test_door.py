@@ -120,8 +120,7 @@ async def test_an_agent_that_will_not_come_is_reported_with_every_session(
         for _ in range(2):
             error = await editor.refused("session/new", **NEW)
             assert error.rpc_code == -32603
-            assert error.data["fault"] == "user"
-            assert "no module named 'soup'" in error.data["cause"]
+            assert "no module named 'soup'" in error.data["details"]
 
 
 async def test_the_door_answers_for_methods_that_nobody_has() -> None:

@@ -216,8 +216,19 @@ async def test_a_load_replays_everything_before_its_answer() -> None:
         assert "modes" in result
         assert text_of_chunks(editor.log, "user_message_chunk") == "/tools"
         assert editor.text == said
+        assert editor.heard()[-2:] == ["available_commands_update", "= session/load"]
+        await editor.call("session/list")
+        assert editor.heard()[-1:] == ["= session/list"], "nothing follows the answer to a load"
+        assert editor.heard()[-2:-1] == ["= session/load"]
+
+
+async def test_a_resumed_session_is_told_its_commands_after_the_answer() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        await editor.call("session/resume", sessionId=session_id, cwd="/")
         await until(lambda: editor.heard()[-1] == "available_commands_update")
-        assert editor.heard()[-2] == "= session/load"
+        assert editor.heard()[-2] == "= session/resume"
 
 
 def text_of_chunks(items: list[dict[str, Any]], kind: str) -> str:
@@ -355,9 +366,7 @@ async def test_a_turn_that_fails_is_an_error_with_its_cause_and_what_was_said_st
         error = await editor.refused("session/prompt", sessionId=await editor.open(), prompt=TEXT)
         assert error.rpc_code == -32603
         assert error.message == "ValueError: the disk is full"
-        assert error.data == {
-            "code": "agent_failed", "fault": "agent", "cause": "ValueError: the disk\nis full",
-        }  # fmt: skip
+        assert error.data == {"details": "ValueError: the disk\nis full"}, "Zed shows all the rest as JSON"
         assert editor.text == "so far"
 
 
@@ -402,9 +411,23 @@ async def test_a_second_prompt_is_refused_and_a_prompt_that_is_taken_back_is_can
         await until(lambda: editor.text == "begun")
         error = await editor.refused("session/prompt", **params)
         assert error.rpc_code == -32600
-        assert error.data["code"] == "busy"
+        assert "a prompt is running" in error.data["details"]
         editor.connection.take_back(request_id)
         assert (await soon(answer))["stopReason"] == "cancelled"
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"sessionId": 7}, {"sessionId": "s", "prompt": 3}])
+async def test_a_malformed_prompt_that_is_taken_back_is_answered_and_the_connection_lives(
+    params: Any,
+) -> None:
+    async with world() as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        request_id, answer = editor.connection.ask("session/prompt", params)
+        editor.connection.flush()
+        editor.connection.take_back(request_id)
+        with pytest.raises(RpcError):
+            await soon(answer)
+        assert (await editor.prompt(session_id, "fine"))["stopReason"] == "end_turn"
 
 
 async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() -> None:

@@ -64,7 +64,8 @@ def test_cancel_mode_and_load_have_callbacks_too(talk: Talk) -> None:
 
 def test_what_a_callback_raises_is_answered_as_an_error(talk: Talk) -> None:
     error = talk.error("session/prompt", prompt("raise"))
-    assert (error["code"], error["data"]["cause"]) == (-32603, "LookupError: the words are gone")
+    assert (error["code"], error["data"]) == (-32603, {"details": error["message"]})
+    assert error["message"] == "internal error: LookupError: the words are gone"
     refused = talk.error("session/prompt", prompt("refuse"))
     assert refused == {"code": -32099, "message": "not today", "data": {"why": "it is Sunday"}}
     assert talk.error("session/prompt", {"sessionId": "by-hand"})["code"] == -32602

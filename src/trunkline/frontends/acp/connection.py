@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -32,9 +31,11 @@ from trunkline.jsonrpc import (
     Settled,
 )
 
-__all__ = ["Connection", "Handler", "Reply", "Transport"]
+__all__ = ["Connection", "Handler", "Reply", "Transport", "explained"]
 
 log = logging.getLogger("trunkline.acp")
+
+_UNKNOWN = "unknown error"
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -91,6 +92,7 @@ class Connection:
         self._transport = transport
         self._peer = Peer(max_line=max_line, max_open=max_requests)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._unbegun = 0
         self._serving: dict[Id, tuple[asyncio.Task[None], Request]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ticking = False
@@ -113,17 +115,18 @@ class Connection:
         self._dispatch(self._peer.receive_eof())
 
     def _dispatch(self, incoming: list[Any]) -> None:
-        take = self._take
         for item in incoming:
             if isinstance(item, Request):
                 self._begin(item)
+            elif self._unbegun:
                 # A task begins a tick later; what came behind the request may speak of it, so it waits too.
-                take = partial(asyncio.get_running_loop().call_soon, self._take)
+                asyncio.get_running_loop().call_soon(self._take, item)
             else:
-                take(item)
+                self._take(item)
         self._tick_soon()
 
     def _begin(self, request: Request) -> None:
+        self._unbegun += 1
         self._serving[request.id] = (self.spawn(self._serve(request)), request)
 
     def _take(self, item: Notification | Settled | Cancelled) -> None:
@@ -146,11 +149,17 @@ class Connection:
         if found is None or self.handler is None:
             return
         task, request = found
-        if not self.handler.withdraw(request.method, request.params):
+        try:
+            kept = self.handler.withdraw(request.method, request.params)
+        except Exception:
+            log.exception("%s could not be withdrawn; it is stopped", request.method)
+            kept = False
+        if not kept:
             task.cancel()
 
     async def _serve(self, request: Request) -> None:
         assert self.handler is not None
+        self._unbegun -= 1
         try:
             result = await self.handler.handle(request.method, request.params)
             if isinstance(result, Reply):
@@ -161,20 +170,22 @@ class Connection:
         except asyncio.CancelledError:
             self._peer.fail_cancelled(request.id)
         except RpcError as error:
-            self._peer.fail(request.id, error.rpc_code, _one_line(error.message), error.data)
+            self._refuse(request, error)
         except msgspec.ValidationError as error:
-            data = {"code": "invalid_params", "cause": str(error)}
-            self._peer.fail(request.id, INVALID_PARAMS, _one_line(f"invalid params: {error}"), data)
+            self._refuse(request, explained(INVALID_PARAMS, f"invalid params: {error}"))
         except TrunklineError as error:
-            data = {"code": error.code, "fault": error.fault, "cause": str(error)}
-            self._peer.fail(request.id, error.hint.jsonrpc, _one_line(str(error)), data)
+            log.info("%s: %s, fault: %s", request.method, error.code, error.fault)
+            self._refuse(request, explained(error.hint.jsonrpc, str(error)))
         except Exception as error:
             log.exception("%s failed", request.method)
-            data = {"code": "internal", "cause": f"{type(error).__name__}: {error}"}
-            self._peer.fail(request.id, INTERNAL_ERROR, "internal error", data)
+            reason = f"internal error: {type(error).__name__}: {error}"
+            self._refuse(request, explained(INTERNAL_ERROR, reason))
         finally:
             self._serving.pop(request.id, None)
             self._tick_soon()
+
+    def _refuse(self, request: Request, error: RpcError) -> None:
+        self._peer.fail(request.id, error.rpc_code, _one_line(error.message), error.data)
 
     def _settle(self, item: Settled) -> None:
         future = self._waiting.pop(item.id, None)
@@ -272,6 +283,15 @@ class Connection:
             await asyncio.wait(tasks, timeout=grace)
 
 
+def explained(code: int, reason: str) -> RpcError:
+    """An error that says why something failed, in each of the places where editors look for it.
+
+    Most show ``message``. Toad shows ``data.details`` only; Zed shows all of ``data`` as JSON, unless
+    ``details`` is all there is.
+    """
+    return RpcError(code, reason, {"details": reason or _UNKNOWN})
+
+
 def _one_line(text: str) -> str:
     """Errors on this wire are one line, never empty."""
-    return " ".join(text.split()) or "unknown error"
+    return " ".join(text.split()) or _UNKNOWN

@@ -12,22 +12,39 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from trunkline.errors import WorkspaceError
 from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.lossless import decode
 from trunkline.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.launches import Launches
 
-__all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals"]
+__all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals", "Requests"]
 
 _RELEASE_WITHIN = 1.0
+
+
+class Requests(Protocol):
+    """Asks an editor."""
+
+    async def request(self, method: str, params: Any, /) -> Any:
+        """Send a request and give its answer."""
+        ...
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be asked any more."""
+        ...
+
+    @property
+    def deaf(self) -> bool:
+        """Whether the editor will answer nothing any more."""
+        ...
 
 
 class EditorFiles(Files):
@@ -36,7 +53,7 @@ class EditorFiles(Files):
     def __init__(
         self,
         roots: Sequence[str],
-        connection: Connection,
+        connection: Requests,
         session_id: str,
         offers: wire.FileSystemCapabilities,
     ) -> None:
@@ -83,7 +100,7 @@ class EditorFiles(Files):
 class EditorTerminals:
     """Terminals that an editor runs and draws."""
 
-    def __init__(self, connection: Connection, session_id: str) -> None:
+    def __init__(self, connection: Requests, session_id: str) -> None:
         """Ask this connection for the terminals of one session, once ``move`` said where they may run."""
         self._launches = Launches(())
         self._connection = connection
@@ -147,7 +164,7 @@ class EditorTerminal:
     """One terminal of the editor's."""
 
     def __init__(
-        self, connection: Connection, session_id: str, terminal_id: str, forget: Callable[[str], None]
+        self, connection: Requests, session_id: str, terminal_id: str, forget: Callable[[str], None]
     ) -> None:
         """Speak of one terminal."""
         self._forget = forget

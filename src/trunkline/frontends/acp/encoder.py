@@ -166,7 +166,7 @@ class AcpEncoder:
 
     def close(self) -> list[Out]:
         """Say what still waits; a turn without an end is the endpoint's to answer."""
-        return self._flush()
+        return self.flush()
 
     # -- messages ----------------------------------------------------------------------------------
 
@@ -241,7 +241,8 @@ class AcpEncoder:
                     said.append(self._line(told, event))
         return said
 
-    def _flush(self) -> list[Out]:
+    def flush(self) -> list[Out]:
+        """Say the output that still waits to be said with more."""
         said: list[Out] = []
         for view in self._calls.values():
             told = view.flush()
@@ -254,7 +255,7 @@ class AcpEncoder:
     def _ask(self, event: ev.Asked, at: float) -> list[Out]:
         self._asked[event.question_id] = event
         question = event.question
-        said = self._flush()
+        said = self.flush()
         if not self._forms and isinstance(question, Form):
             if not is_spoken(question):
                 if question.call_id is None:
@@ -301,7 +302,7 @@ class AcpEncoder:
         waits = [asked for name in event.question_ids if (asked := self._asked.get(name)) is not None]
         if not waits or not all(is_spoken(asked.question) for asked in waits):
             return []
-        said, asked = self._flush(), waits[0]
+        said, asked = self.flush(), waits[0]
         if self._put != asked.question_id:
             self._put = asked.question_id
             said += self._words(asked, put_in_words(cast("Form", asked.question)))
@@ -346,7 +347,7 @@ class AcpEncoder:
         return said
 
     def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
-        said = [*self._flush(), End(event)]
+        said = [*self.flush(), End(event)]
         # All calls are settled now: a long history costs no more than its longest turn.
         self._calls.clear()
         self._screens.clear()

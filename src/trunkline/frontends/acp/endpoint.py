@@ -7,8 +7,8 @@ the turn waits for the person's next message and somebody else is faster.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
@@ -19,11 +19,12 @@ from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
 from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
 from trunkline.cursor import Cursor
-from trunkline.errors import InvalidCommand, SessionBusy, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
+from trunkline.frontends.acp.attached import Attached, OrderedRequests, Prompting
 from trunkline.frontends.acp.blocks import blocks_from_wire
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
-from trunkline.frontends.acp.connection import Connection, Reply
+from trunkline.frontends.acp.connection import Connection, Reply, explained
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
@@ -38,43 +39,9 @@ from trunkline.session import Session
 
 __all__ = ["AcpEndpoint"]
 
+log = logging.getLogger("trunkline.acp")
+
 _PAGE = 50
-
-
-class _Attached:
-    """A session this client opened."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.watched: Session | None = None
-        self.showing: Showing | None = None
-        self.files: EditorFiles | None = None
-        self.terminals: EditorTerminals | None = None
-        self.prompting: asyncio.Task[Any] | None = None
-        self.cancelled = False
-
-    @property
-    def terminal_ids(self) -> set[str]:
-        return self.terminals.ids if self.terminals is not None else set()
-
-    @property
-    def shown(self) -> Showing | None:
-        """What the client is being shown."""
-        showing = self.showing
-        return (
-            showing if showing is not None and showing.session is self.session and not showing.over else None
-        )
-
-    @property
-    def asking(self) -> Showing | None:
-        """What the client is being shown, if its next message answers a question of that."""
-        return self.shown if self.shown is not None and self.shown.asked is not None else None
-
-    @property
-    def followed_elsewhere(self) -> bool:
-        """Whether somebody reads the session besides this client's own watch and prompt."""
-        own = (self.watched is self.session) + (self.shown is not None)
-        return self.session.line.readers > own
 
 
 class AcpEndpoint:
@@ -103,7 +70,7 @@ class AcpEndpoint:
         self._may_answer = may_answer
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
-        self._attached: dict[str, _Attached] = {}
+        self._attached: dict[str, Attached] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
@@ -126,20 +93,18 @@ class AcpEndpoint:
 
     def withdraw(self, method: str, params: Params) -> bool:
         """A prompt that is no longer wanted is cancelled properly; anything else may just stop."""
-        if method != "session/prompt":
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        if method != "session/prompt" or not isinstance(session_id, str):
             return False
-        self._cancel(decode(wire.PromptRequest, params).session_id)
-        return True
+        return self._cancel(session_id)
 
     def leave(self, session_id: str | None = None) -> None:
         """The client is gone, or stopped to listen to a session: cancel what nobody else follows."""
         for name, attached in self._attached.items():
-            if attached.prompting is None or session_id not in (None, name):
+            if attached.newest is None or session_id not in (None, name):
                 continue
             if attached.followed_elsewhere:
-                attached.prompting.cancel()
-                if attached.shown is not None:
-                    attached.shown.stop()
+                attached.stop()
             else:
                 self._cancel(name)
 
@@ -206,7 +171,11 @@ class AcpEndpoint:
         if attached.shown is not None and attached.shown.asked is not None:
             attached.shown.put(attached.shown.asked)
         self._wake(attached)
-        return self._reply(session, {})
+        # "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the
+        # original session/load request" (agentclientprotocol.com/protocol/session-setup). The conformance kit
+        # takes any update behind that answer for a late one (ACP-LOAD-002).
+        self._tell_commands(session)
+        return self._reply(session, {}, commands=False)
 
     async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
         return self._reply(await self._reopen(request), {})
@@ -272,47 +241,56 @@ class AcpEndpoint:
         reach = {} if self._mcp_reach is None else {"reach": list(self._mcp_reach)}
         return [{**msgspec.to_builtins(server), **reach} for server in servers]
 
-    def _reply(self, session: Session, result: dict[str, Any]) -> Reply:
-        """Answer with the session's options; what it can do is told right after."""
+    def _reply(self, session: Session, result: dict[str, Any], *, commands: bool = True) -> Reply:
+        """Answer with the session's options; right after, the client is told what changes, and the commands.
+
+        Not before: clients that have not read a new session's id yet do not know whose commands they are.
+        """
         options = session.view.options
         modes = modes_to_wire(options)
         if modes is not None:
             result["modes"] = modes
         if options:
             result["configOptions"] = options_to_wire(options, boolean=self._boolean)
-        return Reply(result, lambda: self._welcome(session))
+        return Reply(result, lambda: self._welcome(session, commands))
 
-    def _welcome(self, session: Session) -> None:
+    def _welcome(self, session: Session, commands: bool) -> None:
         attached = self._attach(session)
         self._watch(attached)
         self._wake(attached)
+        if commands:
+            self._tell_commands(session)
+
+    def _tell_commands(self, session: Session) -> None:
         commands = self._hub.agent.card.commands
         if commands:
             params = {"sessionId": session.session_id, "update": commands_update(commands)}
             self._connection.notify("session/update", params)
 
-    def _attach(self, session: Session) -> _Attached:
+    def _attach(self, session: Session) -> Attached:
         """Let the session use what this client offers."""
         client, view, session_id = self._client, session.view, session.session_id
         attached = self._attached.get(session_id)
         if attached is None:
-            attached = self._attached[session_id] = _Attached(session)
+            attached = self._attached[session_id] = Attached(session)
         attached.session = session
         if not self._may_follow:
             return attached  # What others' turns write would pass through its files and terminals.
         if client.terminal:
             # Without a folder that we can look at, nothing of the editor's is used.
             with contextlib.suppress(WorkspaceError):
-                attached.terminals = attached.terminals or EditorTerminals(self._connection, session_id)
+                requests = OrderedRequests(self._connection, attached)
+                attached.terminals = attached.terminals or EditorTerminals(requests, session_id)
                 attached.terminals.move(view.folders)
                 view.terminals = attached.terminals
         if client.fs.read_text_file or client.fs.write_text_file:
             with contextlib.suppress(WorkspaceError):
-                attached.files = EditorFiles(view.folders, self._connection, session_id, client.fs)
+                requests = OrderedRequests(self._connection, attached)
+                attached.files = EditorFiles(view.folders, requests, session_id, client.fs)
                 view.files = attached.files
         return attached
 
-    def _wake(self, attached: _Attached, told: ev.Asked | None = None) -> None:
+    def _wake(self, attached: Attached, told: ev.Asked | None = None) -> None:
         """Put the questions again that a dead process asked, and show what comes of the answers.
 
         Questions in words are put again whoever asked them, since the next message would answer them;
@@ -334,7 +312,7 @@ class AcpEndpoint:
             first = grammar.questions.get(told.question_id) if told is not None else None
             showing.put(first or questions[0], silently=first is not None)
 
-    def _show(self, attached: _Attached, turn_id: str, after: Cursor | None = None) -> Showing:
+    def _show(self, attached: Attached, turn_id: str, after: Cursor | None = None) -> Showing:
         attached.showing = Showing(
             self._connection,
             attached.session,
@@ -346,13 +324,13 @@ class AcpEndpoint:
         )
         return attached.showing
 
-    def _watch(self, attached: _Attached) -> None:
+    def _watch(self, attached: Attached) -> None:
         """Tell the client what changes in its session outside of turns, from now on."""
         if self._may_follow and attached.watched is not attached.session:
             attached.watched = attached.session
             self._connection.spawn(self._tell_changes(attached, attached.session.follow()))
 
-    async def _tell_changes(self, attached: _Attached, reader: Reader) -> None:
+    async def _tell_changes(self, attached: Attached, reader: Reader) -> None:
         encoder = AcpEncoder(attached.session.session_id, self._client)
         with contextlib.suppress(TrunklineError):
             async with reader:
@@ -385,25 +363,27 @@ class AcpEndpoint:
         content = blocks_from_wire(request.prompt)
         self._check_content(content)
         attached = self._find(request.session_id)
-        if attached.prompting:
-            raise SessionBusy("a prompt is running in this session: wait for it or cancel it first")
         # From here on a cancel is for this prompt, even before its turn has begun.
-        attached.prompting, attached.cancelled = asyncio.current_task(), False
+        prompting = await attached.enter()
         try:
             session = await self._known(request.session_id)
             showing = attached.asking
             if showing is not None:
                 await showing.reply(content, request.meta)
             else:
-                showing = self._show(attached, await self._begin(attached, session, content, request.meta))
+                turn_id = await self._begin(session, prompting, content, request.meta)
+                showing = self._show(attached, turn_id)
+                prompting.begun.set()
+                if prompting.cancelled:
+                    self._connection.spawn(session.cancel(turn_id, by="acp"))
             return _result(await showing.rest())
         finally:
-            attached.prompting = None
+            attached.leave(prompting)
 
     async def _begin(
         self,
-        attached: _Attached,
         session: Session,
+        prompting: Prompting,
         content: tuple[Content, ...],
         meta: dict[str, Any] | None,
     ) -> str:
@@ -411,25 +391,29 @@ class AcpEndpoint:
         if session.turn is not None and session.turn.asleep:
             # Its questions wait for answers, and its person has something else to say.
             await session.cancel(session.turn.turn_id, by="acp")
-        receipt = await session.prompt(Prompt(content=content, meta=meta, by="acp"))
-        if attached.cancelled:
-            await session.cancel(receipt.turn_id, by="acp")
-        return receipt.turn_id or ""
+        prompting.prompt = Prompt(content=content, meta=meta, by="acp")
+        return (await session.prompt(prompting.prompt)).turn_id or ""
 
-    def _cancel(self, session_id: str) -> None:
+    def _cancel(self, session_id: str) -> bool:
+        """Cancel the newest prompt, or the turn that waits for another one; False if there is neither."""
         attached = self._attached.get(session_id)
+        prompting = attached.newest if attached is not None else None
         if attached is None:
-            return
-        if attached.prompting:
-            attached.cancelled = True
-            self._connection.spawn(attached.session.cancel(by="acp"))
-        elif attached.asking is not None:
-            # Its prompt is answered, but its turn still waits for a message that will not come.
-            showing = attached.asking
-            showing.forget()
-            self._connection.spawn(attached.session.cancel(showing.turn_id, by="acp"))
+            return False
+        if prompting is not None:
+            prompting.cancelled = True
+            if prompting is attached.prompting:
+                self._connection.spawn(attached.session.cancel(by="acp"))
+            return True
+        showing = attached.asking
+        if showing is None:
+            return False
+        # Its prompt is answered, but its turn still waits for a message that will not come.
+        showing.forget()
+        self._connection.spawn(attached.session.cancel(showing.turn_id, by="acp"))
+        return True
 
-    def _find(self, session_id: str) -> _Attached:
+    def _find(self, session_id: str) -> Attached:
         attached = self._attached.get(session_id)
         if attached is None:
             raise SessionNotFound(f"there is no session {session_id!r} here: create, load or resume it first")
@@ -487,8 +471,8 @@ def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
         if terminal.usage:
             result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
         return result
-    data = {"code": terminal.code, "fault": terminal.fault, "cause": terminal.message}
-    raise RpcError(INTERNAL_ERROR, terminal.message, data)
+    log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
+    raise explained(INTERNAL_ERROR, terminal.message)
 
 
 def _check_absolute(*folders: str) -> None:

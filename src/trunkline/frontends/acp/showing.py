@@ -58,7 +58,7 @@ class Showing:
         self._asker = Asker(connection, session, client)
         self._paused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._replied: str | None = None
-        encoder = AcpEncoder(
+        self._encoder = AcpEncoder(
             session.session_id,
             client,
             terminals=terminals,
@@ -66,8 +66,10 @@ class Showing:
             turns_only=True,
             replies=may_answer,
         )
-        window = Window(session, encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after)
-        self._task = connection.spawn(self._show(window))
+        self._window = Window(
+            session, self._encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after
+        )
+        self._task = connection.spawn(self._show(self._window))
         self._task.add_done_callback(_look_away)
 
     @property
@@ -78,6 +80,14 @@ class Showing:
     def stop(self) -> None:
         """Show nothing more; the turn goes on."""
         self._task.cancel()
+
+    async def reach(self, record: int, offset: int) -> None:
+        """Wait until the client was sent everything up to a place, or nothing more is shown."""
+        reached = self._window.reached(record, offset)
+        if reached is not None:
+            await asyncio.wait({reached, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not self.over:
+            self._connection.send_lines([out for out in self._encoder.flush() if isinstance(out, bytes)])
 
     async def rest(self) -> Terminal | None:
         """Wait until the turn is over; None as soon as it waits for the person's next message instead."""

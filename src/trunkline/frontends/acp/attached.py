@@ -1,0 +1,145 @@
+"""A session that a client has open: what it lent, what it is shown, and the prompts it sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from trunkline.commands import Prompt
+from trunkline.errors import SessionBusy
+from trunkline.frontends.acp.connection import Connection
+from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
+from trunkline.frontends.acp.showing import Showing
+from trunkline.reader import WHOLE
+from trunkline.session import Session
+
+__all__ = ["Attached", "OrderedRequests", "Prompting"]
+
+
+class Prompting:
+    """A prompt that the client waits for."""
+
+    def __init__(self, task: asyncio.Task[Any] | None) -> None:
+        """Begin; ``task`` carries the client's request out."""
+        self.task = task
+        self.cancelled = False
+        self.prompt: Prompt | None = None
+        """What was given to the session."""
+        self.begun = asyncio.Event()
+        """Set once its turn is shown, or never will be."""
+        self.over = asyncio.Event()
+        """Set in the step in which its answer is sent."""
+
+
+class Attached:
+    """A session this client opened."""
+
+    def __init__(self, session: Session) -> None:
+        """Begin without a prompt."""
+        self.session = session
+        self.watched: Session | None = None
+        self.showing: Showing | None = None
+        self.files: EditorFiles | None = None
+        self.terminals: EditorTerminals | None = None
+        self.prompting: Prompting | None = None
+        self._next: Prompting | None = None
+
+    @property
+    def terminal_ids(self) -> set[str]:
+        """The terminals that the client draws."""
+        return self.terminals.ids if self.terminals is not None else set()
+
+    @property
+    def shown(self) -> Showing | None:
+        """What the client is being shown."""
+        showing = self.showing
+        return (
+            showing if showing is not None and showing.session is self.session and not showing.over else None
+        )
+
+    @property
+    def asking(self) -> Showing | None:
+        """What the client is being shown, if its next message answers a question of that."""
+        return self.shown if self.shown is not None and self.shown.asked is not None else None
+
+    @property
+    def followed_elsewhere(self) -> bool:
+        """Whether somebody reads the session besides this client's own watch and prompt."""
+        own = (self.watched is self.session) + (self.shown is not None)
+        return self.session.line.readers > own
+
+    # -- prompts -----------------------------------------------------------------------------------
+
+    async def enter(self) -> Prompting:
+        """Begin a prompt; right behind one that was cancelled it waits for that one's answer."""
+        mine, before = Prompting(asyncio.current_task()), self.prompting
+        if self._next is not None or (before is not None and not before.cancelled):
+            raise SessionBusy("a prompt is running in this session: wait for it or cancel it first")
+        if before is not None:
+            self._next = mine
+            try:
+                settings = self.session.settings
+                # A cancelled turn settles within this time, whatever its agent does.
+                async with asyncio.timeout(settings.detach_after + settings.command_timeout):
+                    await before.over.wait()
+            except TimeoutError:
+                raise SessionBusy("the prompt before was cancelled and is not over yet: try again") from None
+            finally:
+                self._next = None
+        self.prompting = mine
+        return mine
+
+    def leave(self, mine: Prompting) -> None:
+        """End a prompt; its answer follows in the same step."""
+        if self.prompting is mine:
+            self.prompting = None
+        mine.begun.set()
+        mine.over.set()
+
+    @property
+    def newest(self) -> Prompting | None:
+        """The prompt that a cancel is for."""
+        return self._next or self.prompting
+
+    def stop(self) -> None:
+        """Wait for no prompt and show nothing any more; the turn goes on."""
+        for prompting in (self._next, self.prompting):
+            if prompting is not None and prompting.task is not None:
+                prompting.task.cancel()
+        if self.shown is not None:
+            self.shown.stop()
+
+    # -- order -------------------------------------------------------------------------------------
+
+    async def caught_up(self) -> None:
+        """Wait until the client was sent what has been said so far in the turn that it is shown."""
+        line, turn, prompting = self.session.line, self.session.turn, self.prompting
+        record, offset, _ = line.place_now()
+        if turn is not None and prompting is not None and turn.prompt is prompting.prompt:
+            await prompting.begun.wait()
+        if self.shown is not None and offset != WHOLE:
+            await self.shown.reach(record, offset)
+
+
+class OrderedRequests:
+    """Requests to the client that wait for the updates which were said before them."""
+
+    def __init__(self, connection: Connection, attached: Attached) -> None:
+        """Ask through a connection, for one session."""
+        self._connection = connection
+        self._attached = attached
+
+    async def request(self, method: str, params: Any) -> Any:
+        """Ask the client and give its answer."""
+        await self._attached.caught_up()
+        return await self._connection.request(method, params)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is closed."""
+        return self._connection.closed
+
+    @property
+    def deaf(self) -> bool:
+        """Whether the client will answer nothing any more."""
+        return self._connection.deaf

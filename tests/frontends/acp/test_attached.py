@@ -1,0 +1,180 @@
+"""A session a client has open: a prompt behind its cancel, and requests behind their updates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.worlds import forever, soon, until, world
+
+from trunkline.commands import Prompt
+from trunkline.content import TerminalBlock
+from trunkline.context import TurnContext
+from trunkline.jsonrpc import RpcError
+
+
+def words(session_id: str, text: str) -> dict[str, Any]:
+    return {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
+
+
+# -- a prompt behind its cancel --------------------------------------------------------------------
+
+
+async def waits(prompt: Prompt) -> AsyncIterator[str]:
+    yield f"{prompt.text} "
+    if prompt.text == "wait":
+        try:
+            await forever()
+        finally:
+            await asyncio.sleep(0.01)
+
+
+def ask(editor: Editor, session_id: str, text: str) -> asyncio.Future[Any]:
+    return editor.connection.ask("session/prompt", words(session_id, text))[1]
+
+
+async def test_a_prompt_right_behind_its_cancel_waits_for_the_answer_to_the_old_one() -> None:
+    async with world(waits) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for _ in range(3):
+            old = ask(editor, session_id, "wait")
+            await until(lambda: editor.text.endswith("wait "))
+            editor.connection.notify("session/cancel", {"sessionId": session_id})
+            new = ask(editor, session_id, "next")
+            assert (await soon(old))["stopReason"] == "cancelled"
+            assert (await soon(new))["stopReason"] == "end_turn"
+            assert editor.heard()[-4:] == [
+                "agent_message_chunk", "= session/prompt", "agent_message_chunk", "= session/prompt",
+            ]  # fmt: skip
+            assert editor.text.endswith("wait next ")
+
+
+async def test_only_the_first_of_several_prompts_behind_a_cancel_waits() -> None:
+    async with world(waits) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        old = ask(editor, session_id, "wait")
+        await until(lambda: editor.text == "wait ")
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        first, second = ask(editor, session_id, "first"), ask(editor, session_id, "second")
+        with pytest.raises(RpcError, match="a prompt is running") as refused:
+            await soon(second)
+        assert refused.value.rpc_code == -32600
+        assert (await soon(old))["stopReason"] == "cancelled"
+        assert (await soon(first))["stopReason"] == "end_turn"
+        assert editor.text == "wait first "
+
+
+async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> None:
+    async with world(waits) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        old = ask(editor, session_id, "wait")
+        await until(lambda: editor.text == "wait ")
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        new = ask(editor, session_id, "wait")
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(old))["stopReason"] == (await soon(new))["stopReason"] == "cancelled"
+        assert (await editor.prompt(session_id, "third"))["stopReason"] == "end_turn"
+
+
+async def test_a_prompt_behind_the_cancel_of_an_agent_that_does_not_stop_waits_no_longer_than_it_may() -> (
+    None
+):
+    let_go = asyncio.Event()
+
+    async def stubborn(prompt: Prompt) -> AsyncIterator[str]:
+        yield f"{prompt.text} "
+        while prompt.text == "wait" and not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+
+    async with world(stubborn, detach_after=0.05) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        old = ask(editor, session_id, "wait")
+        await until(lambda: editor.text == "wait ")
+        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        new = ask(editor, session_id, "next")
+        assert (await soon(old))["stopReason"] == "cancelled"
+        assert (await soon(new))["stopReason"] == "end_turn"
+        let_go.set()
+
+
+# -- requests behind their updates -----------------------------------------------------------------
+
+
+def lends_all(editor: Editor) -> None:
+    editor.answers.update({
+        "fs/read_text_file": lambda params: {"content": "text"},
+        "fs/write_text_file": lambda params: {},
+        "terminal/create": lambda params: {"terminalId": "term-1"},
+        "terminal/wait_for_exit": lambda params: {"exitCode": 0},
+        "terminal/output": lambda params: {"output": "", "truncated": False},
+        "terminal/release": lambda params: {},
+    })  # fmt: skip
+
+
+async def test_a_file_is_written_after_what_was_said_before_it(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "Before. "
+        async with ctx.tool("write_file", input={"path": "a.txt"}) as call:
+            call.output("one")
+            call.output("two")
+            await ctx.files.write("a.txt", "text")
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        lends_all(editor)
+        await editor.prompt(await editor.open(tmp_path), "go")
+        written = editor.heard().index("fs/write_text_file")
+        told = editor.heard()[1:written]
+        assert told[:2] == ["agent_message_chunk", "tool_call"]
+        output = [item for item in editor.log[: written - 1] if "content" in item][-1]["content"]
+        assert "onetwo" in str(output), "what waits to be told with more is told first"
+
+
+async def test_a_terminal_is_made_after_its_call_and_released_after_it_was_shown(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        async with ctx.tool("run", kind="execute") as call:
+            terminal = await ctx.terminals.create(["true"])
+            call.show(TerminalBlock(terminal_id=terminal.terminal_id))
+            await terminal.release()
+        yield "done"
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        lends_all(editor)
+        session_id = await editor.open(tmp_path)
+        for _ in range(5):
+            editor.log.clear()
+            await editor.prompt(session_id, "go")
+            names = [
+                item.get("method")
+                or ("shown" if "'terminal'" in str(item.get("content")) else item["sessionUpdate"])
+                for item in editor.log
+            ]
+            assert names.index("tool_call") < names.index("terminal/create")
+            assert names.index("shown") < names.index("terminal/release")
+
+
+async def test_an_agent_that_uses_files_while_it_is_cancelled_does_not_wait_for_itself(
+    tmp_path: Path,
+) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "begun"
+        try:
+            await forever()
+        finally:
+            await ctx.files.write("a.txt", "the last words")
+
+    async with world(agent, detach_after=5.0) as hub, editing(hub, ABLE) as editor:
+        lends_all(editor)
+        session_id = await editor.open(tmp_path)
+        for early in (False, True):
+            prompting = ask(editor, session_id, "go")
+            if not early:
+                await until(lambda: editor.text == "begun")
+            editor.connection.notify("session/cancel", {"sessionId": session_id})
+            assert (await soon(prompting, 2.0))["stopReason"] == "cancelled"
