@@ -37,6 +37,7 @@ from trunkline.journal.interface import (
     Snapshot,
 )
 from trunkline.journal.lease_clock import Moment, lease_clock
+from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
@@ -234,7 +235,13 @@ class SqliteJournal:
 
     async def delete(self, key: SessionKey) -> bool:
         """Remove a session with its records and commands; False if there was none."""
-        return await self._write(lambda db: statements.delete(db, key), key)
+        number = await self._write(lambda db: retention.delete(db, key), key)
+        if number is not None:
+            await self._pruning().remove_leftovers(number)
+        return number is not None
+
+    def _pruning(self) -> Pruning:
+        return Pruning(self._read, self._write)
 
     # -- ownership --
 
@@ -349,22 +356,17 @@ class SqliteJournal:
     async def retain(self, *, max_age: float | None = None, max_bytes: int | None = None) -> int:
         """Forget idle sessions and the oldest turns of large ones; give the number of records removed.
 
-        A session that somebody holds is not idle. Each session is a commit of its own, so appends
-        never wait for the whole. Blobs that no record mentions go when they are an hour old.
+        A session that somebody holds is not idle. Blobs that no record mentions go when they are an hour
+        old. Everything goes in slices of their own, so that appends never wait for the whole.
         """
+        pruning = self._pruning()
         removed = 0
         if max_age is not None:
-            cutoff = self._clock() - max_age
-            for session in await self._read(lambda db: retention.find_idle(db, cutoff, self._moment())):
-                forget = partial(retention.forget, session=session, cutoff=cutoff, now=self._moment())
-                removed += await self._write(forget)
+            removed += await pruning.forget(self._clock() - max_age, self._moment)
         if max_bytes is not None:
-            for session in await self._read(lambda db: retention.find_large(db, max_bytes)):
-                removed += await self._write(partial(retention.trim, session=session, max_bytes=max_bytes))
-        oldest = self._clock() - rules.BLOB_GRACE
-        if await self._read(lambda db: retention.has_old_blobs(db, oldest)):
-            known = await self._read(retention.find_mentions)
-            await self._write(lambda db: retention.sweep(db, oldest, known))
+            removed += await pruning.trim(max_bytes)
+        await pruning.remove_leftovers()
+        await pruning.sweep_blobs(self._clock() - rules.BLOB_GRACE)
         return removed
 
 

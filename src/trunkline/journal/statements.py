@@ -34,12 +34,13 @@ class _Session(NamedTuple):
     owner: str | None
     expires_at: float
     boot: str
+    first_seq: int
     last_seq: int
 
 
 def _find(db: sqlite3.Connection, key: SessionKey) -> _Session | None:
     row = db.execute(
-        f"SELECT id, fence, owner, expires_at, boot, last_seq FROM sessions {_HERE}", key
+        f"SELECT id, fence, owner, expires_at, boot, first_seq, last_seq FROM sessions {_HERE}", key
     ).fetchone()
     return row and _Session(*row)
 
@@ -148,22 +149,23 @@ def describe(db: sqlite3.Connection, key: SessionKey, title: str | None) -> None
     db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, have(db, key).id))
 
 
-def delete(db: sqlite3.Connection, key: SessionKey) -> bool:
-    """Remove a session with everything of it."""
+def delete(db: sqlite3.Connection, key: SessionKey) -> int | None:
+    """Remove a session but for its records, which nobody can read then; give its number, if it was there."""
     session = _find(db, key)
-    if session is not None:
-        remove(db, session.id)
-    return session is not None
+    if session is None:
+        return None
+    remove(db, session.id)
+    return session.id
 
 
 def remove(db: sqlite3.Connection, session: int) -> int:
-    """Remove a session by its number; give the number of records that went with it."""
+    """Remove a session by its number; give how many records it leaves behind (``pruning`` takes those)."""
     db.execute("UPDATE floor SET fence = max(fence, (SELECT fence FROM sessions WHERE id = ?))", (session,))
-    removed = db.execute("DELETE FROM records WHERE session = ?", (session,)).rowcount
+    (left,) = db.execute("SELECT last_seq - first_seq + 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     db.execute("DELETE FROM commands WHERE session = ?", (session,))
     db.execute("DELETE FROM snapshots WHERE session = ?", (session,))
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
-    return removed
+    return left
 
 
 # -- ownership ------------------------------------------------------------------------------------
@@ -217,11 +219,12 @@ def append(db: sqlite3.Connection, lease: Lease, batch: Batch, now: float) -> No
 
 
 def read(db: sqlite3.Connection, key: SessionKey, after: int, limit: int) -> list[Record]:
-    """Give a page of records, in order."""
+    """Give a page of records, in order; what was trimmed may still be there, and is not read."""
+    session = have(db, key)
     rows = db.execute(
         "SELECT seq, at, fence, kind, payload FROM records WHERE session = ? AND seq > ?"
         " ORDER BY seq LIMIT ?",
-        (have(db, key).id, after, max(limit, 0)),
+        (session.id, max(after, session.first_seq - 1), max(limit, 0)),
     )
     return [unpack(*row) for row in rows]
 
