@@ -21,7 +21,7 @@ from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 
 __all__ = ["Desk", "seconds_left", "settle"]
 
-_REMEMBERED = 10_000
+_REMEMBERED = 1000
 
 
 class Desk:
@@ -33,7 +33,8 @@ class Desk:
         self._open: dict[str, ev.Asked] = {}
         self._waiting: dict[str, asyncio.Future[ev.Answered]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._settled: OrderedDict[str, str | None] = OrderedDict()
+        self.answered: OrderedDict[str, str | None] = OrderedDict()
+        """The newest questions that were answered, and by whom."""
         self.on_expired: Callable[[ev.Answered], None] | None = None
 
     @property
@@ -99,8 +100,8 @@ class Desk:
         asked = self._open.get(question_id)
         if asked is not None:
             return asked
-        if question_id in self._settled:
-            raise AlreadyAnswered(question_id, self._settled[question_id])
+        if question_id in self.answered:
+            raise AlreadyAnswered(question_id, self.answered[question_id])
         raise InvalidCommand(f"there is no open question {question_id!r} in this session")
 
     def _close(self, answered: ev.Answered) -> None:
@@ -114,9 +115,9 @@ class Desk:
             future.set_result(answered)
 
     def _remember(self, answered: ev.Answered) -> None:
-        self._settled[answered.question_id] = answered.by
-        if len(self._settled) > _REMEMBERED:
-            self._settled.popitem(last=False)
+        self.answered[answered.question_id] = answered.by
+        if len(self.answered) > _REMEMBERED:
+            self.answered.popitem(last=False)
 
     def _expire(self, question_id: str) -> None:
         asked = self._open.get(question_id)

@@ -7,7 +7,7 @@ were cut into pieces; every test that asks "did anything get lost" compares fold
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -42,10 +42,11 @@ def fold(events: Iterable[ev.Event]) -> Conversation:
 class Folder:
     """Folds events one by one; ``conversation`` is right after every event."""
 
-    def __init__(self) -> None:
-        """Begin with an empty conversation."""
-        self._told = Conversation()
-        self._messages: dict[str, Message] = {}
+    def __init__(self, past: Conversation | None = None) -> None:
+        """Begin with an empty conversation, or with the turns of another one, which stays as it is."""
+        self._told = Conversation() if past is None else _copy(past)
+        self._past: dict[str, Call] = {} if past is None else past.calls
+        self._messages = {message.message_id: message for message in self._told.messages}
         # Text grows piece by piece: joining at the end keeps a long answer linear.
         self._pieces: dict[tuple[int, str], tuple[Any, str, list[str]]] = {}
 
@@ -161,6 +162,9 @@ class Folder:
         call = self._told.calls.get(event.call_id)
         if call is None:
             return
+        if self._past.get(event.call_id) is call:
+            # Older journals have updates of calls that were over.
+            call = self._told.calls[event.call_id] = msgspec.structs.replace(call)
         for name in ("status", "title", "kind", "locations", "content", "raw_output", "reason"):
             value = getattr(event, name)
             if value is not None:
@@ -347,6 +351,18 @@ class Folder:
         ev.Custom: _custom,
         ev.Raw: _raw,
     }
+
+
+def _copy(past: Conversation) -> Conversation:
+    """Copy what grows; what is in it belongs to turns that are over, and does not change any more."""
+    copies: dict[str, Any] = {}
+    for name in past.__struct_fields__:
+        value: Any = getattr(past, name)
+        if isinstance(value, list | dict):
+            copies[name] = cast("list[Any]", value).copy()
+    # A terminal may go on in a later turn.
+    copies["terminals"] = {name: msgspec.structs.replace(one) for name, one in past.terminals.items()}
+    return msgspec.structs.replace(past, **copies)
 
 
 def _part_id(message: Message) -> str:

@@ -11,20 +11,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import cast
 
 from trunkline.coalesce import Coalescer
 from trunkline.commands import Command
 from trunkline.cursor import Cursor, Entry, Gap, piece_of
 from trunkline.errors import JournalError, TrunklineError
-from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput
+from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput, TurnStarted
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
 from trunkline.reader import WHOLE, Reader
 from trunkline.settings import Settings
 
 __all__ = ["Line"]
+
+_SLICE = 200
+"""How many records are taken over before others may run again."""
 
 _DELTAS = (Text, Thought, ToolInput, TerminalOutput)
 
@@ -42,6 +45,8 @@ class Line:
         self.last: Entry | None = None
         self.tail: deque[list[Entry]] = deque()
         self.on_absorbed: Callable[[Entry], None] | None = None
+        self.on_turn: Callable[[str, int], None] | None = None
+        """Called with the first record of each turn that begins here."""
         self.on_lost: Callable[[JournalError], None] | None = None
         self.on_readers: Callable[[int], None] | None = None
         self.fence = 0
@@ -86,6 +91,8 @@ class Line:
             return
         for legal in self.grammar.feed(event):
             seq, offset = coalescer.place(legal)
+            if type(legal) is TurnStarted and self.on_turn is not None:
+                self.on_turn(legal.turn_id or "", seq)
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
 
     def say_text(self, turn_id: str, message_id: str, text: str) -> None:
@@ -161,11 +168,12 @@ class Line:
     async def catch_up(self) -> None:
         """Read everything the journal has that this line has not seen; a speaker has seen it all."""
         while self._lease is None:
-            records = await self.journal.read(self.key, after=self.committed_seq)
+            records = await self.journal.read(self.key, after=self.committed_seq, limit=_SLICE)
             if not records or self._lease is not None:
                 return
             # Another call may have been faster: what it took over is no news.
             self.absorb(record for record in records if record.seq > self.committed_seq)
+            await asyncio.sleep(0)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -184,7 +192,7 @@ class Line:
         """Open a reader that begins with record ``seq``."""
         return self._attach(Reader(self, seq - 1, WHOLE, self.fence, live=False))
 
-    async def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
+    async def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
         """Give every entry said so far, from record ``from_seq`` on."""
         seq, offset, _ = self.place_now()
         if seq < from_seq:

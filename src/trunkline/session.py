@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,17 +25,19 @@ from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.desk import Desk, seconds_left
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
-from trunkline.folding import Folder
 from trunkline.grammar import Grammar, Phase
 from trunkline.ids import new_id
 from trunkline.journal import Held, Lease, SessionInfo
 from trunkline.line import Line
 from trunkline.mailbox import Mailbox
+from trunkline.open_state import OpenState
 from trunkline.options import choose
 from trunkline.owners import is_gone
+from trunkline.past import Past
 from trunkline.patches import copy_json, same_json
 from trunkline.reader import Reader
 from trunkline.register import Receipt, Register
+from trunkline.snapshots import Snapshots
 from trunkline.turn import Turn
 from trunkline.verdicts import Verdicts
 
@@ -70,13 +72,17 @@ class Session:
         """Set once a closed session holds nothing any more."""
         self.asked_at = time.monotonic()
         """When somebody last asked the hub for it."""
-        self._queue: dict[str, Prompt] = {}
+        self.known = OpenState(self.line.grammar, self.register, self.desk, self.verdicts, view)
+        self.snapshots = Snapshots(self)
+        self.past = Past(self)
+        self._queue = self.known.queue
         self._opened = False
         self._claiming = asyncio.Lock()
         self._preparing = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
         self.line.on_absorbed = self._absorb
+        self.line.on_turn = self.register.note_start
         self.line.on_lost = self.lost
         self.attendance = Attendance(self)
 
@@ -97,7 +103,8 @@ class Session:
         return not (self.busy or self._queue or self.line.readers or working)
 
     async def open(self) -> None:
-        """Read what the journal knows."""
+        """Read what the journal knows: the newest snapshot, and what came after it."""
+        await self.snapshots.load()
         await self.line.catch_up()
 
     # -- commands ----------------------------------------------------------------------------------
@@ -183,7 +190,6 @@ class Session:
         turn_id = new_id("turn")
         message_id = prompt.message_id or f"{turn_id}.0"
         self.line.say(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
-        self.register.note_start(turn_id, self.line.place_now()[0])
         self.line.say(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
@@ -204,6 +210,7 @@ class Session:
         """Called by a turn once it has settled."""
         if self.turn is turn:
             self.turn = None
+            self.snapshots.turn_ended()
             self.attendance.count(self.line.readers)
         if self._queue and self.turn is None and not self.closed:
             prompt_id = next(iter(self._queue))
@@ -273,7 +280,7 @@ class Session:
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id
-        if target is not None and (await self.history()).message(target) is None:
+        if target is not None and not (await self.past.present()).has_message(target):
             raise InvalidCommand(f"there is no message {target!r} to go back to")
         if isinstance(self.agent, Rewinds):
             await self.prepare()
@@ -283,14 +290,9 @@ class Session:
 
     async def history(self, *, before_turn: str | None = None) -> Conversation:
         """Fold everything said so far; with ``before_turn``, only what came before that turn."""
-        folder = Folder()
-        async for entry in self.replay():
-            if before_turn is not None and entry.event.turn_id == before_turn:
-                break
-            folder.feed(entry.event)
-        return folder.conversation
+        return await self.past.fold(before_turn)
 
-    def replay(self, from_seq: int = 1) -> AsyncIterator[Entry]:
+    def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
         """Give every entry said so far, from the journal and then from memory."""
         return self.line.replay(from_seq)
 
@@ -433,6 +435,7 @@ class Session:
         lease = self.line.lease
         try:
             await self.line.durable()
+            await self.snapshots.close()
         finally:
             self._shut(SessionClosed("the session was closed in this process; open it again to go on"))
             await self._leave()
@@ -443,6 +446,7 @@ class Session:
         """End every reader and every question."""
         self.closed = True
         self.attendance.close()
+        self.past.forget()
         self.desk.forget()
         self.line.close(error)
 
@@ -478,23 +482,9 @@ class Session:
 
     def _absorb(self, entry: Entry) -> None:
         """Learn from the journal what this session would know had it said it itself."""
-        event = entry.event
-        self.desk.absorb(event)
-        self.verdicts.absorb(event)
-        if isinstance(event, ev.TurnStarted):
-            turn_id = event.turn_id or ""
-            self.register.note_start(turn_id, entry.seq)
-            if event.prompt_id is not None:
-                self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
-                self._queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.PromptQueued):
-            self._queue[event.prompt_id] = Prompt(content=event.content)
-        elif isinstance(event, ev.PromptDropped):
-            self._queue.pop(event.prompt_id, None)
-        elif isinstance(event, ev.InfoChanged):
-            self.info = msgspec.structs.replace(self.info, title=event.title)
-        else:
-            self.view.absorb(event)
+        self.known.absorb(entry)
+        if isinstance(entry.event, ev.InfoChanged):
+            self.info = msgspec.structs.replace(self.info, title=entry.event.title)
 
     def _check_open(self) -> None:
         if self.closed:

@@ -32,6 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How many sessions that nobody uses stay open in this process (None: all of them)."""
     idle_after: float = 60.0
     """How long nobody must have asked for a session before it is closed to make room."""
+    snapshot_after: int = 500
+    """At the end of a turn with this many records since the last snapshot, another one is written."""
     coalesce_window: float = 0.03
     """How long a delta may wait for more before it is written."""
     coalesce_limit: int = 4096

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple, cast
 
 import msgspec
@@ -45,6 +45,16 @@ class Grammar:
         self._reported: set[str] = set()
         # The message and lane of the last text: the next piece of it needs no further check.
         self._flow: tuple[str | None, str, str | None] | None = None
+
+    @property
+    def reported(self) -> frozenset[str]:
+        """The rules that were broken and told of since the last turn began."""
+        return frozenset(self._reported)
+
+    def recall(self, memory: Memory, turn_id: str | None, reported: Iterable[str]) -> None:
+        """Go on after the turns that somebody else read; no turn is open."""
+        self.memory, self.turn_id = memory, turn_id
+        self._reported = set(reported)
 
     def feed(self, event: ev.Event, /) -> list[ev.Event]:
         """Take one event and give the legal ones it stands for."""

@@ -1,0 +1,248 @@
+"""The outline of a conversation: its ids in their order, without what was said under them.
+
+A client that sends back what it has is compared with this, so that a thread of ten thousand turns need not
+be read for the next one. The outline of a turn follows from its own events alone; that of a session is
+those of its turns, one behind the other, without what was taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Union
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart
+from trunkline.folding import Folder
+from trunkline.questions import ClientCall
+
+__all__ = [
+    "BROUGHT",
+    "Outline",
+    "OutlineReader",
+    "PresentOutline",
+    "Step",
+    "TakenBack",
+    "TurnOutline",
+    "is_message",
+]
+
+BROUGHT = "agui.messageId"
+"""Where the meta of an answer says in which message of the client it came."""
+
+
+class OutlineMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A message: the person's or the agent's."""
+
+    message_id: str
+    shown: bool = True
+    """Whether clients know it by its id, as one of the agent itself."""
+
+
+class OutlineCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A call and its result."""
+
+    call_id: str
+    place: int
+    """The message in its turn that it belongs to, or stands behind; -1 for none."""
+    loose: bool
+    """Whether it belongs to no message."""
+    result_id: str
+    """The message of its result, as clients know it."""
+    ended: bool
+    brought: bool
+    """Whether a client brought the result along."""
+    of_subagent: bool
+
+
+class TurnOutline(msgspec.Struct, frozen=True, array_like=True, tag="turn"):
+    """The ids of one turn."""
+
+    turn_id: str
+    messages: tuple[OutlineMessage, ...]
+    calls: tuple[OutlineCall, ...] = ()
+
+    def spoken(self) -> Iterator[str]:
+        """The messages that clients have of it, in order; a call without a message is one by itself."""
+        for place in range(-1, len(self.messages)):
+            if place >= 0 and self.messages[place].shown:
+                yield self.messages[place].message_id
+            for call in self.calls:
+                if call.loose and call.place == place and not call.of_subagent:
+                    yield call.call_id
+
+    def until(self, place: int) -> TurnOutline:
+        """What is left when all messages behind one of its own are taken back."""
+        calls = [call for call in self.calls if call.loose or call.place <= place]
+        kept = tuple(msgspec.structs.replace(call, place=min(call.place, place)) for call in calls)
+        return TurnOutline(self.turn_id, self.messages[: place + 1], kept)
+
+
+class TakenBack(msgspec.Struct, frozen=True, array_like=True, tag="back"):
+    """The conversation went back to a message, or to its beginning."""
+
+    to_message_id: str | None
+
+
+Step = Union[TurnOutline, TakenBack]
+
+
+def is_message(message: Message) -> bool:
+    """Whether clients know a message by its id: one that only thinks, say, has none that they see."""
+    return message.role == "user" or any(isinstance(part, TextPart | CallPart) for part in message.parts)
+
+
+def outline_of(turn_id: str, told: Conversation) -> TurnOutline:
+    """Give the outline of a turn from what was said in it."""
+    places = {message.message_id: place for place, message in enumerate(told.messages)}
+    brought: dict[str, str] = {}
+    for question in told.questions.values():
+        asked, answered = question.asked.question, question.answered
+        if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
+            brought[asked.call_id] = str((answered.meta or {})[BROUGHT])
+
+    def outline(call: Call) -> OutlineCall:
+        own = brought.get(call.call_id)
+        beside = call.after if call.message_id is None else call.message_id
+        return OutlineCall(
+            call_id=call.call_id,
+            place=places.get(beside or "", -1),
+            loose=call.message_id is None,
+            result_id=call.result_message_id or f"{call.call_id}:result" if own is None else own,
+            ended=call.status in ev.FINAL_STATUSES,
+            brought=own is not None,
+            of_subagent=call.lane is not None,
+        )
+
+    messages = (OutlineMessage(one.message_id, one.lane is None and is_message(one)) for one in told.messages)
+    return TurnOutline(turn_id, tuple(messages), tuple(map(outline, told.calls.values())))
+
+
+class OutlineReader:
+    """Reads events and gives the outline of each turn once the next one begins."""
+
+    def __init__(self) -> None:
+        """Begin between turns."""
+        self._turn_id = ""
+        self._folder = Folder()
+
+    def feed(self, event: ev.Event) -> list[Step]:
+        """Take one event."""
+        if isinstance(event, ev.TurnStarted):
+            found = self.close()
+            self._turn_id = event.turn_id or ""
+            return found
+        if isinstance(event, ev.Rewound):
+            return [*self.close(), TakenBack(event.to_message_id)]
+        self._folder.feed(event)
+        return []
+
+    def close(self) -> list[Step]:
+        """Give the outline of the last turn as far as it was read."""
+        turn = outline_of(self._turn_id, self._folder.conversation)
+        self._folder = Folder()
+        return [turn] if turn.messages or turn.calls else []
+
+
+class Outline:
+    """The ids of all turns of a session."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self.turns: list[TurnOutline] = []
+        self.spoken: list[str] = []
+        """The messages that clients have, in order."""
+        self.turn_of: dict[str, int] = {}
+        """The number of the turn of every message, also of those that clients do not know by their ids."""
+        self.results: dict[str, OutlineCall] = {}
+        """The calls by the messages of their results."""
+        self.said: set[str] = set()
+        """Every message, call and result, also of those that were taken back."""
+
+    def copy(self) -> Outline:
+        """Give an outline that can be changed by itself."""
+        other = Outline()
+        other.turns, other.spoken = list(self.turns), list(self.spoken)
+        other.turn_of, other.results, other.said = dict(self.turn_of), dict(self.results), set(self.said)
+        return other
+
+    def extend(self, steps: Iterable[Step]) -> None:
+        """Take what came next; going back leaves alone what somebody else holds of this outline."""
+        for step in steps:
+            if isinstance(step, TakenBack):
+                self._go_back(step.to_message_id)
+            else:
+                self._add(step)
+
+    def _add(self, turn: TurnOutline) -> None:
+        number = len(self.turns)
+        self.turns.append(turn)
+        self.spoken.extend(turn.spoken())
+        for message in turn.messages:
+            self.turn_of[message.message_id] = number
+            self.said.add(message.message_id)
+        for call in turn.calls:
+            self.results[call.result_id] = call
+            self.said.add(call.call_id)
+            self.said.add(call.result_id)
+
+    def _go_back(self, to_message_id: str | None) -> None:
+        if to_message_id is not None and to_message_id not in self.turn_of:
+            return
+        number = -1 if to_message_id is None else self.turn_of[to_message_id]
+        kept, said = self.turns[:number] if number >= 0 else [], self.said
+        if number >= 0:
+            turn = self.turns[number]
+            ids = [message.message_id for message in turn.messages]
+            kept.append(turn.until(ids.index(to_message_id or "")))
+        self.turns, self.spoken, self.turn_of, self.results = [], [], {}, {}
+        for turn in kept:
+            self._add(turn)
+        self.said = said
+
+
+class PresentOutline:
+    """The ids of a session up to now: those of its past, which are shared, and those of its last turn."""
+
+    def __init__(self, past: Outline, steps: Iterable[Step]) -> None:
+        """Look at a past and at what came after it."""
+        last = list(steps)
+        if any(isinstance(step, TakenBack) for step in last):
+            # Seldom: the past that is left is another one.
+            past = past.copy()
+            past.extend(last)
+            last = []
+        self._past = past
+        # What the past grows by later is not ours.
+        self._spoken, self._count = past.spoken, len(past.spoken)
+        self._last = Outline()
+        self._last.extend(last)
+
+    @property
+    def spoken(self) -> Iterator[str]:
+        """The messages that clients have, in order."""
+        return chain(islice(self._spoken, self._count), self._last.spoken)
+
+    @property
+    def length(self) -> int:
+        """How many messages clients have."""
+        return self._count + len(self._last.spoken)
+
+    def has_message(self, message_id: str) -> bool:
+        """Whether a message is part of the conversation."""
+        return message_id in self._last.turn_of or message_id in self._past.turn_of
+
+    def was_said(self, name: str) -> bool:
+        """Whether a message, a call or a result ever had this id, also if it was taken back."""
+        return name in self._last.said or name in self._past.said
+
+    def result(self, message_id: str) -> OutlineCall | None:
+        """The call whose result has this id."""
+        return self._last.results.get(message_id) or self._past.results.get(message_id)
+
+    @property
+    def results(self) -> Iterator[OutlineCall]:
+        """All calls, by their results."""
+        return chain(self._past.results.values(), self._last.results.values())
