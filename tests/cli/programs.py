@@ -87,18 +87,20 @@ def events_of(journal: Path, session_id: str) -> list[AnyEvent]:
 class Pty:
     """A program in a terminal of its own, for as long as the block runs."""
 
-    def __init__(self, *arguments: str, cwd: Path | None = None) -> None:
+    def __init__(self, *arguments: str, cwd: Path | None = None, controlling: bool = False) -> None:
         """Start trunkline with a terminal as its stdin, stdout and stderr."""
         self.shown = ""
         self._master, slave = os.openpty()
+        # A window that closes tells the program for which it is the controlling terminal.
+        words = ["setsid", "--ctty", *command(*arguments)] if controlling else command(*arguments)
         self.process = subprocess.Popen(
-            command(*arguments),
+            words,
             stdin=slave,
             stdout=slave,
             stderr=slave,
             cwd=cwd,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-            start_new_session=True,
+            start_new_session=not controlling,
         )
         os.close(slave)
 
@@ -110,7 +112,13 @@ class Pty:
         """End what still runs."""
         self.process.kill()
         self.process.wait(SECONDS)
-        os.close(self._master)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the window: whatever runs in it has no terminal any more."""
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
 
     def expect(self, text: str) -> str:
         """Read until the text was shown; gives everything up to it, and forgets that."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Pty, command, run
+from tests.cli.programs import Pty, command, events_of, kept, run
+from trunkline import events as ev
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +64,35 @@ def test_ctrl_c_cancels_what_runs_and_twice_at_the_prompt_leaves(home: Path) -> 
         terminal.expect("Ctrl-C again, or /quit, leaves")
         terminal.interrupt()
         assert terminal.wait() == 130
+
+
+@pytest.mark.parametrize("scenario", ["/wait-for-cancel", "/permission", ""])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "the window closes"])
+def test_whoever_ends_a_chat_finds_its_turn_settled(
+    scenario: str, how: signal.Signals | str, home: Path
+) -> None:
+    with Pty("chat", "demo", cwd=home, controlling=True) as terminal:
+        terminal.expect("> ")
+        if scenario:
+            terminal.type(scenario)
+            terminal.expect("a/A/r/R > " if scenario == "/permission" else "→ Wait for cancel")
+        if isinstance(how, str):
+            terminal.hang_up()
+            # Its input ends at the same moment: at the prompt that alone is a reason to leave.
+            assert terminal.process.wait(30) in (129, 0)
+        else:
+            terminal.process.send_signal(how)
+            terminal.process.send_signal(how)
+            assert terminal.wait() == 128 + how
+    journal = home.parent / "journal.db"
+    events = events_of(journal, kept(journal)[0].session_id)
+    if scenario:
+        assert isinstance(events[-1], ev.TurnFinished)
+        assert not any(
+            isinstance(event, ev.Answered) and event.option_kind == "allow_once" for event in events
+        )
+        if not isinstance(how, str):
+            assert events[-1].stop_reason == "cancelled"
 
 
 def test_ctrl_c_while_a_question_is_open_cancels_the_turn(home: Path) -> None:

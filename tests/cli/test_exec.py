@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,21 @@ async def relabels(prompt, ctx):
     call = ctx.start_call("look")
     ctx.emit(trunkline.events.ToolUpdate(call_id=call, kind="read"))
     yield "yes" if await ctx.permission("Look?", tool="look", call_id=call) else "no"
+
+@trunkline.agent
+async def works(prompt, ctx):
+    import subprocess
+    line = "setsid -f sh -c 'echo $$; exec sleep 600'; echo $$; exec sleep 600"
+    terminal = await ctx.terminals.create(["sh", "-c", line])
+    pids = ""
+    async for piece in terminal.stream():
+        pids += piece
+        if pids.count("\\n") == 2:
+            break
+    own = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    print("pids", *pids.split(), own.pid, file=sys.stderr, flush=True)
+    await asyncio.Event().wait()
+    yield "never"
 
 @trunkline.agent
 async def stubborn(prompt, ctx):
@@ -331,6 +348,67 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_turn_is_settled_later(home: Path
     assert run("exec", "agents.py:stubborn", "go", "--session", session_id, cwd=home).out == "gone\n"
     events = events_of(home / "journal.db", session_id)
     assert [event.code for event in events if isinstance(event, ev.TurnFailed)] == ["interrupted"]
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def pids_in(line: str) -> list[int]:
+    return [int(word) for word in line.split("pids ")[1].split()]
+
+
+def assert_settled(home: Path, pids: list[int]) -> None:
+    assert len(pids) == 3
+    limit = time.monotonic() + 10
+    while any(map(runs, pids)):
+        assert time.monotonic() < limit, "a killed process ends at once"
+        time.sleep(0.01)
+    last = events_of(home / "journal.db", newest(home))[-1]
+    assert isinstance(last, ev.TurnFinished)
+    assert last.stop_reason == "cancelled"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_whoever_ends_it_finds_the_turn_settled_and_nothing_running(
+    number: signal.Signals, home: Path
+) -> None:
+    with start("exec", "agents.py:works", "x", cwd=home) as program:
+        assert program.stderr is not None
+        while not (line := program.stderr.readline().decode()).startswith("pids "):
+            assert program.poll() is None
+        assert all(map(runs, pids_in(line)))
+        program.send_signal(number)
+        if number is not signal.SIGINT:  # a window that closes is told of more than once
+            program.send_signal(number)
+        assert program.wait(30) == 128 + number
+    assert_settled(home, pids_in(line))
+
+
+def test_even_when_it_is_killed_no_command_of_its_goes_on(home: Path) -> None:
+    with start("exec", "agents.py:works", "x", cwd=home) as program:
+        assert program.stderr is not None
+        while not (line := program.stderr.readline().decode()).startswith("pids "):
+            assert program.poll() is None
+        *commands, own = pids_in(line)
+        program.kill()
+    os.kill(own, signal.SIGKILL)  # what an agent starts by itself is its own business
+    limit = time.monotonic() + 20
+    while any(map(runs, commands)):
+        assert time.monotonic() < limit, "its keeper ends it"
+        time.sleep(0.01)
+
+
+def test_a_window_that_closes_leaves_the_turn_settled_and_nothing_running(home: Path) -> None:
+    with Pty("exec", "agents.py:works", "x", cwd=home, controlling=True) as terminal:
+        terminal.expect("pids ")
+        pids = pids_in("pids " + terminal.expect("\r\n"))
+        terminal.hang_up()
+        assert terminal.process.wait(30) in (129, 141)
+    assert_settled(home, pids)
 
 
 def test_a_reader_that_hangs_up_ends_the_turn_quietly(home: Path) -> None:

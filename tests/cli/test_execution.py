@@ -74,6 +74,17 @@ async def test_the_first_reason_to_stop_is_the_exit_code() -> None:
     assert printer.ended
 
 
+async def test_one_that_is_stopped_before_it_began_sends_nothing() -> None:
+    class Early(Recorder):
+        async def begin(self, session_id: str) -> None:
+            assert self.execution is not None
+            self.execution.stop(143)
+
+    printer = Early()
+    assert await execute(ScriptedAgent(), "/wait-for-cancel", printer, stops=True, timeout=15) == 143
+    assert printer.events == []
+
+
 async def test_an_agent_that_never_gets_ready_runs_into_the_timeout() -> None:
     printer = Recorder()
 

@@ -1,7 +1,8 @@
 """The command line: one module per command, imported only when that command is run.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is not there), 3 timeout,
-5 a permission was refused, 130 interrupted, 141 nobody read the output any more.
+5 a permission was refused, 129 the window was closed, 130 interrupted, 141 nobody read the output any more,
+143 terminated.
 """
 
 from __future__ import annotations

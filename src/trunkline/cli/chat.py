@@ -17,6 +17,7 @@ from trunkline.cli.logs import show_logs
 from trunkline.cli.screen import Screen
 from trunkline.cli.talk import Talk
 from trunkline.targets import SCHEMES, resolve_target
+from trunkline.transports.descendants import end_descendants
 
 __all__ = ["command"]
 
@@ -45,7 +46,10 @@ Examples:
 def command(target: str, session_id: str | None, journal: str | None) -> int:
     show_logs()
     agent = resolve_target(target)
-    return asyncio.run(_chat(agent, target, session_id, journal))
+    try:
+        return asyncio.run(_chat(agent, target, session_id, journal))
+    finally:
+        end_descendants()
 
 
 async def _chat(agent: Agent, target: str, session_id: str | None, journal: str | None) -> int:

@@ -17,6 +17,7 @@ from trunkline.cli.output import Output
 from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.errors import AuthenticationRequired
 from trunkline.targets import resolve_target
+from trunkline.transports.descendants import end_descendants
 
 __all__ = ["command"]
 
@@ -35,7 +36,8 @@ Examples:
   trunkline exec demo "and then?" --session sess_1a2b3c
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or unknown session, 3 timeout (the turn is cancelled
-first), 5 a permission was refused, 130 interrupted.
+first), 5 a permission was refused, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP (each
+cancels the turn first).
 """
 
 
@@ -87,7 +89,10 @@ def command(
     agent = resolve_target(target)
     printer = _printer(format_, output)
     work = _run(agent, target, text, printer, output, Approvals(approve), timeout, session_id, journal, cwd)
-    return asyncio.run(work)
+    try:
+        return asyncio.run(work)
+    finally:
+        end_descendants()
 
 
 def _read_prompt(prompt: str) -> str:

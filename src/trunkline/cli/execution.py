@@ -1,13 +1,15 @@
 """Execution: one prompt in one session, followed to its settled end whatever stops it.
 
-A timeout, Ctrl-C and a reader that hangs up all do the same thing: they cancel the turn and wait
-until it has settled, so that nothing is left running and the journal tells the whole story.
+A timeout, Ctrl-C, SIGTERM, a closed window and a reader that hangs up all do the same thing: they
+cancel the turn and wait until it has settled, so that nothing is left running and the journal tells the
+whole story.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -18,6 +20,7 @@ from trunkline.cli.printing import Printer
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand, SessionError
 from trunkline.session import Receipt, Session
+from trunkline.transports.descendants import end_descendants
 
 __all__ = ["HUNG_UP", "INTERRUPTED", "Execution"]
 
@@ -53,6 +56,8 @@ class Execution:
     async def _run(self, prompt: str) -> int:
         await self._printer.begin(self._session.session_id)
         async with self._session.follow() as reader:
+            if self._stopped is not None:
+                return self._stopped
             # Rejecting is what tells us at once which turn is ours.
             command = Prompt.of(prompt, busy="reject", by="exec")
             self._starting = asyncio.create_task(self._session.prompt(command))
@@ -103,8 +108,10 @@ class Execution:
         with suppress(SessionError):
             await self._session.cancel(turn_id, by="exec")
 
-    def _interrupt(self) -> None:
-        if self._stopped is not None:
+    def _interrupt(self, number: signal.Signals) -> None:
+        if number is signal.SIGINT and self._stopped is not None:
             # The second time means now; the journal settles the turn when the session is opened again.
+            # A window that closes sends its signal twice, so others have patience.
+            end_descendants()
             os._exit(INTERRUPTED)
-        self.stop(INTERRUPTED)
+        self.stop(128 + number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -42,7 +43,10 @@ class Output:
             return
         try:
             await asyncio.to_thread(self._write, data)
-        except BrokenPipeError:
+        except OSError as error:
+            # A pipe that nobody reads, or a terminal that is gone.
+            if error.errno not in (errno.EPIPE, errno.EIO):
+                raise
             self._hung_up = True
             if self.on_hang_up is not None:
                 self.on_hang_up()

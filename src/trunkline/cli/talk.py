@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from contextlib import suppress
 
 from trunkline import events as ev
@@ -19,6 +20,7 @@ from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
 from trunkline.folding import Folder
 from trunkline.session import Session
+from trunkline.transports.descendants import end_descendants
 
 __all__ = ["Talk"]
 
@@ -35,6 +37,7 @@ class Talk:
         self._screen = screen
         self._asker = asker
         self._presses = 0
+        self._left_by: signal.Signals | None = None
         self._turn_id: str | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._questions: dict[str, ev.Asked] = {}
@@ -59,6 +62,8 @@ class Talk:
                     self._help()
                 elif line:
                     await self._prompt(line)
+        if self._left_by is not None:
+            return 128 + self._left_by
         return _INTERRUPTED if self._presses else 0
 
     def _help(self) -> None:
@@ -97,6 +102,8 @@ class Talk:
         async with self._session.follow() as reader:
             receipt = await self._session.prompt(Prompt.of(line, busy="reject", by="chat"))
             self._turn_id = receipt.turn_id
+            if self._left_by is not None and self._turn_id is not None:
+                self._stop(self._turn_id)
             try:
                 while self._turn_id is not None:
                     entries = await reader.next()
@@ -176,19 +183,35 @@ class Talk:
             await asyncio.wait({self._asking})
             self._asking = None
 
-    # -- Ctrl-C --
+    # -- Ctrl-C, and whoever ends us --
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, number: signal.Signals) -> None:
+        if number is not signal.SIGINT:
+            self._leave(number)
+            return
         self._presses += 1
         if self._turn_id is not None:
             if self._presses > 1:
                 # The journal settles the turn when the session is opened again.
+                end_descendants()
                 os._exit(_INTERRUPTED)
-            self._cancelling = asyncio.create_task(self._cancel(self._turn_id))
+            self._stop(self._turn_id)
         elif self._presses > 1:
             self._keyboard.close()
         else:
             self._screen.note("\nCtrl-C again, or /quit, leaves")
+
+    def _leave(self, number: signal.Signals) -> None:
+        """Cancel what runs and read no more; a question that is open is not answered by that."""
+        self._left_by = number
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._turn_id is not None and self._cancelling is None:
+            self._stop(self._turn_id)
+        self._keyboard.close()
+
+    def _stop(self, turn_id: str) -> None:
+        self._cancelling = asyncio.create_task(self._cancel(turn_id))
 
     async def _cancel(self, turn_id: str) -> None:
         with suppress(SessionError):
