@@ -13,7 +13,7 @@ import pytest
 from tests.worlds import collect, events_of, forever, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.content import TextBlock
+from trunkline.content import DiffBlock, TextBlock
 from trunkline.context import Decision, SessionView, TurnContext
 from trunkline.errors import OutsideRoots, TurnCancelled
 from trunkline.folding import fold
@@ -393,6 +393,55 @@ async def test_an_always_is_not_asked_again_not_even_after_a_restart(allowed: bo
     for told in (second, third):
         assert text_of(told).startswith(f"{allowed} a.txt earlier answer an earlier answer was to always ")
         assert statuses(told)[-1][0] == ("completed" if allowed else "denied")
+
+
+async def command(prompt: Prompt, ctx: TurnContext) -> str:
+    """Run the prompt, if somebody lets it."""
+    return str(bool(await ctx.permission("Run it?", tool="run", kind="execute", command=prompt.text)))
+
+
+async def test_an_always_for_a_command_allows_that_program_and_subcommand_only() -> None:
+    journal = await open_journal("memory:")
+    lines = ("git status -s", "git push", "rm -rf /", "git status; rm -rf /")
+    async with world(command, journal=journal) as hub:
+        session = await hub.create()
+        first = await collect(session, "git status", choosing(session, "allow_always"))
+        later = [await collect(session, line, choosing(session, "reject_once")) for line in lines]
+    async with world(command, journal=journal) as hub:
+        session = await hub.session(session.session_id)
+        later += [await collect(session, line, choosing(session, "reject_once")) for line in lines]
+    await journal.close()
+    (asked,) = only(first, ev.Asked)
+    assert isinstance(asked.question, Permission)
+    assert "Always allow `git status` with any arguments" in [one.name for one in asked.question.options]
+    assert [text_of(told) for told in later] == ["True", "False", "False", "False"] * 2
+    assert [len(only(told, ev.Asked)) for told in later] == [0, 1, 1, 1] * 2
+
+
+async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
+    policy = Policy.ask().also(Rule(decision="ask", command="rm *"))
+    async with world(command, policy=policy) as hub:
+        session = await hub.create()
+        told = await collect(session, "rm -rf build", choosing(session, "allow_once"))
+    (asked,) = only(told, ev.Asked)
+    assert isinstance(asked.question, Permission)
+    assert [option.kind for option in asked.question.options] == ["allow_once", "reject_once"]
+
+
+async def test_the_person_sees_the_command_and_what_is_written() -> None:
+    async def show(prompt: Prompt, ctx: TurnContext) -> str:
+        await ctx.permission("Run it?", tool="run", kind="execute", command=["rm", "-rf", "a b"])
+        diff = DiffBlock(path="a.txt", new="hi")
+        return str(bool(await ctx.permission("Write?", tool="write", kind="edit", content=diff)))
+
+    async with world(show) as hub:
+        session = await hub.create()
+        told = await collect(session, "go", choosing(session, "allow_once"))
+    run, write = fold(told).calls.values()
+    assert run.content == (TextBlock(text="$ rm -rf 'a b'"),)
+    assert write.content == (DiffBlock(path="a.txt", new="hi"),)
+    at = [index for index, event in enumerate(told) if isinstance(event, ev.Asked)]
+    assert any(isinstance(event, ev.ToolUpdate) and event.content for event in told[: at[0]])
 
 
 @pytest.mark.parametrize(

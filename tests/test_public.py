@@ -76,7 +76,8 @@ MODULES = {
     """,
     "options": "Choice ChoiceGroup ConfigOption choose",
     "questions": """
-        ALLOW_KINDS ClientCall Form Link Option OptionKind Outcome Permission Question default_options
+        ALLOW_KINDS ClientCall Coverage Form Link Option OptionKind Outcome Permission Question
+        default_options name_coverage
     """,
     "server.app": "Server asgi",
     "server.limits": "Limits",

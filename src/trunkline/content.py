@@ -6,6 +6,7 @@ we speak, or a ``blob`` digest once the journal moved it into the blob store.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Union
 
 import msgspec
@@ -125,7 +126,7 @@ Content = Union[
 ]
 
 
-def as_content(value: str | Content | list[Content] | tuple[Content, ...]) -> tuple[Content, ...]:
+def as_content(value: str | Content | Iterable[Content]) -> tuple[Content, ...]:
     """Give a tuple of blocks for whatever a person is likely to write."""
     if isinstance(value, str):
         return (TextBlock(text=value),)

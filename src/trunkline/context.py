@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import shlex
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,20 +17,24 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
+from trunkline.content import Content, TextBlock, as_content
 from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.handles import SharedState, ToolHandle, in_loop
 from trunkline.questions import (
     ALLOW_KINDS,
     ClientCall,
+    Coverage,
     Form,
     Link,
     Option,
     Permission,
     Question,
     default_options,
+    name_coverage,
 )
 from trunkline.view import SessionView
+from trunkline.workspace.coverage import command_in
 
 if TYPE_CHECKING:
     from trunkline.turn import Turn
@@ -203,28 +208,42 @@ class TurnContext:
         allows_edit: bool = False,
         paths: Sequence[str] = (),
         command: Sequence[str] | str | None = None,
+        content: str | Content | Sequence[Content] = (),
         durable_key: str | None = None,
         group: str | None = None,
     ) -> Decision:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
         Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
-        says something else; a refused one is shown as denied. An "always" is for the tool, so a
-        permission that names none is asked for every time.
+        says something else; a refused one is shown as denied. The person sees the whole ``input`` and
+        ``command``, and ``content``: a DiffBlock for what is written, or any other block. An "always" is
+        kept by tool and kind, for a command by its program and subcommand; a permission that names no
+        tool, or that a rule of the policy wants to be asked, is asked for every time.
         """
         self._check_live()
         own = call_id is None
+        shown = as_content(content)
+        line = command if command is None or isinstance(command, str) else tuple(command)
+        if line is not None and line != command_in(input):
+            # What runs is shown, whatever else the agent tells.
+            shown = (TextBlock(text=f"$ {line if isinstance(line, str) else shlex.join(line)}"), *shown)
         if call_id is None:
             call_id = self.start_call(tool or "permission", input, kind, message, paths)
         elif tool is None:
             tool = self._names.get(call_id)
+        if shown:
+            self.emit(ev.ToolUpdate(call_id=call_id, content=shown))
         decision = self.decide(tool or "", kind, call_id, input, paths, command)
         if decision is None:
+            covers = self.covers(tool or "", kind, input, paths, command)
             question = Permission(
                 message=message,
                 call_id=call_id,
-                options=tuple(options) if options is not None else default_options(always=bool(tool)),
+                options=default_options(always=covers is not None, covers=covers)
+                if options is None
+                else name_coverage(options, covers),
                 allows_edit=allows_edit,
+                covers=covers,
             )
             answered = await self.ask(question, durable_key=durable_key, group=group)
             decision = Decision(
@@ -235,7 +254,7 @@ class TurnContext:
                 reason=answered.reason,
                 by=answered.by,
             )
-            self.remember(tool or "", decision)
+            self.remember(covers, decision)
         if decision:
             edited = decision.input if decision.input != input else None
             self.emit(ev.ToolUpdate(call_id=call_id, status="in_progress", input=edited))
@@ -257,11 +276,22 @@ class TurnContext:
         command: Sequence[str] | str | None = None,
     ) -> Decision | None:
         """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
-        return self._turn.decide(tool, kind, call_id, input, paths, command)
+        return self._turn.verdicts.decide(tool, kind, call_id, input, paths, command)
 
-    def remember(self, tool: str, decision: Decision) -> None:
+    def covers(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        input: Any = None,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+    ) -> Coverage | None:
+        """What an "always" about a call would cover; None where it would not count, so do not offer it."""
+        return self._turn.verdicts.covers(tool, kind, input, paths, command)
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
-        self._turn.remember(tool, decision)
+        self._turn.verdicts.remember(covers, decision)
 
     async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
         """Ask for a few fields (a flat JSON schema); None when the person declines."""

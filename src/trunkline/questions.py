@@ -7,6 +7,7 @@ tells everyone. The session owns what lies between.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Union
 
 import msgspec
@@ -14,6 +15,7 @@ import msgspec
 __all__ = [
     "ALLOW_KINDS",
     "ClientCall",
+    "Coverage",
     "Form",
     "Link",
     "Option",
@@ -22,6 +24,7 @@ __all__ = [
     "Permission",
     "Question",
     "default_options",
+    "name_coverage",
 ]
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
@@ -40,6 +43,29 @@ class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: OptionKind
 
 
+class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an "always" is about: a tool of one kind, and of its commands no more than is named here."""
+
+    tool: str
+    kind: str
+    words: tuple[str, ...] = ()
+    """The program, and its subcommand if it has any: a command that begins so, with any further words."""
+    digest: str | None = None
+    """Of one command line or one set of arguments: these and no others."""
+
+    @property
+    def key(self) -> str:
+        """The name under which an answer is kept."""
+        exact = [] if self.digest is None else [{"exactly": self.digest}]
+        return msgspec.json.encode([self.tool, self.kind, *self.words, *exact]).decode()
+
+    def __str__(self) -> str:
+        """Say it to a person."""
+        if self.words:
+            return f"`{' '.join(self.words)}` with any arguments"
+        return self.tool if self.digest is None else f"{self.tool} with exactly this input"
+
+
 class _Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
     """The common field of every question."""
 
@@ -52,6 +78,8 @@ class Permission(_Question, frozen=True, kw_only=True, tag="permission"):
     call_id: str
     options: tuple[Option, ...] = ()
     allows_edit: bool = False
+    covers: Coverage | None = None
+    """What an "always" answer to it covers; without it no answer is kept."""
 
 
 class Form(_Question, frozen=True, kw_only=True, tag="form"):
@@ -79,12 +107,23 @@ class ClientCall(_Question, frozen=True, kw_only=True, tag="client_call"):
 Question = Union[Permission, Form, Link, ClientCall]
 
 
-def default_options(*, always: bool = True) -> tuple[Option, ...]:
-    """The usual buttons, in the order editors show them."""
+def default_options(*, always: bool = True, covers: Coverage | None = None) -> tuple[Option, ...]:
+    """The usual buttons, in the order editors show them; those for good say what they cover."""
+    about = "" if covers is None else f" {covers}"
     options = [Option(option_id="allow_once", name="Allow once", kind="allow_once")]
     if always:
-        options.append(Option(option_id="allow_always", name="Always allow", kind="allow_always"))
+        options.append(Option(option_id="allow_always", name=f"Always allow{about}", kind="allow_always"))
     options.append(Option(option_id="reject_once", name="Reject", kind="reject_once"))
     if always:
-        options.append(Option(option_id="reject_always", name="Always reject", kind="reject_always"))
+        options.append(Option(option_id="reject_always", name=f"Always reject{about}", kind="reject_always"))
     return tuple(options)
+
+
+def name_coverage(options: Iterable[Option], covers: Coverage | None) -> tuple[Option, ...]:
+    """Let options that are for good say what they cover; options of one's own may have any name."""
+    return tuple(
+        msgspec.structs.replace(option, name=f"{option.name} ({covers})")
+        if covers is not None and option.kind.endswith("_always") and str(covers) not in option.name
+        else option
+        for option in options
+    )

@@ -22,7 +22,7 @@ from trunkline.accounts import Account, add_usage
 from trunkline.agents.interface import Resumes, Sayable
 from trunkline.commands import Prompt
 from trunkline.content import Block, Content, TextBlock
-from trunkline.context import Decision, TurnContext
+from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.events import Text
@@ -31,6 +31,7 @@ from trunkline.patches import PatchError, copy_json
 
 if TYPE_CHECKING:
     from trunkline.session import Session
+    from trunkline.verdicts import Verdicts
 
 __all__ = ["Turn"]
 
@@ -285,21 +286,10 @@ class Turn:
         await session.line.durable()
         return await future
 
-    def decide(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        call_id: str,
-        input: Any,
-        paths: Sequence[str],
-        command: Sequence[str] | str | None,
-    ) -> Decision | None:
-        """What the policy or an earlier answer says of a call; None to ask."""
-        return self._session.verdicts.decide(tool, kind, call_id, input, paths, command)
-
-    def remember(self, tool: str, decision: Decision) -> None:
-        """Keep an "always" for the rest of the session."""
-        self._session.verdicts.remember(tool, decision)
+    @property
+    def verdicts(self) -> Verdicts:
+        """What is known of a call before a person is asked."""
+        return self._session.verdicts
 
     def suspend(self) -> None:
         """Say that the turn waits for its questions."""

@@ -1,6 +1,7 @@
 """Verdicts: what is known about a tool call before a person is asked.
 
-The policy comes first, and its "deny" is final. Then come the answers a person gave for good.
+The policy comes first. Only where no rule of it speaks about a call, and its default is to ask, the
+answers that a person gave for good count; they never beat a rule that asks or denies.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ from typing import Any
 
 from trunkline import events as ev
 from trunkline.context import Decision, SessionView
-from trunkline.questions import Permission
+from trunkline.questions import Coverage, Permission
 from trunkline.workspace import Policy
-from trunkline.workspace.policy import Request
+from trunkline.workspace.coverage import coverage_of
+from trunkline.workspace.policy import Verdict
+from trunkline.workspace.rules import Request
 
 __all__ = ["Verdicts"]
 
 
 class Verdicts:
-    """The policy of a session and the "always" answers given in it."""
+    """The policy of a session, and the answers for good that were given in it."""
 
     def __init__(self, policy: Policy, view: SessionView | None = None) -> None:
         """Begin with the policy alone; paths and patterns begin in the folder of ``view``."""
         self.policy = policy
         self._view = view
         self.always: dict[str, bool] = {}
-        """Tools a person allowed (or refused) for good, by name."""
-        self._names: dict[str, str] = {}
+        """What a person allowed (or refused) for good, by the key of what the answer covers."""
+        self._asked: dict[str, Coverage] = {}
 
     def decide(
         self,
@@ -39,37 +42,55 @@ class Verdicts:
         command: Sequence[str] | str | None,
     ) -> Decision | None:
         """Decide about a call; None means that a person must."""
-        argv = command if command is None or isinstance(command, str) else tuple(command)
-        cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
-        request = Request(tool=tool, kind=kind, paths=_places(paths, cwd), command=argv, cwd=cwd)
-        verdict = self.policy.decide(request)
+        verdict = self._judge(tool, kind, paths, command)
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
             return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
-        earlier = self.always.get(tool)
+        covers = coverage_of(tool, kind, input, command) if verdict.leaves_it_open else None
+        earlier = self.always.get(covers.key) if covers is not None else None
         if earlier is None:
             return None
-        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {tool}"
+        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {covers}"
         return Decision(allowed=earlier, call_id=call_id, input=input, reason=why, by="earlier answer")
 
-    def remember(self, tool: str, decision: Decision) -> None:
-        """Keep an "always" for the rest of the session; one about no tool in particular is not kept."""
-        if decision.always and tool:
-            self.always[tool] = decision.allowed
+    def covers(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        input: Any,
+        paths: Sequence[str],
+        command: Sequence[str] | str | None,
+    ) -> Coverage | None:
+        """What an "always" about a call would cover; None where it would not count."""
+        open_to = self._judge(tool, kind, paths, command).leaves_it_open
+        return coverage_of(tool, kind, input, command) if open_to else None
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session; one that covers nothing is not kept."""
+        if decision.always and covers is not None:
+            self.always[covers.key] = decision.allowed
 
     def absorb(self, event: ev.Event) -> None:
         """Learn "always" answers from the journal."""
-        if isinstance(event, ev.ToolCall):
-            self._names[event.call_id] = event.name
-        elif isinstance(event, ev.Asked) and isinstance(event.question, Permission):
-            self._names[event.question_id] = self._names.get(event.question.call_id, "")
+        if isinstance(event, ev.Asked) and isinstance(event.question, Permission):
+            if event.question.covers is not None:
+                self._asked[event.question_id] = event.question.covers
         elif isinstance(event, ev.Answered) and event.option_kind in ("allow_always", "reject_always"):
-            tool = self._names.get(event.question_id)
-            if tool:
-                self.always[tool] = event.option_kind == "allow_always"
+            covers = self._asked.get(event.question_id)
+            if covers is not None:
+                self.always[covers.key] = event.option_kind == "allow_always"
         elif isinstance(event, ev.TurnFinished | ev.TurnFailed):
-            # A question speaks of a call of its own turn: older names are not needed.
-            self._names.clear()
+            # A question is of its own turn: older ones are not needed.
+            self._asked.clear()
+
+    def _judge(
+        self, tool: str, kind: ev.ToolKind, paths: Sequence[str], command: Sequence[str] | str | None
+    ) -> Verdict:
+        argv = command if command is None or isinstance(command, str) else tuple(command)
+        cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
+        return self.policy.decide(
+            Request(tool=tool, kind=kind, paths=_places(paths, cwd), command=argv, cwd=cwd)
+        )
 
 
 def _places(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:

@@ -23,11 +23,16 @@ __all__ = ["Policy", "Verdict"]
 
 
 class Verdict(NamedTuple):
-    """A decision, the rule it rests on (None for the default, or an unreadable line), and why."""
+    """A decision, the rule it rests on (None for the default alone), and why."""
 
     decision: Decision
     rule: Rule | None
     why: str
+
+    @property
+    def leaves_it_open(self) -> bool:
+        """Whether no rule speaks about it and the default asks: only then an earlier answer may count."""
+        return self.decision == "ask" and self.rule is None
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +99,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     def decide(self, request: Request) -> Verdict:
         """Judge a request."""
         verdict = self._apply(request)
-        if verdict.decision == "allow" and request.is_opaque and self._restricts_commands(request):
-            return Verdict("ask", None, "the command takes a shell to read, and some commands are restricted")
+        if verdict.decision == "allow" and request.is_opaque and (rule := self._restriction(request)):
+            return Verdict("ask", rule, "the command takes a shell to read, and some commands are restricted")
         return verdict
 
     def _apply(self, request: Request) -> Verdict:
@@ -105,11 +110,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
                     return Verdict(decision, rule, f"the rule: {rule}")
         return Verdict(self.default, None, f"no rule fits, and the default is to {self.default}")
 
-    def _restricts_commands(self, request: Request) -> bool:
-        return any(
-            rule.decision != "allow" and rule.command is not None and rule.concerns(request)
-            for rule in self.rules
-        )
+    def _restriction(self, request: Request) -> Rule | None:
+        """A rule that restricts some commands of such requests, whichever commands."""
+        for rule in self.rules:
+            if rule.decision != "allow" and rule.command is not None and rule.concerns(request):
+                return rule
+        return None
 
 
 _NAMED = {

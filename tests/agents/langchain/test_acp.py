@@ -219,17 +219,26 @@ async def test_nobody_is_asked_once_the_run_is_over() -> None:
     assert transport.requested == []
 
 
-def test_an_always_is_remembered_by_tool() -> None:
+def test_an_always_is_remembered_by_tool_and_kind() -> None:
     voice = voice_on(RecordingTransport())
     call = {"id": "c1", "name": "write_file"}
     assert voice.decide(call, "edit", durable_key="k") is None
-    voice.remember("write_file", Decision(allowed=True, call_id="c1"))
+    voice.remember(voice.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
     assert voice.decide(call, "edit", durable_key="k") is None
-    voice.remember("write_file", Decision(allowed=False, call_id="c1", always=True))
+    voice.remember(voice.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
     decision = voice.decide(call, "edit", durable_key="k")
     assert decision is not None
     assert not decision
     assert decision.reason == "an earlier answer was to always refuse write_file"
+    assert voice.decide(call, "execute", durable_key="k") is None
+
+
+def test_an_always_for_one_command_allows_no_other() -> None:
+    voice = voice_on(RecordingTransport())
+    ls, rm = ({"id": "c", "name": "bash", "args": {"command": line}} for line in ("ls", "rm -rf /"))
+    voice.remember(voice.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
+    assert voice.decide(ls, "execute", durable_key="k")
+    assert voice.decide(rm, "execute", durable_key="k") is None
 
 
 # -- threads and loops -------------------------------------------------------------------------------

@@ -90,12 +90,28 @@ async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: 
         session_id = await editor.open(tmp_path)
         running = asyncio.create_task(editor.prompt(session_id, "/permission"))
         session = await hub.session(session_id)
-        await until(lambda: bool(session.desk.open))
+        await until(lambda: bool(editor.asked("session/request_permission")))
         (question_id,) = session.desk.open
         await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
         assert (await soon(running))["stopReason"] == "end_turn"
         assert editor.withdrawn == ["session/request_permission"]
         assert (tmp_path / "hello.txt").exists()
+
+
+async def test_a_question_that_is_answered_before_it_is_put_is_not_put(tmp_path: Path) -> None:
+    async def hasty(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        asking = asyncio.ensure_future(ctx.permission("May I?", tool="write"))
+        while not session.desk.open:
+            await asyncio.sleep(0)
+        (question_id,) = session.desk.open
+        await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
+        yield str(bool(await asking))
+
+    async with world(hasty) as hub, editing(hub) as editor:
+        session = await hub.session(await editor.open(tmp_path))
+        await editor.prompt(session.session_id, "go")
+        assert editor.text == "True"
+        assert len(editor.asked("session/request_permission")) == len(editor.withdrawn)
 
 
 async def test_two_permissions_are_asked_at_once() -> None:

@@ -35,7 +35,16 @@ from trunkline.agents.langchain.voice import Voice
 from trunkline.context import Decision
 from trunkline.errors import ConfigurationError
 from trunkline.handles import in_loop
-from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
+from trunkline.questions import (
+    ALLOW_KINDS,
+    Coverage,
+    Form,
+    Option,
+    Permission,
+    Question,
+    default_options,
+)
+from trunkline.workspace.coverage import coverage_of
 
 __all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget"]
 
@@ -47,7 +56,7 @@ DECISIONS: tuple[Word, ...] = get_args(Word)
 Call = Mapping[str, Any]
 Describe = str | Callable[[Call], str]
 Always = MutableMapping[str, str]
-"""Answers for good, by tool: ``allow`` or ``reject``."""
+"""Answers for good, by the key of what they cover: ``allow`` or ``reject``."""
 
 _KINDS: tuple[str, ...] = get_args(ev.ToolKind)
 _SHAPES: dict[Word, Any] = {
@@ -184,13 +193,15 @@ def _deliberate(
     """Yield the questions to ask, with their durable keys; take their answers; give the verdict."""
     key, name = _key(call, lane), str(call["name"])
     earlier: Decision | None = None
+    kind = rule.kind or kind_of(name)
     if voice is not None:
         known = _decided(voice).get(key)
         if known is not None:
             return known
-        earlier = voice.decide(call, rule.kind or kind_of(name), durable_key=key)
+        earlier = voice.decide(call, kind, durable_key=key)
+    covers = coverage_of(name, kind, call.get("args")) if voice is None else voice.covers(call, kind)
     if earlier is None and rule.require_permission:
-        earlier = _kept(always, name)
+        earlier = _kept(always, covers)
     if earlier is not None:
         return _APPROVED if earlier else _refuse(voice, call, lane, earlier.reason or _REFUSED)
     if not rule.require_permission:
@@ -207,7 +218,13 @@ def _deliberate(
     if rule.kind is not None:
         voice.say(ev.ToolUpdate(lane=lane, call_id=call_id, kind=rule.kind))
     answered = yield (
-        Permission(message=message, call_id=call_id, options=_options(words), allows_edit="edit" in words),
+        Permission(
+            message=message,
+            call_id=call_id,
+            options=_options(words, covers),
+            allows_edit="edit" in words,
+            covers=covers,
+        ),
         key,
     )
     verdict = _read(answered, call, words)
@@ -218,8 +235,8 @@ def _deliberate(
         form = Form(message=f"What is the answer of {name}?", fields=_WORDS, call_id=call_id)
         verdict = _read_words((yield form, f"{key}:words"))
     if (answered.option_kind or "").endswith("_always"):
-        voice.remember(name, Decision(allowed=bool(verdict), call_id=call_id, always=True))
-        _keep(always, name, verdict)
+        voice.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
+        _keep(always, covers, verdict)
     _show(voice, call, lane, verdict)
     _note(voice, key, verdict)
     if verdict.args is not None:
@@ -246,21 +263,36 @@ def _note(voice: Voice, key: str, verdict: Verdict) -> None:
         decided.popitem(last=False)
 
 
-def _kept(always: Always | None, name: str) -> Decision | None:
-    answer = always.get(name) if always is not None else None
+def _kept(always: Always | None, covers: Coverage | None) -> Decision | None:
+    if always is None or covers is None:
+        return None
+    answer = always.get(covers.key)
+    if answer is None:
+        answer = _kept_by_name(always, covers)
     if answer is None:
         return None
-    why = f"An earlier answer was to always {answer} {name}."
-    return Decision(allowed=answer == "allow", call_id="", reason=why)
+    return Decision(
+        allowed=answer == "allow", call_id="", reason=f"An earlier answer was to always {answer} {covers}."
+    )
 
 
-def _keep(always: Always | None, name: str, verdict: Verdict) -> None:
-    if always is not None:
+def _kept_by_name(always: Always, covers: Coverage) -> str | None:
+    """An answer for a whole tool: as it is written by hand, and as earlier versions kept it.
+
+    It allows no command: those are covered one by one.
+    """
+    answer = always.get(covers.tool)
+    whole = not covers.words and covers.digest is None
+    return answer if answer == "reject" or whole else None
+
+
+def _keep(always: Always | None, covers: Coverage | None, verdict: Verdict) -> None:
+    if always is not None and covers is not None:
         try:
-            always[name] = "allow" if verdict else "reject"
+            always[covers.key] = "allow" if verdict else "reject"
         except Exception as error:
             # The answer holds for this session all the same.
-            log.warning("the answer for %s could not be kept: %s", name, error)
+            log.warning("the answer for %s could not be kept: %s", covers, error)
 
 
 def _refuse(voice: Voice | None, call: Call, lane: str | None, why: str) -> Verdict:
@@ -287,18 +319,26 @@ _WORDS: dict[str, Any] = {
     "properties": {"answer": {"type": "string", "title": "Answer"}},
     "required": ["answer"],
 }
+_ALLOW_ONCE, _ALLOW_ALWAYS, _REJECT_ONCE, _REJECT_ALWAYS = default_options()
 _BUTTONS: tuple[tuple[Word, Option], ...] = (
-    ("edit", Option(option_id="allow_once", name="Allow once", kind="allow_once")),
-    ("approve", Option(option_id="allow_once", name="Allow once", kind="allow_once")),
-    ("approve", Option(option_id="allow_always", name="Always allow", kind="allow_always")),
-    ("reject", Option(option_id="reject_once", name="Reject", kind="reject_once")),
-    ("reject", Option(option_id="reject_always", name="Always reject", kind="reject_always")),
+    ("edit", _ALLOW_ONCE),
+    ("approve", _ALLOW_ONCE),
+    ("approve", _ALLOW_ALWAYS),
+    ("reject", _REJECT_ONCE),
+    ("reject", _REJECT_ALWAYS),
     ("respond", Option(option_id="respond", name="Answer instead", kind="reject_once")),
 )
 
 
-def _options(words: list[Word]) -> tuple[Option, ...]:
-    return tuple(dict.fromkeys(option for word, option in _BUTTONS if word in words))
+def _options(words: list[Word], covers: Coverage | None) -> tuple[Option, ...]:
+    """The buttons for these decisions; none for good where such an answer would not count."""
+    named = {option.option_id: option for option in default_options(always=covers is not None, covers=covers)}
+    offered = dict.fromkeys(option for word, option in _BUTTONS if word in words)
+    return tuple(
+        named.get(option.option_id, option)
+        for option in offered
+        if covers is not None or not option.kind.endswith("_always")
+    )
 
 
 def _read(answered: ev.Answered, call: Call, words: list[Word]) -> Verdict:

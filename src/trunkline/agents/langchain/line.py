@@ -31,7 +31,7 @@ class Ties:
         """Begin with nothing."""
         self.memory: dict[Any, Any] = {}
         self.always: dict[str, bool] = {}
-        """Tools that a person allowed or refused for good."""
+        """What a person allowed or refused for good, by the key of what the answer covers."""
         self.interrupted: LineVoice | None = None
         """The voice of a run that waits to be resumed."""
         self.busy = False

@@ -19,8 +19,9 @@ from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reaso
 from trunkline.context import Decision
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
-from trunkline.questions import Question
+from trunkline.questions import Coverage, Question
 from trunkline.translate import Translator
+from trunkline.workspace.coverage import coverage_of
 
 __all__ = ["LineVoice", "terminal_for"]
 
@@ -174,17 +175,21 @@ class LineVoice:
 
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
         """What an earlier "always" says of a tool call; None to ask."""
-        tool = str(call["name"])
-        earlier = self.line.ties.always.get(tool)
+        covers = self.covers(call, kind)
+        earlier = self.line.ties.always.get(covers.key) if covers is not None else None
         if earlier is None:
             return None
-        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {tool}"
+        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {covers}"
         return Decision(allowed=earlier, call_id=str(call["id"]), reason=why, by="earlier answer")
 
-    def remember(self, tool: str, decision: Decision) -> None:
+    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
+        """What an "always" about a tool call would cover."""
+        return coverage_of(str(call["name"]), kind, call.get("args"))
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
-        if decision.always and tool:
-            self.line.ties.always[tool] = decision.allowed
+        if decision.always and covers is not None:
+            self.line.ties.always[covers.key] = decision.allowed
 
     @abstractmethod
     async def ask(

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.kinds import locations_of
 from trunkline.context import Decision, TurnContext
-from trunkline.questions import Question
+from trunkline.questions import Coverage, Question
 from trunkline.translate import Translator
+from trunkline.workspace.coverage import command_in
 
 __all__ = ["VOICE", "TurnVoice", "Voice", "current_voice", "speaking"]
 
@@ -84,7 +85,11 @@ class Voice(Protocol):
         """
         ...
 
-    def remember(self, tool: str, decision: Decision) -> None:
+    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
+        """What an "always" about a tool call would cover; None where it would not count."""
+        ...
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
         ...
 
@@ -187,15 +192,21 @@ class TurnVoice:
 
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
         """What the session's policy or an earlier answer says of a tool call; None to ask."""
-        args: Any = call.get("args")
-        paths = [place.path for place in locations_of(args)]
-        command: Any = cast("dict[str, Any]", args).get("command") if isinstance(args, dict) else None
-        line = command if isinstance(command, str) else None
-        known = self.ctx.decide(str(call["name"]), kind, str(call["id"]), args, paths, line)
+        known = self.ctx.decide(str(call["name"]), kind, str(call["id"]), *_request(call))
         if known is not None and known.by != "policy" and durable_key in self._answers:
             return None  # What a person said of this very call says more than "always".
         return known
 
-    def remember(self, tool: str, decision: Decision) -> None:
+    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
+        """What an "always" about a tool call would cover; None where the policy wants it to be asked."""
+        return self.ctx.covers(str(call["name"]), kind, *_request(call))
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
-        self.ctx.remember(tool, decision)
+        self.ctx.remember(covers, decision)
+
+
+def _request(call: Mapping[str, Any]) -> tuple[Any, list[str], tuple[str, ...] | str | None]:
+    """The arguments of a call, and the paths and the command among them."""
+    args: Any = call.get("args")
+    return args, [place.path for place in locations_of(args)], command_in(args)

@@ -8,6 +8,7 @@ learns why, and its turn goes on.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Any, cast
 
@@ -37,6 +38,10 @@ _BY = "acp"
 _NO_FORMS = "the client cannot show forms"
 
 
+class _Withdrawn(Exception):
+    """Somebody else was faster than the request."""
+
+
 class Asker:
     """Puts the questions of one session to one client."""
 
@@ -46,7 +51,7 @@ class Asker:
         self._session = session
         self._forms = can_show_forms(client)
         self._links = client.elicitation is not None and client.elicitation.url is not None
-        self._open: dict[str, int] = {}
+        self._open: dict[str, int | None] = {}
 
     def withdraw(self, question_id: str) -> None:
         """Take an open request back: someone else answered, or the turn is over."""
@@ -54,7 +59,16 @@ class Asker:
         if request_id is not None:
             self._connection.take_back(request_id)
 
-    async def ask(self, ask: Ask) -> None:
+    def put(self, ask: Ask) -> None:
+        """Ask beside everything else, unless the question is withdrawn before it is put."""
+        self._open[ask.asked.question_id] = None
+        self._connection.spawn(self._put(ask))
+
+    async def _put(self, ask: Ask) -> None:
+        with contextlib.suppress(_Withdrawn):
+            await self._ask(ask)
+
+    async def _ask(self, ask: Ask) -> None:
         """Ask, and settle the question with whatever comes back."""
         question = ask.asked.question
         try:
@@ -68,6 +82,8 @@ class Asker:
                 answer = self._declined(ask.asked, "an editor has no tools of its own to call")
         except (RpcError, msgspec.ValidationError) as error:
             answer = self._declined(ask.asked, f"the client could not be asked: {error}")
+        except _Withdrawn:
+            raise
         except Exception as error:
             # Whatever a client sends back, nobody may wait for ever.
             log.exception("an answer of the client could not be read")
@@ -82,6 +98,8 @@ class Asker:
             return  # Someone was first, or the turn is over: both are fine.
 
     async def _request(self, asked: ev.Asked, method: str, params: dict[str, Any]) -> Any:
+        if asked.question_id not in self._open:
+            raise _Withdrawn
         request_id, future = self._connection.ask(method, params)
         self._open[asked.question_id] = request_id
         return await future

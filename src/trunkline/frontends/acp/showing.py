@@ -130,7 +130,7 @@ class Showing:
     def ask(self, ask: Ask) -> None:
         """Put a question as a request."""
         if self._may_answer:
-            self._connection.spawn(self._asker.ask(ask))
+            self._asker.put(ask)
 
     def put(self, asked: ev.Asked, *, silently: bool = False) -> None:
         """Put a question in words, again; silently, if the client has them already."""

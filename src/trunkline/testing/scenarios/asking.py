@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from typing import Any, cast
@@ -11,6 +12,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.content import DiffBlock
 from trunkline.context import TurnContext
+from trunkline.errors import WorkspaceError
 from trunkline.testing.scenarios.tools import path_of
 
 __all__ = ["client_tool", "edit", "form", "link", "permission", "permission_twice"]
@@ -51,20 +53,29 @@ async def _write(ctx: TurnContext, message: str, *, allows_edit: bool) -> AsyncI
         call_id=call_id,
         allows_edit=allows_edit,
         paths=(path_of(ctx, proposed["path"]),),
+        content=await _diff(ctx, proposed["path"], proposed["content"]),
     )
     if not decision:
         yield "Nothing was written."
         return
     path, content = _wanted(decision.input)
+    written = await _diff(ctx, path, content)
     if ctx.session.cwd is not None:
         await ctx.files.write(path, content)
-    yield ev.ToolUpdate(
-        call_id=call_id, status="completed", content=(DiffBlock(path=path_of(ctx, path), new=content),)
-    )
+    yield ev.ToolUpdate(call_id=call_id, status="completed", content=(written,))
     if ctx.session.cwd is None:
         yield f"{path} would be written if this session had a folder."
     else:
         yield f"{path} is written."
+
+
+async def _diff(ctx: TurnContext, path: str, content: str) -> DiffBlock:
+    """What writing would change: a file that is there is overwritten, and the person sees that."""
+    old = None
+    if ctx.session.cwd is not None:
+        with contextlib.suppress(WorkspaceError):
+            old = await ctx.files.read(path) if await ctx.files.exists(path) else None
+    return DiffBlock(path=path_of(ctx, path), old=old, new=content)
 
 
 def _wanted(input: Any) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.context import Decision
-from trunkline.questions import Question
+from trunkline.questions import Coverage, Question
 
 
 class Ear:
@@ -39,7 +39,10 @@ class Ear:
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
         return None
 
-    def remember(self, tool: str, decision: Decision) -> None:
+    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
+        return None
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
         return None
 
     @property

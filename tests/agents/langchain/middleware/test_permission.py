@@ -236,7 +236,7 @@ async def test_a_persisted_always_holds_in_another_session_and_another_process(
 ) -> None:
     place = tmp_path / "deep" / "answers.json"
     await ask(Scene({"delete": Rule()}, persist=place).graph, chooses(button))
-    assert msgspec.json.decode(place.read_bytes()) == {"delete": kept}
+    assert msgspec.json.decode(place.read_bytes()) == {'["delete","delete"]': kept}
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert [file.name for file in place.parent.iterdir()] == ["answers.json"]
     scene = Scene({"delete": Rule()}, persist=str(place))
@@ -252,7 +252,19 @@ async def test_an_always_is_kept_in_a_mapping_and_a_once_is_not() -> None:
     await ask(Scene({"delete": Rule()}, persist=kept).graph, chooses("allow_once"))
     assert kept == {}
     await ask(Scene({"delete": Rule()}, persist=kept).graph, chooses("allow_always"))
-    assert kept == {"delete": "allow"}
+    assert kept == {'["delete","delete"]': "allow"}
+
+
+async def test_an_answer_for_a_whole_tool_counts_unless_it_allows_commands() -> None:
+    scene = Scene({"delete": Rule()}, persist={"delete": "allow"})
+    assert permissions(await ask(scene.graph, chooses("never asked"))) == []
+    assert scene.trace.ran == ["a"]
+    scene = Scene({"delete": Rule(kind="execute")}, persist={"delete": "allow"})
+    assert len(permissions(await ask(scene.graph, chooses("reject_once")))) == 1
+    assert scene.trace.ran == []
+    scene = Scene({"delete": Rule(kind="execute")}, persist={"delete": "reject"})
+    assert permissions(await ask(scene.graph, chooses("never asked"))) == []
+    assert scene.trace.ran == []
 
 
 async def test_an_always_that_cannot_be_kept_holds_for_the_session(caplog: pytest.LogCaptureFixture) -> None:

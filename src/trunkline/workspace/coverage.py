@@ -1,0 +1,96 @@
+"""What an "always" covers: the one rule by which an answer for good is found again.
+
+It is for a tool of one kind. Where the tool runs a command it is for less:
+
+* a program with subcommands and its subcommand, as in ``git status``, whatever follows;
+* a program that only looks, as ``ls``, whatever follows;
+* any other command, and every line that takes a shell to read: exactly that line.
+
+A tool that executes something which is no command is covered for exactly the same arguments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+
+from trunkline.questions import Coverage
+from trunkline.workspace.patterns import split_command
+
+__all__ = ["command_in", "coverage_of"]
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
+# Their first word says what they do. Whatever is not listed is remembered by its whole line.
+_WITH_SUBCOMMANDS = _names(
+    "apt apt-get brew bundle cargo composer dnf docker dotnet gem git go gradle helm hg kubectl mvn npm "
+    "pip pip3 pnpm podman poetry rustup svn systemctl terraform uv yarn"
+)
+# These run or define other commands, or have subcommands of their own.
+_ANYTHING = _names(
+    "alias bisect cache compose config container cp debug difftool dlx env eval exec filter-branch generate "
+    "image mergetool network pip plugin proxy rebase remote repo run run-script self set shell ssh start "
+    "stash state submodule system task tool toolchain volume workspace workspaces worktree x"
+)
+# None of their options writes, runs or sends anything.
+_LOOKS = _names(
+    "basename cat cksum cmp cut df diff dirname du echo egrep fgrep grep head id ls md5sum nl od pwd "
+    "readlink realpath sha1sum sha256sum stat tac tail tr type uname wc which whoami"
+)
+_COMMAND_KEYS = ("command", "cmd")
+
+
+def command_in(input: Any) -> tuple[str, ...] | str | None:
+    """The command among a call's arguments, a line or a list of words; None when there is none."""
+    if not isinstance(input, dict):
+        return None
+    for key in _COMMAND_KEYS:
+        given: Any = cast("dict[str, Any]", input).get(key)
+        if isinstance(given, str):
+            return given
+        if isinstance(given, list | tuple):
+            words = tuple(cast("Sequence[Any]", given))
+            if all(isinstance(word, str) for word in words):
+                return words
+    return None
+
+
+def coverage_of(
+    tool: str, kind: str, input: Any = None, command: Sequence[str] | str | None = None
+) -> Coverage | None:
+    """Say what an "always" about this call covers; None for one about no tool, which is not kept."""
+    if not tool:
+        return None
+    line = command_in(input) if command is None else command
+    if line is None:
+        return Coverage(tool=tool, kind=kind, digest=_digest(input) if kind == "execute" else None)
+    argv = split_command(line) if isinstance(line, str) else tuple(line)
+    words = _head(argv or ())
+    if words:
+        return Coverage(tool=tool, kind=kind, words=words)
+    return Coverage(tool=tool, kind=kind, digest=_digest(line if isinstance(line, str) else list(line)))
+
+
+def _head(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The words that say what a command does; none when only the whole line does."""
+    if not argv:
+        return ()
+    if argv[0] in _LOOKS:
+        return argv[:1]
+    # An option before the subcommand may change what it is, or take the word behind it.
+    if argv[0] not in _WITH_SUBCOMMANDS or len(argv) < 2 or not _SUBCOMMAND.fullmatch(argv[1]):
+        return ()
+    return () if argv[1] in _ANYTHING else argv[:2]
+
+
+def _digest(value: Any) -> str:
+    text = msgspec.json.encode(value, order="sorted", enc_hook=repr)
+    return hashlib.sha256(text).hexdigest()[:32]
