@@ -176,6 +176,30 @@ async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for(
         assert (await client.post("/agui/second/connect", json=again)).status_code == 409
 
 
+@pytest.mark.parametrize(("route", "page", "kept"), [
+    ("/agui", "mine", ["instead"]),
+    ("/copilotkit/agent/default/run", "mine", ["instead"]),
+    ("/agui", None, ["first", "instead"]),
+    ("/agui", "another", ["first", "instead"]),
+])  # fmt: skip
+async def test_only_a_page_that_names_itself_edits_the_first_message(
+    route: str, page: str | None, kept: list[str]
+) -> None:
+    async with served(make(echo)) as (app, client):
+        client.headers["Trunkline-Page"] = "mine"
+        await run_events(client, told("first"), route)
+        del client.headers["Trunkline-Page"]
+        if page is not None:
+            client.headers["Trunkline-Page"] = page
+        edited = told("instead", run="r2")
+        edited["messages"][0]["id"] = "u2"
+        await run_events(client, edited, route)
+        session = await (await app.exchange.hub()).session(edited["threadId"])
+        messages = (await session.history()).messages
+
+    assert [message.text for message in messages if message.role == "user"] == kept
+
+
 async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:
     async def plain(prompt: Prompt) -> str:
         return "one"

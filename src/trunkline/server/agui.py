@@ -23,7 +23,9 @@ from trunkline.server.exchange import Exchange
 from trunkline.server.streams import Stream, framing_for
 from trunkline.server.tokens import Access, access_of
 
-__all__ = ["AguiRoutes", "check_scope", "replay_of", "stream_of"]
+__all__ = ["AguiRoutes", "check_scope", "page_of", "replay_of", "stream_of"]
+
+_LONGEST_NAME = 128
 
 
 class AguiRoutes:
@@ -51,7 +53,9 @@ class AguiRoutes:
         told = read_input(await read_body(request, limits), most=limits.messages)
         check_scope(told, access)
         endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
-        run = await endpoint.open(told, principal=access.principal, starter=access.starter)
+        run = await endpoint.open(
+            told, principal=access.principal, starter=access.starter, page=page_of(request)
+        )
         return stream_of(run, request, exchange, exchange.options)
 
     async def connect(self, request: Request) -> Response:
@@ -65,6 +69,11 @@ class AguiRoutes:
         """Say what an agent can do, in AG-UI's words."""
         name = self._exchange.find(request.path_params.get("agent"))
         return JSONResponse(_capabilities(self._exchange, name))
+
+
+def page_of(request: Request) -> str | None:
+    """The name that a page has given itself, if it has."""
+    return request.headers.get("trunkline-page", "")[:_LONGEST_NAME] or None
 
 
 def check_scope(told: RunAgentInput, access: Access) -> None:
@@ -113,7 +122,14 @@ async def replay_of(
         # Who may only look on ends nothing by looking away.
         options = msgspec.structs.replace(options, on_disconnect="continue")
     endpoint = await exchange.agui(agent, told.thread_id, access.principal)
-    run = await open_replay(endpoint.hub, told, options, principal=access.principal, front_end=front_end)
+    run = await open_replay(
+        endpoint,
+        told,
+        options,
+        principal=access.principal,
+        front_end=front_end,
+        page=page_of(request),
+    )
     return Stream(_nothing()) if run is None else stream_of(run, request, exchange, options)
 
 

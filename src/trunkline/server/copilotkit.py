@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.server.agui import check_scope, replay_of, stream_of
+from trunkline.server.agui import check_scope, page_of, replay_of, stream_of
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import DEFAULT, Exchange
 from trunkline.server.refusals import Refusal
@@ -131,6 +131,7 @@ class CopilotKitRoutes:
             options=self._options,
             front_end="copilotkit",
             starter=access.starter,
+            page=page_of(request),
         )
         return stream_of(run, request, self._exchange, self._options)
 

@@ -25,7 +25,7 @@ __all__ = ["Gate", "path_of"]
 log = logging.getLogger("trunkline.server")
 
 _SCHEMES = {"ws": "http", "wss": "https"}
-_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id"})
+_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "trunkline-page"})
 _PREFIXES = ("x-", "acp-")
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-vercel-ai-ui-message-stream"

@@ -19,6 +19,7 @@ from trunkline.errors import InvalidCommand, JournalError, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.replay import open_replay
 from trunkline.hub import Hub
 
 
@@ -515,6 +516,110 @@ async def test_a_page_that_still_shows_what_was_taken_back_is_set_right() -> Non
 
         assert only(events, "MESSAGES_SNAPSHOT")
         await check_equal(endpoint, stale)
+
+
+async def loaded(endpoint: AguiEndpoint, name: str, page: str | None = None) -> Client:
+    """Another page, which loads the thread as it stands now."""
+    client = Client(name=name)
+    told = read_input(json.dumps(client.body()).encode())
+    replay = await open_replay(endpoint, told, AguiOptions(), page=page)
+    assert replay is not None
+    client.take([event async for _, batch in replay for event in plain(batch)])
+    return client
+
+
+def said_by_people(client: Client) -> list[str]:
+    return [message["content"] for message in client.messages if message["role"] == "user"]
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("loads", [False, True])
+async def test_a_page_that_is_behind_takes_nothing_back(named: bool, loads: bool) -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        first, second = Client(name="a-"), Client(name="b-")
+
+        async def say(client: Client, text: str) -> None:
+            client.say(text)
+            body = read_input(json.dumps(client.body()).encode())
+            opened = await endpoint.open(body, page=client.name if named else None)
+            client.take([event async for _, batch in opened for event in plain(batch)])
+
+        await say(first, "one")
+        if loads:
+            second = await loaded(endpoint, "b-", "b-" if named else None)
+        await say(second, "two")
+        await say(first, "three")
+        assert said_by_people(first) == ["one", "two", "three"]
+        await say(second, "four")
+        assert said_by_people(second) == ["one", "two", "three", "four"]
+        await say(first, "five")
+        await check_equal(endpoint, first)
+        assert said_by_people(first) == ["one", "two", "three", "four", "five"]
+
+
+async def test_a_page_that_is_behind_and_asks_its_last_message_again_is_told_to_load_the_thread() -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client(name="a-")
+        await talk(endpoint, client, "one")
+        other = await loaded(endpoint, "b-")
+        await talk(endpoint, client, "two")
+        del other.messages[1:]
+        with pytest.raises(InvalidCommand, match="load the thread again"):
+            await run(endpoint, other)
+
+        assert len((await (await hub.session("t1")).history()).turns) == 2
+
+
+async def test_a_page_that_shows_what_another_took_back_takes_back_nothing() -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client(name="a-")
+        await talk(endpoint, client, "one")
+        await talk(endpoint, client, "two")
+        other = await loaded(endpoint, "b-")
+        del client.messages[2:]
+        await talk(endpoint, client, "instead")
+        other.say("more")
+        await run(endpoint, other)
+
+        await check_equal(endpoint, other)
+        assert said_by_people(other) == ["one", "instead", "more"]
+
+
+@pytest.mark.parametrize("first", [0, 2])
+async def test_a_page_with_a_name_that_has_seen_all_edits_any_message(first: int) -> None:
+    async with world(ScriptedAgent()) as hub:
+        client = Client(name="a-")
+        await talk(AguiEndpoint(hub), client, "one")
+        await talk(AguiEndpoint(hub), client, "two")
+        # Nobody knows who else looks at the thread by now, as after a restart.
+        endpoint = AguiEndpoint(hub)
+        await loaded(endpoint, "a-", "mine")
+        kept = said_by_people(client)[: first // 2]
+        del client.messages[first:]
+        client.say("edited", "new")
+        opened = await endpoint.open(read_input(json.dumps(client.body()).encode()), page="mine")
+        client.take([event async for _, batch in opened for event in plain(batch)])
+
+        await check_equal(endpoint, client)
+        assert said_by_people(client) == [*kept, "edited"]
+
+
+@pytest.mark.parametrize("page", [None, "unheard of"])
+async def test_a_page_that_nobody_knows_takes_nothing_back(page: str | None) -> None:
+    async with world(ScriptedAgent()) as hub:
+        client = Client(name="a-")
+        for text in ("one", "two"):
+            await talk(AguiEndpoint(hub), client, text)
+        del client.messages[2:]
+        client.say("three", "new")
+        opened = await AguiEndpoint(hub).open(read_input(json.dumps(client.body()).encode()), page=page)
+        client.take([event async for _, batch in opened for event in plain(batch)])
+
+        assert said_by_people(client) == ["one", "two", "three"]
+        await check_equal(AguiEndpoint(hub), client)
 
 
 async def test_a_result_that_nobody_asked_for_is_refused() -> None:

@@ -23,7 +23,7 @@ async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list
     """Come back to a thread; gives everything that is told."""
     body = json.dumps(client.body(**fields)).encode()
     async with asyncio.timeout(WAIT):
-        replay = await open_replay(endpoint.hub, read_input(body), endpoint.options)
+        replay = await open_replay(endpoint, read_input(body), endpoint.options)
         assert replay is not None
         said = plain([event async for _, batch in replay for event in batch])
         await replay.close()
@@ -42,7 +42,7 @@ async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
     async with world() as hub:
         body = json.dumps(Client().body()).encode()
 
-        assert await open_replay(hub, read_input(body), AguiOptions()) is None
+        assert await open_replay(AguiEndpoint(hub), read_input(body), AguiOptions()) is None
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -18,6 +18,7 @@ from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, answer_of
 from trunkline.frontends.agui.messages import check_message, content_of, history_events, is_message, shown_id
+from trunkline.frontends.agui.pages import Page
 from trunkline.questions import ClientCall
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "is_modern",
     "read_input",
     "says_state",
+    "seen_turn",
 ]
 
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
@@ -107,10 +109,12 @@ def intent_of(
     *,
     said: Collection[str] = (),
     by: str | None = None,
+    page: Page | None = None,
 ) -> Intent:
     """Decide what a request means for a conversation with these open questions.
 
-    ``said`` are the ids of everything that was ever said in the thread.
+    ``said`` are the ids of everything that was ever said in the thread. ``page`` is who sends the request;
+    without one it is taken to have seen everything.
     """
     last = told.messages[-1] if told.messages else None
     is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
@@ -122,7 +126,7 @@ def intent_of(
     answers = _client_answers(told.messages, waiting, by)
     if told.resume:
         if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
-            return _start(told, conversation, gives_up=True)
+            return _start(told, conversation, said, page, gives_up=True)
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
         return _resume(told.resume, conversation, questions, by, answers.values())
@@ -142,7 +146,7 @@ def intent_of(
         )
     if last is not None and last.role == "tool":
         return TooLate(question_ids=())
-    return _start(told, conversation, gives_up=bool(waiting))
+    return _start(told, conversation, said, page, gives_up=bool(waiting))
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -209,7 +213,14 @@ def _check_results(
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bool) -> Start:
+def _start(
+    told: wire.RunAgentInput,
+    conversation: Conversation,
+    said: Collection[str],
+    page: Page | None,
+    *,
+    gives_up: bool,
+) -> Start:
     last = told.messages[-1] if told.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
@@ -227,7 +238,8 @@ def _start(told: wire.RunAgentInput, conversation: Conversation, *, gives_up: bo
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
     if not conversation.messages:
         return Start(prompt=prompt, history=_imported(told.messages[:-1]))
-    return Start(prompt=prompt, rewind_to=_place(told.messages, conversation), gives_up=gives_up)
+    place = _place(told.messages, conversation, said, page)
+    return Start(prompt=prompt, rewind_to=place, gives_up=gives_up)
 
 
 def _imported(messages: Sequence[wire.Message]) -> tuple[ev.Event, ...]:
@@ -246,33 +258,84 @@ def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None
     return meta or None
 
 
-def _place(messages: Sequence[wire.Message], conversation: Conversation) -> Any:
+def _place(
+    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str], page: Page | None
+) -> Any:
     """Find the message that the conversation goes back to before it goes on.
 
     The client's last message is new: what stands before it in the client's history is the last word
-    that counts. It is known: it is asked again, and what followed it is taken back.
+    that counts. It is known: it is asked again, and what followed it is taken back. A page that may not
+    have seen what would be dropped drops nothing.
     """
-    shown = [message for message in conversation.messages if message.lane is None and is_message(message)]
-    turns = {message.message_id: message.turn_id for message in shown}
-    ours = list(turns)
-    last = messages[-1].id
-    if last in ours:
+    turns = _turns(conversation)
+    ours, last = list(turns), messages[-1].id
+    order = list(dict.fromkeys(turns.values()))
+    if last in turns:
+        if _is_behind(page, order, turns[last]):
+            raise InvalidCommand(
+                f"the thread went on after message {last!r}, perhaps unseen by this page: load the thread "
+                "again, and then ask again"
+            )
         at = ours.index(last)
         return ours[at - 1] if at else None
+    found, is_outdated = _last_known(messages[:-1], conversation, turns, said)
+    if is_outdated:
+        # It shows what was taken back since: it is behind, whatever it has seen.
+        return NoRewind
+    if found is None:
+        # The first message, edited, or one of a page that has not loaded the thread.
+        return None if page is not None and order and page.has_seen(order[-1]) else NoRewind
+    if found == ours[-1] or turns[found] == _cut_off(conversation):
+        return NoRewind
+    return NoRewind if _is_behind(page, order, turns[found]) else found
+
+
+def seen_turn(
+    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str]
+) -> str | None:
+    """The last turn that a client's history has something of; a text for one that was taken back."""
+    turns = _turns(conversation)
+    found, is_outdated = _last_known(messages, conversation, turns, said)
+    if is_outdated:
+        return ""
+    return None if found is None else turns[found]
+
+
+def _turns(conversation: Conversation) -> dict[str, str | None]:
+    """The messages that clients know, in order, each with its turn."""
+    shown = (message for message in conversation.messages if message.lane is None and is_message(message))
+    return {message.message_id: message.turn_id for message in shown}
+
+
+def _last_known(
+    messages: Sequence[wire.Message],
+    conversation: Conversation,
+    turns: Mapping[str, str | None],
+    said: Collection[str],
+) -> tuple[str | None, bool]:
+    """The last message of a history that is ours, and whether one behind it was taken back."""
     results = {shown_id(conversation, call): call for call in conversation.calls.values()}
-    cut_off = _cut_off(conversation)
-    for message in reversed(messages[:-1]):
+    is_outdated = False
+    for message in reversed(messages):
         # A result belongs to the message that made the call.
         found = results[message.id].message_id if message.id in results else message.id
         if found in turns:
-            missed = cut_off is not None and turns[found] == cut_off
-            return NoRewind if found == ours[-1] or missed else found
-    return NoRewind
+            return found, is_outdated
+        if message.role in ("user", "assistant") and message.subagent_run_id is None:
+            # A call without a message is one by itself.
+            is_outdated = is_outdated or (message.id in said and message.id not in conversation.calls)
+    return None, is_outdated
 
 
-def _cut_off(conversation: Conversation) -> str | None:
+def _is_behind(page: Page | None, order: Sequence[str | None], turn_id: str | None) -> bool:
+    """Whether a page that goes back to a turn may never have seen all of the later ones."""
+    later = order[order.index(turn_id) : -1]
+    return page is not None and bool(later) and page.may_be_behind(later)
+
+
+def _cut_off(conversation: Conversation) -> str:
     """The last turn, if it was stopped or failed: a client may have left before it heard all of it."""
     turn = conversation.turns[-1] if conversation.turns else None
     if turn is None or not (turn.status == "failed" or turn.stop_reason == "cancelled"):
-        return None
+        return ""
     return turn.turn_id

@@ -21,9 +21,19 @@ from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.codes import ErrorCode, code_for
-from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of, is_modern, says_state
+from trunkline.frontends.agui.decoder import (
+    GoOn,
+    Intent,
+    NoRewind,
+    Start,
+    intent_of,
+    is_modern,
+    says_state,
+    seen_turn,
+)
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.snapshots import clearing, is_light
 from trunkline.frontends.agui.standing import Place, Standing, last_start, stand
 from trunkline.hub import Hub
@@ -49,6 +59,7 @@ class AguiEndpoint:
         self._runs: OrderedDict[tuple[str, ...], Place] = OrderedDict()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
         self._starters: OrderedDict[str, str] = OrderedDict()
+        self.pages = Pages()
 
     async def open(
         self,
@@ -58,9 +69,11 @@ class AguiEndpoint:
         options: AguiOptions | None = None,
         front_end: str = "agui",
         starter: str | None = None,
+        page: str | None = None,
     ) -> AguiRun:
         """Begin a run, or refuse it: InvalidCommand, SessionBusy, or whatever the agent says.
 
+        ``page`` is the name that the client has given itself, if it has.
         ``starter`` is somebody who sees only the turns that they started; None sees the whole thread.
         """
         chosen = options or self.options
@@ -71,7 +84,7 @@ class AguiEndpoint:
             async with lock:
                 session = await self._session(thread_id, principal)
                 key = (principal, thread_id, run_id, *_brought(told))
-                place, standing = await self._enter(session, told, key, starter)
+                place, standing = await self._enter(session, told, key, starter, page)
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
@@ -95,7 +108,12 @@ class AguiEndpoint:
             return await self.hub.session(thread_id, principal=principal)
 
     async def _enter(
-        self, session: Session, told: wire.RunAgentInput, key: tuple[str, ...], starter: str | None
+        self,
+        session: Session,
+        told: wire.RunAgentInput,
+        key: tuple[str, ...],
+        starter: str | None,
+        page: str | None,
     ) -> tuple[Place | None, Standing]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
@@ -111,7 +129,25 @@ class AguiEndpoint:
             return again, await stand(session, again)
         questions = dict(session.line.grammar.questions)
         by = f"agui:{key[0]}"
-        intent = intent_of(told, standing.conversation, questions, said=standing.said, by=by)
+        known = standing.conversation
+        visitor = self.pages.visit(key[0], key[1], page, is_new=not known.turns)
+        intent = intent_of(told, known, questions, said=standing.said, by=by, page=visitor)
+        before = seen_turn(told.messages, known, standing.said)
+        place, standing = await self._carry_out(session, told, key, starter, intent, standing)
+        last = known.turns[-1].turn_id if known.turns else None
+        visitor.move(before, last if place is None else place.turn_id)
+        return place, standing
+
+    async def _carry_out(
+        self,
+        session: Session,
+        told: wire.RunAgentInput,
+        key: tuple[str, ...],
+        starter: str | None,
+        intent: Intent,
+        standing: Standing,
+    ) -> tuple[Place | None, Standing]:
+        by = f"agui:{key[0]}"
         if isinstance(intent, GoOn):
             # Where the standing ends, not where the agent is by now: it may have gone on talking.
             place = Place(session.line.grammar.turn_id or "", standing.at)
@@ -296,7 +332,8 @@ class AguiRun:
         announced = self._encoder.announce()
         if not self._sees_history:
             # Nothing takes back the arguments that this client has, so they must not be told again.
-            announced = [event for event in announced if not isinstance(event, wire.ToolCallArgs)]
+            kept: list[wire.AguiEvent] = [e for e in announced if not isinstance(e, wire.ToolCallArgs)]
+            announced = kept
         return self._knowledge(announced) + announced if self._within else announced
 
     def _knowledge(self, announced: list[wire.AguiEvent] | None = None) -> list[wire.AguiEvent]:

@@ -281,8 +281,9 @@ def _fault_in_call(call: dict[str, Any]) -> str | None:
 def _kind(value: Any) -> str:
     if isinstance(value, bool | None):
         return "null" if value is None else "a boolean"
-    kinds = {dict: "an object", list: "a list", str: "a text"}
-    return kinds.get(type(value), "a number")
+    if isinstance(value, str | list):
+        return "a text" if isinstance(value, str) else "a list"
+    return "an object" if isinstance(value, dict) else "a number"
 
 
 def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:

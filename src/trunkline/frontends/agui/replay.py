@@ -12,31 +12,34 @@ from typing import ClassVar
 
 from trunkline.errors import SessionNotFound
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.endpoint import AguiRun
+from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import last_start, stand
-from trunkline.hub import Hub
 
 __all__ = ["AguiReplay", "open_replay"]
 
 
 async def open_replay(
-    hub: Hub,
+    endpoint: AguiEndpoint,
     told: wire.RunAgentInput,
     options: AguiOptions,
     *,
     principal: str = "local",
     front_end: str = "agui",
+    page: str | None = None,
 ) -> AguiReplay | None:
     """Show a thread to a client that comes back to it; None for a thread that does not exist."""
+    thread_id = options.thread_id_override or told.thread_id
     try:
-        session = await hub.session(options.thread_id_override or told.thread_id, principal=principal)
+        session = await endpoint.hub.session(thread_id, principal=principal)
     except SessionNotFound:
         return None
     await session.own()
     await session.settle()
     place = await last_start(session)
     standing = await stand(session, place)
+    if turns := standing.conversation.turns:
+        endpoint.pages.visit(principal, thread_id, page, is_new=False).move(None, turns[-1].turn_id)
     run_id = options.run_id_override or told.run_id
     return AguiReplay(session, told, place, options, standing, run_id=run_id, front_end=front_end)
 

@@ -16,7 +16,8 @@ import { createRoot } from "react-dom/client";
 // #server=http://127.0.0.1:8000&token=...&thread=...: what stands behind # stays in the browser.
 const given = new URLSearchParams(location.hash.slice(1));
 const threadId = given.get("thread")!;
-const headers = { Authorization: `Bearer ${given.get("token")}` };
+// A name of its own tells an edit in this page from a message in one that is behind.
+const headers = { Authorization: `Bearer ${given.get("token")}`, "Trunkline-Page": `${Math.random()}` };
 const agent = new HttpAgent({ url: `${given.get("server")}/agui`, threadId, headers });
 
 // The server keeps the thread: a page that is opened again asks for it, and writes nothing itself.

@@ -11,6 +11,8 @@ import { z } from "zod";
 
 // #server=http://127.0.0.1:8000&token=...&thread=...: what stands behind # stays in the browser.
 const given = new URLSearchParams(location.hash.slice(1));
+// A name of its own tells an edit in this page from a message in one that is behind.
+const headers = { Authorization: `Bearer ${given.get("token")}`, "Trunkline-Page": `${Math.random()}` };
 
 function Chat() {
   useDefaultRenderTool({
@@ -42,7 +44,7 @@ function Chat() {
 createRoot(document.getElementById("page")!).render(
   <CopilotKit
     runtimeUrl={`${given.get("server")}/copilotkit`}
-    headers={{ Authorization: `Bearer ${given.get("token")}` }}
+    headers={headers}
   >
     <Chat />
   </CopilotKit>,
