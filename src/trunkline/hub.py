@@ -152,9 +152,10 @@ class Hub:
         cwd: str | None = None,
         limit: int = 100,
         before: tuple[float, str] | None = None,
+        begun: bool = False,
     ) -> list[SessionInfo]:
-        """Sessions, newest first."""
-        return await self.journal.list(principal, cwd=cwd, limit=limit, before=before)
+        """Sessions, newest first; with ``begun`` only those that somebody has spoken in."""
+        return await self.journal.list(principal, cwd=cwd, limit=limit, before=before, begun=begun)
 
     async def delete(self, session_id: str, *, principal: str = "local") -> bool:
         """Close and remove a session; False if there was none. One that runs elsewhere is busy."""

@@ -10,9 +10,10 @@ import pytest
 
 from trunkline.commands import Answer, Cancel, Prompt
 from trunkline.errors import Fenced, JournalError, SessionBusy, SessionNotFound
-from trunkline.events import AnyEvent, Custom, Text, TurnFinished, TurnStarted
+from trunkline.events import AnyEvent, ConfigChanged, Custom, Text, TurnFinished, TurnStarted
 from trunkline.journal import Disposition, Held, Journal, Lease, Record, SessionInfo, SessionKey, Snapshot
 from trunkline.journal.interface import WAITING_COMMANDS
+from trunkline.options import ConfigOption
 
 KEY = SessionKey("ada", "one")
 OTHER = SessionKey("ada", "two")
@@ -117,8 +118,21 @@ async def test_sessions_are_listed_newest_first_in_pages(journal: Journal, clock
         before = (page[-1].updated_at, page[-1].session_id)
     assert names == ["e", "d", "c", "b", "a"]
     assert [info.session_id for info in await journal.list("ada", cwd="/x")] == ["e", "a"]
+    assert [info.session_id for info in await journal.list("ada", cwd="/x/")] == ["e", "a"]
+    assert await journal.list("ada", cwd="/") == []
     assert {info.principal for info in await journal.list(None)} == {"ada", "bob"}
     assert await journal.list("ada", limit=-1) == []
+
+
+async def test_sessions_can_be_listed_from_their_first_turn_on(journal: Journal) -> None:
+    options = (ConfigOption(option_id="think", name="Think aloud", value=True),)
+    lease, other = await begin(journal), await begin(journal, OTHER)
+    await journal.append(lease, said(lease, ConfigChanged(options=options)))
+    await journal.append(other, said(other, ConfigChanged(options=options)))
+    assert await journal.list("ada", begun=True) == [], "to choose a mode is not to speak"
+    await journal.append(lease, said(lease, TurnStarted(turn_id="t1"), after=1))
+    assert [info.session_id for info in await journal.list("ada", begun=True)] == ["one"]
+    assert len(await journal.list("ada")) == 2
 
 
 async def test_an_append_makes_a_session_the_newest(journal: Journal, clock: SimpleNamespace) -> None:

@@ -25,13 +25,15 @@ async def opened_journal(url: str | None) -> AsyncGenerator[Journal]:
         await journal.close()
 
 
-async def all_sessions(journal: Journal, limit: int | None = None) -> AsyncIterator[SessionInfo]:
-    """Give everyone's sessions, newest first."""
+async def all_sessions(
+    journal: Journal, limit: int | None = None, *, begun: bool = False
+) -> AsyncIterator[SessionInfo]:
+    """Give everyone's sessions, newest first; with ``begun`` only those that somebody has spoken in."""
     before: tuple[float, str] | None = None
     left = limit
     while left is None or left > 0:
         size = _PAGE if left is None else min(left, _PAGE)
-        page = await journal.list(None, limit=size, before=before)
+        page = await journal.list(None, limit=size, before=before, begun=begun)
         for info in page:
             yield info
         if len(page) < size:

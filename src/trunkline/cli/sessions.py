@@ -55,7 +55,7 @@ def _use(url: str | None, work: Callable[[Journal], Awaitable[T]]) -> T:
 # -- list ------------------------------------------------------------------------------------------
 
 
-_LIST = """List sessions, newest first.
+_LIST = """List the sessions that somebody has spoken in, newest first.
 
 \b
 Examples:
@@ -70,7 +70,7 @@ Examples:
 @_journal
 def list_(format_: str, limit: int | None, journal: str | None) -> None:
     async def read(opened: Journal) -> list[SessionInfo]:
-        return [info async for info in all_sessions(opened, limit)]
+        return [info async for info in all_sessions(opened, limit, begun=True)]
 
     found = _use(journal, read)
     if format_ == "json":

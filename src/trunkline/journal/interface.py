@@ -177,10 +177,13 @@ class Journal(Protocol):
         cwd: str | None = None,
         limit: int = 100,
         before: tuple[float, str] | None = None,
+        begun: bool = False,
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before.
 
-        ``principal`` None lists everyone's (the command line on one's own file).
+        ``principal`` None lists everyone's (the command line on one's own file). A slash at the end of
+        ``cwd`` does not matter. With ``begun`` only sessions in which a turn began are listed: an editor
+        makes one with every panel that is opened, and nobody looks for those that were never spoken in.
         """
         ...
 

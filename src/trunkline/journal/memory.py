@@ -18,7 +18,7 @@ import msgspec
 from trunkline.commands import Command
 from trunkline.errors import JournalError
 from trunkline.journal import rules
-from trunkline.journal.codec import Row, copy, decode_command, encode, pack, unpack
+from trunkline.journal.codec import TURN, Row, copy, decode_command, encode, pack, unpack
 from trunkline.journal.interface import (
     Disposition,
     Held,
@@ -156,6 +156,7 @@ class MemoryJournal:
         cwd: str | None = None,
         limit: int = 100,
         before: tuple[float, str] | None = None,
+        begun: bool = False,
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         self._check()
@@ -163,7 +164,9 @@ class MemoryJournal:
         found = [
             session.seen_at(now)
             for session in self._sessions.values()
-            if principal in (None, session.info.principal) and cwd in (None, session.info.cwd)
+            if principal in (None, session.info.principal)
+            and (cwd is None or rules.same_folder(cwd, session.info.cwd))
+            and (not begun or any(row.kind == TURN for row in session.rows))
         ]
         found.sort(key=_place, reverse=True)
         return [info for info in found if before is None or _place(info) < before][: max(limit, 0)]

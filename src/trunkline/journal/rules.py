@@ -22,6 +22,7 @@ __all__ = [
     "digests_in",
     "exists",
     "missing",
+    "same_folder",
     "unposted",
     "verify",
 ]
@@ -30,6 +31,11 @@ BLOB_GRACE = 3600.0
 """Seconds a blob is kept although no record mentions it: its record may be on the way."""
 
 _DIGEST = re.compile(rb"sha256:[0-9a-f]{64}")
+
+
+def same_folder(one: str, other: str | None) -> bool:
+    """Whether two paths are the same, but for a slash at the end."""
+    return other is not None and one.rstrip("/") == other.rstrip("/")
 
 
 def check_fence(lease: Lease, fence: int | None) -> None:

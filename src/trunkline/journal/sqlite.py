@@ -223,10 +223,11 @@ class SqliteJournal:
         cwd: str | None = None,
         limit: int = 100,
         before: tuple[float, str] | None = None,
+        begun: bool = False,
     ) -> list[SessionInfo]:
         """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         return await self._read(
-            lambda db: statements.list_sessions(db, principal, cwd, limit, before, self._moment())
+            lambda db: statements.list_sessions(db, principal, cwd, limit, before, begun, self._moment())
         )
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:

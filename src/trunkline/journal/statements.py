@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.journal import rules
-from trunkline.journal.codec import Batch, decode_command, encode, unpack
+from trunkline.journal.codec import TURN, Batch, decode_command, encode, unpack
 from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import Moment
 
@@ -105,13 +105,16 @@ def list_sessions(
     cwd: str | None,
     limit: int,
     before: tuple[float, str] | None,
+    begun: bool,
     now: Moment,
 ) -> list[SessionInfo]:
     """Give a page of sessions, newest first."""
     conditions = {
         "principal = ?": () if principal is None else (principal,),
-        "cwd = ?": () if cwd is None else (cwd,),
+        "rtrim(cwd, '/') = rtrim(?, '/')": () if cwd is None else (cwd,),
         "(updated_at, session_id) < (?, ?)": before or (),
+        # Found at once: what stands before the first turn is a few settings, and retention cuts at turns.
+        "EXISTS (SELECT 1 FROM records WHERE session = sessions.id AND kind = ?)": (TURN,) if begun else (),
     }
     chosen = [condition for condition, values in conditions.items() if values]
     where = f"WHERE {' AND '.join(chosen)}" if chosen else ""

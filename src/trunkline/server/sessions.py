@@ -64,7 +64,7 @@ class SessionRoutes:
         access.need("follow")
         journal = await self._exchange.open()
         limit = max(1, _number(request, "limit", 100, most=_PAGE))
-        found = await journal.list(access.principal, limit=limit, before=_before(request))
+        found = await journal.list(access.principal, limit=limit, before=_before(request), begun=True)
         page: dict[str, Any] = {"sessions": [self._row(info) for info in found]}
         if len(found) == limit:
             page["next"] = f"{found[-1].updated_at!r}~{found[-1].session_id}"

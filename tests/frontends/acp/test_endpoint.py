@@ -95,15 +95,29 @@ async def test_logging_out_of_an_agent_without_logins_succeeds() -> None:
 async def test_sessions_are_listed_page_by_page_newest_first(tmp_path: Path) -> None:
     async with world() as hub, editing(hub) as editor:
         made = [await editor.open(tmp_path if number % 2 else "/") for number in range(60)]
+        for session_id in made:
+            await editor.prompt(session_id, "hi")
         first = await editor.call("session/list")
         assert len(first["sessions"]) == 50
         second = await editor.call("session/list", cursor=first["nextCursor"])
         assert "nextCursor" not in second
         listed = [session["sessionId"] for session in first["sessions"] + second["sessions"]]
         assert sorted(listed) == sorted(made)
-        here = await editor.call("session/list", cwd=str(tmp_path))
-        assert {session["sessionId"] for session in here["sessions"]} == set(made[1::2])
-        assert {session["cwd"] for session in here["sessions"]} == {str(tmp_path)}
+        for folder in (str(tmp_path), f"{tmp_path}/"):
+            here = await editor.call("session/list", cwd=folder)
+            assert {session["sessionId"] for session in here["sessions"]} == set(made[1::2])
+            assert {session["cwd"] for session in here["sessions"]} == {str(tmp_path)}
+
+
+async def test_a_session_is_listed_from_its_first_prompt_on_and_can_be_loaded_before() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.call("session/set_mode", sessionId=session_id, modeId="code")
+        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert (await editor.call("session/list"))["sessions"] == []
+        await editor.prompt(session_id, "hi")
+        (listed,) = (await editor.call("session/list"))["sessions"]
+        assert listed["sessionId"] == session_id
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30=", "WzFd", "WyJhIiwxXQ==", "é"])
@@ -122,6 +136,7 @@ async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
         editing(one, principal="eve") as eve,
     ):
         session_id = await first.open("/", additionalDirectories=["/tmp"])
+        await first.prompt(session_id, "here")
         (listed,) = (await first.call("session/list"))["sessions"]
         assert listed["additionalDirectories"] == ["/tmp"]
         assert (await second.call("session/list"))["sessions"] == []
@@ -142,9 +157,11 @@ async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
         editing(one) as editor,
     ):
         oldest = await editor.open()
+        await editor.prompt(oldest, "hi")
         for _ in range(120):
-            await two.create()
+            await collect(await two.create(), "hi")
         newest = await editor.open()
+        await editor.prompt(newest, "hi")
         listed = await editor.call("session/list")
         assert [session["sessionId"] for session in listed["sessions"]] == [newest, oldest]
         assert "nextCursor" not in listed

@@ -28,7 +28,7 @@ from trunkline.frontends.acp.connection import Connection, Reply, explained
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
-from trunkline.frontends.acp.listing import read_cursor, session_to_wire, write_cursor
+from trunkline.frontends.acp.listing import list_sessions
 from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
@@ -40,8 +40,6 @@ from trunkline.session import Session
 __all__ = ["AcpEndpoint"]
 
 log = logging.getLogger("trunkline.acp")
-
-_PAGE = 50
 
 
 class AcpEndpoint:
@@ -208,21 +206,7 @@ class AcpEndpoint:
     async def _list(self, request: wire.ListSessionsRequest) -> Any:
         if request.cwd is not None:
             _check_absolute(request.cwd)
-        before = read_cursor(request.cursor)
-        shown: list[dict[str, Any]] = []
-        while len(shown) < _PAGE:
-            page = await self._hub.list(
-                principal=self._principal, cwd=request.cwd, limit=_PAGE, before=before
-            )
-            for info in page:
-                before = (info.updated_at, info.session_id)
-                if self._hub.may_run(info):
-                    shown.append(session_to_wire(info))
-                if len(shown) == _PAGE:
-                    return {"sessions": shown, "nextCursor": write_cursor(before)}
-            if len(page) < _PAGE:
-                break
-        return {"sessions": shown}
+        return await list_sessions(self._hub, self._principal, request.cwd, request.cursor)
 
     async def _delete(self, request: wire.DeleteSessionRequest) -> Any:
         self._attached.pop(request.session_id, None)

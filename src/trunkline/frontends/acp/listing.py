@@ -10,9 +10,29 @@ import msgspec
 import orjson
 
 from trunkline.errors import InvalidCommand
+from trunkline.hub import Hub
 from trunkline.journal import SessionInfo
 
-__all__ = ["read_cursor", "session_to_wire", "write_cursor"]
+__all__ = ["list_sessions", "read_cursor", "session_to_wire", "write_cursor"]
+
+_PAGE = 50
+
+
+async def list_sessions(hub: Hub, principal: str, cwd: str | None, cursor: str | None) -> dict[str, Any]:
+    """Give a page of the sessions that somebody has spoken in, newest first."""
+    before = read_cursor(cursor)
+    shown: list[dict[str, Any]] = []
+    while len(shown) < _PAGE:
+        page = await hub.list(principal=principal, cwd=cwd, limit=_PAGE, before=before, begun=True)
+        for info in page:
+            before = (info.updated_at, info.session_id)
+            if hub.may_run(info):
+                shown.append(session_to_wire(info))
+            if len(shown) == _PAGE:
+                return {"sessions": shown, "nextCursor": write_cursor(before)}
+        if len(page) < _PAGE:
+            break
+    return {"sessions": shown}
 
 
 def session_to_wire(info: SessionInfo) -> dict[str, Any]:
