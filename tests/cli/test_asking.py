@@ -11,11 +11,13 @@ from trunkline.cli.asking import Asker
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
+from trunkline.content import DiffBlock
+from trunkline.conversation import Call
 from trunkline.events import Asked
-from trunkline.questions import Form, Option, Permission, Question
+from trunkline.questions import Form, Option, Permission, Question, default_options
 
 
-async def ask(question: Question, *typed: str) -> tuple[Answer, str]:
+async def ask(question: Question, *typed: str, call: Call | None = None) -> tuple[Answer, str]:
     """Ask somebody who types these lines and then leaves."""
     shown = io.StringIO()
     reader, writer = os.pipe()
@@ -24,7 +26,7 @@ async def ask(question: Question, *typed: str) -> tuple[Answer, str]:
         keyboard = Keyboard(reader)
         keyboard.type(*typed)
         asker = Asker(keyboard, Screen(Console(file=shown, width=100)))
-        return await asker.answer(Asked(question_id="q", question=question), None), shown.getvalue()
+        return await asker.answer(Asked(question_id="q", question=question), call), shown.getvalue()
     finally:
         os.close(reader)
 
@@ -39,6 +41,35 @@ async def test_options_of_one_kind_are_told_apart_by_number() -> None:
 
     assert answer.option_id == "y"
     assert "a/2/r > " in shown
+
+
+MAY = Permission(message="Run it?", call_id="c", options=default_options())
+
+
+async def test_the_whole_command_is_shown_before_the_answer() -> None:
+    call = Call(call_id="c", name="run", input={"command": "ls" + 3000 * " " + "; rm -rf ~"})
+    answer, shown = await ask(MAY, "r", call=call)
+    assert answer.option_id == "reject_once"
+    assert shown.index("; rm -rf ~") < shown.index("a/A/r/R > ")
+    assert "3000 blanks" in shown
+
+
+async def test_the_change_is_shown_before_the_answer() -> None:
+    content = (DiffBlock(path="a.txt", old="keep\nold\n", new="keep\nnew\n"),)
+    _, shown = await ask(MAY, "r", call=Call(call_id="c", name="write", content=content))
+    for line in ("a.txt (changed)", "-old", "+new"):
+        assert shown.index(line) < shown.index("a/A/r/R > ")
+
+
+async def test_what_is_too_long_is_cut_with_a_count_and_shown_on_demand() -> None:
+    text = "".join(f"line {number}\n" for number in range(500)) + "the end"
+    call = Call(call_id="c", name="write", input={"text": text})
+    answer, shown = await ask(MAY, "s", "a", call=call)
+    before, after = shown.split("a/A/r/R/s > ", 1)
+    assert "characters are NOT shown: s shows all" in before.replace("\n", " ")
+    assert "the end" not in before
+    assert "the end" in after
+    assert answer.option_id == "allow_once"
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,14 @@ def test_permissions_are_answered_as_approved(
     assert (result.code, result.out) == (code, f"{said}\n")
 
 
+def test_what_is_approved_is_shown_whole_before_the_answer(home: Path) -> None:
+    result = run("exec", "demo", "/permission", "--approve", "all", cwd=home)
+    shown = result.err.splitlines()
+    answered = shown.index("  allow once (answered by --approve all)")
+    assert '  {"path": "hello.txt", "content": "hello\\n"}' in shown[:answered]
+    assert "  +hello" in shown[:answered]
+
+
 @pytest.mark.parametrize(
     ("agent", "approve", "code", "said"),
     [

@@ -124,7 +124,6 @@ def _hang_up() -> int:
 
 def _explain(error: Exception) -> int:
     """Say what is wrong; whose fault it is decides the exit code. A bug of ours keeps its traceback."""
-    from trunkline.cli.escapes import escape
     from trunkline.errors import (
         ConfigurationError,
         JournalError,
@@ -132,6 +131,7 @@ def _explain(error: Exception) -> int:
         SessionNotFound,
         TrunklineError,
     )
+    from trunkline.escapes import escape
 
     if isinstance(error, OSError):
         click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from trunkline.cli.escapes import one_line
 from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.proposals import lines_of_proposal
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
+from trunkline.escapes import one_line, reveal
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
 
 __all__ = ["Asker"]
 
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
+_SHOW_ALL = "s"
 _YES = frozenset({"y", "yes", "true", "1", "on"})
 _NO = frozenset({"n", "no", "false", "0", "off"})
 
@@ -61,19 +63,21 @@ class Asker:
 
     async def _permission(self, question: Permission, call: Call | None) -> dict[str, Any]:
         keys = _keys(question)
-        about = [] if call is None else [f"tool: {one_line(call.name)}"]
-        if call is not None and call.input is not None:
-            about.append(one_line(json.dumps(call.input, ensure_ascii=False, default=str), 500))
+        about = [] if call is None else lines_of_proposal(call, question.message)
         choices = [f"  {key}  {one_line(option.name)}" for key, option in keys.items()]
         if question.allows_edit:
             choices.append("  e  Change the arguments")
-        self._screen.question(question.message, [*about, *choices])
+        marks = [*keys]
+        if not self._screen.question(question.message, about, choices, more=f"{_SHOW_ALL} shows all"):
+            marks.append(_SHOW_ALL)
         edited: Any = None
-        while (typed := await self.read(f"{'/'.join(keys)} > ")) is not None:
+        while (typed := await self.read(f"{'/'.join(marks)} > ")) is not None:
             if typed in keys:
                 return {"option_id": keys[typed].option_id, "input": edited}
             if typed == "e" and question.allows_edit:
                 edited = await self._edited()
+            elif typed == _SHOW_ALL:
+                self._screen.question(question.message, about, choices)
         return _declined("there was no answer")
 
     async def _edited(self) -> Any:
@@ -85,7 +89,7 @@ class Asker:
         return None
 
     async def _link(self, question: Link) -> dict[str, Any]:
-        self._screen.question(question.message, [one_line(question.url, 2000)])
+        self._screen.question(question.message, [reveal(question.url)])
         typed = await self.read("Enter when done, n to decline > ")
         if typed is None or typed.lower() in _NO:
             return _declined("the person did not visit it")

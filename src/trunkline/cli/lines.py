@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from trunkline import events as ev
-from trunkline.cli.escapes import one_line
 from trunkline.content import LinkBlock, ResourceBlock
+from trunkline.escapes import one_line, reveal
 from trunkline.questions import ClientCall, Form, Link
 
 __all__ = ["MARKS", "Lines", "describe_plan"]
@@ -55,9 +55,9 @@ class Lines:
 
     def _asked(self, event: ev.Asked) -> str:
         question = event.question
-        about = one_line(question.message)
+        about = one_line(question.message, 1000)
         if isinstance(question, Link):
-            about = f"{about} {one_line(question.url)}"
+            about = f"{about} {reveal(question.url)}"
         elif isinstance(question, ClientCall):
             about = f"asks the front end to run {one_line(question.name)}"
         elif isinstance(question, Form):

@@ -6,7 +6,7 @@ import logging
 import os
 import traceback
 
-from trunkline.cli.escapes import escape
+from trunkline.escapes import escape
 
 __all__ = ["show_logs"]
 

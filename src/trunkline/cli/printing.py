@@ -12,11 +12,13 @@ import click
 import msgspec
 
 from trunkline import events as ev
-from trunkline.cli.escapes import escape
 from trunkline.cli.lines import Lines
 from trunkline.cli.output import Output
+from trunkline.cli.proposals import cut_lines, lines_of_proposal
 from trunkline.conversation import Call, Conversation
+from trunkline.escapes import escape
 from trunkline.folding import Folder
+from trunkline.questions import Permission
 
 __all__ = ["EventsPrinter", "Format", "JsonPrinter", "Printer", "TextPrinter"]
 
@@ -127,6 +129,7 @@ class TextPrinter:
         """Print to this output."""
         self._output = output
         self._lines = Lines()
+        self._calls = Folder()
         self._message_id: str | None = None
         self._in_line = False
         self._dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
@@ -141,10 +144,13 @@ class TextPrinter:
         for event in events:
             if isinstance(event, ev.Text) and event.lane is None:
                 said += self._piece(event)
-            elif line := self._lines.describe(event):
+                continue
+            if isinstance(event, ev.ToolCall | ev.ToolInput | ev.ToolUpdate):
+                self._calls.feed(event)
+            if line := self._lines.describe(event):
                 await self._say(said)
                 said = []
-                await self._note(line)
+                await self._note("\n".join([line, *self._proposal(event)]))
         await self._say(said)
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
@@ -159,6 +165,15 @@ class TextPrinter:
         self._message_id = event.message_id
         self._in_line = not event.delta.endswith("\n")
         return pieces
+
+    def _proposal(self, event: ev.AnyEvent) -> list[str]:
+        """What a permission is about, below its question."""
+        if not isinstance(event, ev.Asked) or not isinstance(event.question, Permission):
+            return []
+        call = self._calls.conversation.calls.get(event.question.call_id)
+        cut = cut_lines([] if call is None else lines_of_proposal(call, event.question.message))
+        more = [f"{cut.about}: --format events shows all"] if cut.about else []
+        return [f"  {line}" for line in [*cut.lines, *more]]
 
     async def _say(self, pieces: list[str]) -> None:
         if pieces:

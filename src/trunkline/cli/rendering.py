@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from trunkline.cli.escapes import escape, one_line
 from trunkline.cli.lines import MARKS, describe_plan
 from trunkline.content import text_of
 from trunkline.conversation import (
@@ -19,6 +18,7 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
 )
+from trunkline.escapes import escape, one_line
 from trunkline.journal import SessionInfo
 
 __all__ = ["as_markdown", "as_text"]

@@ -5,11 +5,9 @@ Only this module draws with rich. Whatever an agent said is escaped before it co
 
 from __future__ import annotations
 
-import difflib
 import json
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -17,10 +15,11 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
-from trunkline.cli.escapes import escape, one_line
 from trunkline.cli.lines import MARKS
+from trunkline.cli.proposals import Cut, cut_lines, lines_of_change
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
+from trunkline.escapes import escape, one_line, reveal
 from trunkline.events import PlanEntry
 
 __all__ = ["Screen"]
@@ -105,10 +104,19 @@ class Screen:
         style = _COLOURS.get(call.status, "dim")
         self._panel(title, lines, style)
 
-    def question(self, message: str, lines: Iterable[str]) -> None:
-        """Draw a question with the choices a person has."""
+    def question(
+        self, message: str, about: Iterable[str], choices: Iterable[str] = (), *, more: str | None = None
+    ) -> bool:
+        """Draw a question, what it is about and the choices a person has; true when all of it is shown.
+
+        ``about`` must be safe already. With ``more``, which says how to see all, a long one is cut.
+        """
         self.end_answer()
-        self._panel(Text("Question"), [one_line(message, 1000), *lines], "cyan")
+        lines = [*reveal(message).splitlines(), *about]
+        cut = Cut(lines, 0, 0) if more is None else cut_lines(lines)
+        hidden = [f"{cut.about}: {more}"] if cut.about else []
+        self._panel(Text("Question"), [*cut.lines, *hidden, *choices], "cyan")
+        return not hidden
 
     def _panel(self, title: Text, lines: list[str], style: str) -> None:
         if lines:
@@ -146,13 +154,7 @@ def _output(call: Call, told: Conversation) -> list[str]:
         if isinstance(block, TextBlock):
             lines += escape(block.text).splitlines()
         elif isinstance(block, DiffBlock):
-            lines += _changes(block)
+            lines += lines_of_change(block)
         elif isinstance(block, TerminalBlock) and block.terminal_id in told.terminals:
             lines += escape(told.terminals[block.terminal_id].data).splitlines()
     return lines
-
-
-def _changes(block: DiffBlock) -> list[str]:
-    old, new = (escape(text or "").splitlines() for text in (block.old, block.new))
-    changed: Any = difflib.unified_diff(old, new, lineterm="", n=1)
-    return [one_line(block.path), *(line for line in changed if not line.startswith(("---", "+++", "@@")))]

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from trunkline.cli.escapes import one_line
 from trunkline.cli.formats import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.errors import SessionBusy
+from trunkline.escapes import one_line
 from trunkline.journal import Journal, SessionInfo
 
 __all__ = ["age_of", "command"]

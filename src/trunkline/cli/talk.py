@@ -10,7 +10,6 @@ from contextlib import suppress
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.cli.asking import Asker
-from trunkline.cli.escapes import escape, one_line
 from trunkline.cli.interrupts import interrupts
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.lines import Lines
@@ -18,6 +17,7 @@ from trunkline.cli.rendering import as_text
 from trunkline.cli.screen import Screen
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
+from trunkline.escapes import escape, one_line
 from trunkline.folding import Folder
 from trunkline.session import Session
 from trunkline.transports.descendants import end_descendants

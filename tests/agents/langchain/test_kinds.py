@@ -149,7 +149,7 @@ def test_a_mapper_that_invents_a_kind_is_not_followed() -> None:
         ("ls", {"path": "/src"}, "List /src"),
         ("glob", {"pattern": "**/*.py"}, "Find **/*.py"),
         ("grep", {"pattern": "TODO", "path": "src"}, "Search for TODO in src"),
-        ("execute", {"command": "make\ntest"}, "Run make"),
+        ("execute", {"command": "make\ntest"}, "Run make test"),
         ("run_shell", {"command": "ls"}, "Run ls"),
         ("text_editor", {"command": "view", "path": "a.py"}, "Text editor a.py"),
         ("write_todos", {"todos": []}, "Update the plan"),
@@ -169,6 +169,12 @@ def test_a_title_says_what_happens_to_what(name: str, args: Any, title: str) -> 
 
 def test_a_servers_own_title_is_preferred() -> None:
     assert title_of("x__frob", {"path": "a"}, {"title": "Frobnicate"}) == "Frobnicate a"
+
+
+@pytest.mark.parametrize("gap", ["\n", " " * 3000, "\n\n\t"])
+def test_a_title_never_ends_where_the_command_does_not(gap: str) -> None:
+    title = title_of("execute", {"command": f"ls{gap}; rm -rf ~"})
+    assert title in ("Run ls ; rm -rf ~", "Run ls…")
 
 
 def test_a_title_stays_short() -> None:

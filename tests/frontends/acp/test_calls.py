@@ -27,6 +27,21 @@ def said(text: str) -> dict[str, Any]:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Run ls\n; rm", "Run ls ; rm"),
+        ("Run \u202els", "Run \\u202els"),
+        ("x" * 5000, "x" * 999 + "…"),
+        ("ls" + " " * 9000 + "; rm", "ls…"),
+    ],
+)
+def test_a_title_hides_nothing_unseen(title: str, shown: str) -> None:
+    call = view(title=title)
+    assert call.announce()["title"] == call.describe()["title"] == shown
+    assert update(call, title=title) == {"title": shown}
+
+
 def test_a_call_without_a_title_is_titled_by_its_name() -> None:
     assert view().announce()["title"] == "search"
     assert view(title="Search!").announce()["title"] == "Search!"

@@ -78,4 +78,4 @@ def test_names_that_do_not_belong_to_the_values_are_left_out() -> None:
 def test_a_card_is_titled_with_the_first_line_of_the_question() -> None:
     question = Form(message=" Which?\nOne of them.", fields={})
     card = card_for(ev.Asked(turn_id="t", lane="l", question_id="q", question=question))
-    assert (card.call_id, card.title, card.turn_id, card.lane) == ("q.choice", "Which?", "t", "l")
+    assert (card.call_id, card.title, card.turn_id, card.lane) == ("q.choice", "Which?…", "t", "l")

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from trunkline import events as ev
 from trunkline.agents.langchain.changes import PATH_KEYS, diff_of
+from trunkline.escapes import one_line
 
 __all__ = ["KindMapper", "diff_of", "kind_of", "locations_of", "title_of"]
 
@@ -113,8 +114,8 @@ def _in_words(name: str) -> str:
 
 
 def _short(title: str) -> str:
-    line = title.strip().partition("\n")[0].rstrip()
-    return line if len(line) <= _TITLE_LENGTH else f"{line[: _TITLE_LENGTH - 1]}…"
+    # The first line alone would hide what a command does after it.
+    return one_line(title, _TITLE_LENGTH)
 
 
 # -- places ----------------------------------------------------------------------------------------

@@ -69,7 +69,8 @@ def buttons_for(form: Form) -> list[Button]:
 
 def card_for(asked: ev.Asked) -> ev.ToolCall:
     """Give the call to show for a question that belongs to none: a permission is always about a call."""
-    title = asked.question.message.strip().partition("\n")[0] or "The agent asks"
+    first, newline, _ = asked.question.message.strip().partition("\n")
+    title = f"{first}{'…' if newline else ''}" or "The agent asks"
     return ev.ToolCall(
         turn_id=asked.turn_id,
         lane=asked.lane,

@@ -11,6 +11,7 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import Call
+from trunkline.escapes import safe_title
 
 __all__ = [
     "PART",
@@ -64,7 +65,7 @@ def discreet(event: Told) -> Told:
 
 def about_call(kind: str, title: str | None) -> dict[str, Any]:
     """Say what AG-UI has no field for in a call; it is part of the metadata."""
-    return {"trunkline": {"kind": kind, **({"title": title} if title is not None else {})}}
+    return {"trunkline": {"kind": kind, **({"title": safe_title(title)} if title is not None else {})}}
 
 
 def result_of(

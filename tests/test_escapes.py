@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.cli.escapes import escape, one_line
+from trunkline.escapes import escape, one_line, reveal
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,40 @@ def test_nothing_that_controls_or_hides_gets_through(text: str) -> None:
 def test_a_single_line_is_short_and_safe() -> None:
     assert one_line("two\n  lines\x07") == "two lines\\x07"
     assert one_line("x" * 500, 10) == "x" * 9 + "…"
+
+
+@given(st.text(alphabet="ab \n", max_size=60), st.integers(2, 20))
+def test_a_line_that_lost_words_ends_with_a_mark(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit
+    if not line.endswith("…"):
+        assert line.split() == text.split()
+
+
+def test_blanks_cannot_push_the_rest_out_of_a_line_unseen() -> None:
+    assert one_line("ls" + 3000 * " " + "; rm -rf ~") == "ls…"
+    assert one_line("ls" + 3000 * " ") == "ls"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a b  c\n    indented", "a b  c\n    indented"),
+        ("ls" + 3000 * " " + "; rm", "ls⟨3000 blanks⟩; rm"),
+        ("a\t\t\t\t\t\t\t\t\tb", "a⟨9 blanks⟩b"),
+        ("x\n" + 50 * " " + "y", "x\n⟨50 blanks⟩y"),
+        ("x" + 30 * "\n" + "y", "x\n⟨29 empty lines⟩\ny"),
+        ("a\n\n\nb", "a\n\n\nb"),
+        ("a\u00a0b\u3000c", "a\\xa0b\\u3000c"),
+        ("\u202efdp\u200b\x1b[2J", "\\u202efdp\\u200b\\x1b[2J"),
+    ],
+)
+def test_what_a_person_decides_on_hides_nothing(text: str, shown: str) -> None:
+    assert reveal(text) == shown
+
+
+@given(st.text())
+def test_every_visible_character_is_revealed(text: str) -> None:
+    visible = [c for c in text if c.isalnum() and c.isascii()]
+    shown = iter(reveal(text))
+    assert all(c in shown for c in visible)

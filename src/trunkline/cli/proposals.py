@@ -1,0 +1,119 @@
+"""Proposals: what a person is asked to approve, whole, as lines for a terminal.
+
+The arguments, the command and the changes of a call are shown before the answer. A proposal that is too
+long for a screen is cut with a count of what is hidden.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+from trunkline.content import Content, DiffBlock, TextBlock
+from trunkline.conversation import Call
+from trunkline.escapes import one_line, reveal
+
+__all__ = ["Cut", "cut_lines", "lines_of_change", "lines_of_proposal"]
+
+_MOST_LINES = 60
+_MOST_CHARACTERS = 6000
+_MOST_COMPARED = 20_000
+_SHORT = 200
+
+
+class Cut(NamedTuple):
+    """Lines to show, and how much of the whole is hidden."""
+
+    lines: list[str]
+    hidden_lines: int
+    hidden_characters: int
+
+    @property
+    def about(self) -> str:
+        """Say how much is hidden; nothing when all is shown."""
+        if not self.hidden_characters and not self.hidden_lines:
+            return ""
+        return f"… {self.hidden_lines} more lines, {self.hidden_characters} characters are NOT shown"
+
+
+def cut_lines(lines: Iterable[str]) -> Cut:
+    """Cut lines to what a person can look over."""
+    whole = list(lines)
+    shown: list[str] = []
+    left = _MOST_CHARACTERS
+    for line in whole[:_MOST_LINES]:
+        if left <= 0:
+            break
+        shown.append(line if len(line) <= left else f"{line[:left]}…")
+        left -= len(line) + 1
+    all_characters = sum(map(len, whole))
+    seen = sum(map(len, shown)) - (1 if shown and shown[-1] != whole[len(shown) - 1] else 0)
+    return Cut(shown, len(whole) - len(shown), all_characters - seen)
+
+
+def lines_of_proposal(call: Call, message: str = "") -> list[str]:
+    """Everything that is known of what a call is going to do, besides the message that asks for it."""
+    lines = [f"tool: {one_line(call.name)} ({call.kind})"]
+    if call.title and call.title != call.name and call.title not in message:
+        lines += _labelled("title", call.title)
+    lines += _arguments(call)
+    told = json.dumps(call.input, ensure_ascii=False, default=str) + call.arguments
+    told += "".join(block.path for block in call.content if isinstance(block, DiffBlock))
+    for place in call.locations:
+        if place.path not in told:
+            lines += _labelled("file", place.path)
+    for block in call.content:
+        lines += _content(block)
+    return lines
+
+
+def lines_of_change(block: DiffBlock) -> list[str]:
+    """A change of a file: what is removed, what is added, and a line around it."""
+    old, new = _lines(block.old), _lines(block.new)
+    if block.old is None or block.new is None or len(old) + len(new) > _MOST_COMPARED:
+        changed = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    else:
+        # The first two lines are the header, whatever the text looks like.
+        changed = list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]
+        changed = [line for line in changed if not line.startswith("@@")]
+    word = "deleted" if block.new is None else "new" if block.old is None else "changed"
+    return [f"{reveal(block.path)} ({word})", *(line[:1] + reveal(line[1:]) for line in changed)]
+
+
+def _lines(text: str | None) -> list[str]:
+    """The lines of a text; the last one says when it does not end as a line does."""
+    if not text:
+        return []
+    return text[:-1].split("\n") if text.endswith("\n") else [*text.split("\n"), "\\ No newline at the end"]
+
+
+def _arguments(call: Call) -> list[str]:
+    given: Any = call.input
+    if given is None:
+        return _labelled("arguments", call.arguments) if call.arguments else []
+    text = json.dumps(given, ensure_ascii=False, default=str)
+    if len(text) <= _SHORT or not isinstance(given, dict):
+        return [reveal(text)]
+    lines: list[str] = []
+    for name, value in cast("dict[str, Any]", given).items():
+        words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        lines += _labelled(name, words)
+    return lines
+
+
+def _content(block: Content) -> list[str]:
+    if isinstance(block, DiffBlock):
+        return lines_of_change(block)
+    if isinstance(block, TextBlock):
+        return reveal(block.text).splitlines()
+    return [f"[{type(block).__name__.removesuffix('Block').lower()}]"]
+
+
+def _labelled(name: str, text: str) -> list[str]:
+    """A name with its text: behind it, or below it and marked line by line."""
+    lines = reveal(text).split("\n")
+    if len(lines) == 1:
+        return [f"{reveal(name)}: {lines[0]}"]
+    return [f"{reveal(name)}:", *(f"  | {line}" for line in lines)]
