@@ -64,12 +64,16 @@ class Asker:
         self._open[ask.asked.question_id] = None
         self._connection.spawn(self._put(ask))
 
+    async def ask(self, ask: Ask) -> None:
+        """Ask, and settle the question with whatever comes back."""
+        self._open[ask.asked.question_id] = None
+        await self._put(ask)
+
     async def _put(self, ask: Ask) -> None:
         with contextlib.suppress(_Withdrawn):
             await self._ask(ask)
 
     async def _ask(self, ask: Ask) -> None:
-        """Ask, and settle the question with whatever comes back."""
         question = ask.asked.question
         try:
             if isinstance(question, Permission):
