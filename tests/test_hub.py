@@ -317,6 +317,36 @@ async def test_sessions_that_nobody_uses_are_closed_but_for_the_last_few_and_ope
         await busy.cancel()
 
 
+async def test_a_hub_forgets_what_its_settings_do_not_want_to_keep(tmp_path: Path) -> None:
+    journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
+    async with world(echo, journal=journal) as hub:
+        for name in ("old", "new"):
+            await collect(await hub.create(name), "hello")
+    async with world(echo, journal=journal, retain_age=0.3, retain_every=0.02) as hub:
+        # One that this process holds itself is forgotten, too, once nobody asks for it any more.
+        held = await hub.session("new")
+        assert await held.own()
+        async with asyncio.timeout(WAIT):
+            async with held.follow():
+                while len(await hub.list()) > 1:
+                    await asyncio.sleep(0.01)
+                assert [info.session_id for info in await hub.list()] == ["new"]
+            while await hub.list():
+                await asyncio.sleep(0.01)
+    await journal.close()
+
+
+async def test_a_hub_trims_what_grew_too_large() -> None:
+    async with world(echo, retain_bytes=500, retain_every=0.02) as hub:
+        session = await hub.create("s")
+        for number in range(5):
+            await collect(session, f"{number} " + "x" * 300)
+        async with asyncio.timeout(WAIT):
+            while (await hub.list())[0].first_seq == 1:
+                await asyncio.sleep(0.01)
+        assert text_of(await collect(session, "still here")) == "still here "
+
+
 async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
     async with world(idle_after=0.0, lease_ttl=0.01) as hub:
         sessions = [await hub.create() for _ in range(20)]

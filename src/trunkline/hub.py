@@ -228,6 +228,7 @@ class Hub:
             asyncio.create_task(self._watch(), name="trunkline watch"),
             asyncio.create_task(self._renew(), name="trunkline renew"),
             asyncio.create_task(self._tidy(), name="trunkline tidy"),
+            asyncio.create_task(self._retain(), name="trunkline retain"),
         ]
         return self
 
@@ -329,6 +330,25 @@ class Hub:
                         await session.close()
                     except TrunklineError as error:
                         log.warning("an idle session could not be closed as it should be: %s", error)
+
+    async def _retain(self) -> None:
+        """Forget what the settings do not want to keep, at the start and now and then."""
+        age, size = self.settings.retain_age, self.settings.retain_bytes
+        while age is not None or size is not None:
+            try:
+                if age is not None:
+                    await self._leave_unused(time.monotonic() - age)
+                if removed := await self.journal.retain(max_age=age, max_bytes=size):
+                    log.info("%d records were forgotten, as the settings say", removed)
+            except TrunklineError as error:
+                log.warning("old sessions could not be forgotten: %s", error)
+            await asyncio.sleep(self.settings.retain_every)
+
+    async def _leave_unused(self, before: float) -> None:
+        """Close sessions of ours that nobody asked for: what we hold counts as used."""
+        for session in list(self._sessions.values()):
+            if session.idle and session.asked_at <= before:
+                await session.close()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -42,6 +42,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """A reader this many events behind reads from the journal instead."""
     lag_limit: int = 20_000
     """With this many events not yet written, the agent waits for the journal."""
+    retain_age: float | None = None
+    """Sessions that nobody used for this long are forgotten (None: never)."""
+    retain_bytes: int | None = None
+    """The oldest turns of a session that is larger are forgotten (None: never)."""
+    retain_every: float = 3600.0
+    """How often to look for what may be forgotten."""
     lease_ttl: float = 5.0
     """How long a session stays ours after our last sign of life."""
     command_timeout: float = 30.0

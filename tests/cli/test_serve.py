@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -197,9 +198,26 @@ def test_no_token_is_needed_when_that_is_wanted_and_pages_are_still_refused(fold
         assert foreign.status_code == 403
 
 
+def test_old_sessions_are_forgotten_where_that_is_wanted(folder: Path) -> None:
+    with serving("demo", cwd=folder) as child, child.client() as client:
+        assert "RUN_FINISHED" in client.post("/agui", json=told("/text")).text
+        child.end()
+    with (
+        serving("demo", "--retain-age", "0s", "--retain-bytes", "1G", cwd=folder) as child,
+        child.client() as client,
+    ):
+        end = time.monotonic() + SECONDS
+        while client.get("/sessions").json()["sessions"]:
+            assert time.monotonic() < end, "it is still there"
+            time.sleep(0.02)
+        child.end()
+    assert kept(folder / "journal.db") == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("--retain-age", "a month"), "write a number with s, min, h or d"),
         (("--host", "0.0.0.0"), "0.0.0.0 can be reached from other machines: give a token"),
         (("--host", "::"), ":: can be reached from other machines"),
         (("--host", "0.0.0.0", "--insecure-no-auth"), "--insecure-no-auth is for this machine alone"),

@@ -47,7 +47,7 @@ _COMMANDS = {
     "chat": _Entry("trunkline.cli.chat", "Talk to an agent in this terminal."),
     "acp": _Entry("trunkline.cli.acp", "Serve an agent to an editor (the Agent Client Protocol on stdio)."),
     "serve": _Entry("trunkline.cli.serve", "Serve agents to web front ends (AG-UI, CopilotKit) over HTTP."),
-    "sessions": _Entry("trunkline.cli.sessions", "List, show, export and delete sessions."),
+    "sessions": _Entry("trunkline.cli.sessions", "List, show, export, delete and prune sessions."),
 }
 
 

@@ -12,6 +12,7 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.cli.logs import show_logs
+from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.journal import default_url
 from trunkline.targets import normalize_target, resolve_target
@@ -75,6 +76,12 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
 @click.option(
+    "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
+)
+@click.option(
+    "--retain-bytes", type=parse_size, metavar="SIZE", help="Forget the oldest turns of larger ones: 100M."
+)
+@click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
 )
 def command(
@@ -87,11 +94,14 @@ def command(
     allow_host: tuple[str, ...],
     allow_mcp: tuple[str, ...],
     journal: str | None,
+    retain_age: float | None,
+    retain_bytes: int | None,
     insecure_no_auth: bool,
 ) -> None:
     show_logs()
     try:
         from trunkline.server.app import asgi
+        from trunkline.server.exchange import server_settings
         from trunkline.server.listening import bind, is_address, is_loopback, listen, url_of
         from trunkline.server.tokens import Access, new_secret
     except ModuleNotFoundError as error:
@@ -114,6 +124,7 @@ def command(
         {name: agent for name, (agent, _) in agents.items()},
         targets={name: target for name, (_, target) in agents.items()},
         journal=journal or default_url(),
+        settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
         tokens=given or made,
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,

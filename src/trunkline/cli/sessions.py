@@ -1,4 +1,4 @@
-"""``trunkline sessions``: read, export and delete what the journal holds; no agent is loaded."""
+"""``trunkline sessions``: read, export, delete and prune what the journal holds; no agent is loaded."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import msgspec
 
 from trunkline.cli.formats import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
+from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
 from trunkline.escapes import one_line
 from trunkline.journal import Journal, SessionInfo
@@ -27,7 +28,7 @@ T = TypeVar("T")
 _journal = click.option("--journal", help="Where sessions are kept: sqlite:PATH.", metavar="URL")
 
 
-_HELP = """List, show, export and delete sessions.
+_HELP = """List, show, export, delete and prune sessions.
 
 An ID may be shortened to its first 8 characters or more, as long as only one session has them.
 
@@ -37,6 +38,7 @@ Examples:
   trunkline sessions show sess_1a2b3c
   trunkline sessions export sess_1a2b3c --format markdown --output talk.md
   trunkline sessions delete sess_1a2b3c --yes
+  trunkline sessions prune --older-than 30d --dry-run
 """
 
 
@@ -194,3 +196,59 @@ def delete(session_id: str, yes: bool, journal: str | None) -> None:
         return info.session_id
 
     click.echo(f"deleted {_use(journal, remove)}", err=True)
+
+
+# -- prune -----------------------------------------------------------------------------------------
+
+
+_PRUNE = """Forget old sessions, and the oldest turns of large ones, for good.
+
+AGE is a number with s, min, h or d; SIZE one with K, M or G. A session that a process uses is not old,
+and the newest turn of a session always stays. The file does not shrink: what comes next takes the space.
+
+\b
+Examples:
+  trunkline sessions prune --older-than 30d --dry-run
+  trunkline sessions prune --older-than 30d --yes
+  trunkline sessions prune --max-bytes 100M --yes
+"""
+
+
+@command.command("prune", help=_PRUNE)
+@click.option(
+    "--older-than", type=parse_age, metavar="AGE", help="Sessions in which nothing was said for so long."
+)
+@click.option(
+    "--max-bytes", type=parse_size, metavar="SIZE", help="Sessions that are larger lose their oldest turns."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_journal
+def prune(
+    older_than: float | None, max_bytes: int | None, dry_run: bool, yes: bool, journal: str | None
+) -> None:
+    if older_than is None and max_bytes is None:
+        raise click.UsageError("say what may go: --older-than AGE, --max-bytes SIZE, or both")
+    if not (yes or dry_run or sys.stdin.isatty()):
+        raise click.UsageError("pruning cannot be undone: add --yes when nobody is there to be asked")
+
+    async def forget(opened: Journal) -> str:
+        old = large = 0
+        async for info in all_sessions(opened):
+            name = f"{one_line(info.session_id)}  {age_of(info.updated_at):>8}  {size_text(info.bytes):>8}"
+            if older_than is not None and info.owner is None and info.updated_at < time.time() - older_than:
+                old += 1
+                click.echo(f"forget  {name}  {one_line(info.title or '', 60)}")
+            elif max_bytes is not None and info.bytes > max_bytes:
+                large += 1
+                click.echo(f"trim    {name}  {one_line(info.title or '', 60)}")
+        if not old + large:
+            return "there is nothing to forget"
+        if dry_run:
+            return f"would forget {old} sessions and trim {large}"
+        if not yes:
+            click.confirm(f"Forget {old} sessions and trim {large}?", abort=True)
+        removed = await opened.retain(max_age=older_than, max_bytes=max_bytes)
+        return f"forgot {old} sessions and trimmed {large}: {removed} records"
+
+    click.echo(_use(journal, forget), err=True)

@@ -26,7 +26,7 @@ from trunkline.server.refusals import Refusal
 from trunkline.settings import Settings
 from trunkline.workspace import Policy
 
-__all__ = ["DEFAULT", "Exchange", "Served", "served"]
+__all__ = ["DEFAULT", "Exchange", "Served", "served", "server_settings"]
 
 DEFAULT = "default"
 """How front ends call an agent when they do not know its name."""
@@ -68,6 +68,18 @@ def served(agents: Any, targets: Mapping[str, str] | None = None) -> list[Served
     return found
 
 
+def server_settings(
+    options: AguiOptions | None = None, *, retain_age: float | None = None, retain_bytes: int | None = None
+) -> Settings:
+    """Give the settings of sessions that are served to many."""
+    return Settings(
+        reader_backlog=(options or AguiOptions()).high_water_mark,
+        idle_sessions=_IDLE_SESSIONS,
+        retain_age=retain_age,
+        retain_bytes=retain_bytes,
+    )
+
+
 class Exchange:
     """Gives every agent its hub."""
 
@@ -90,9 +102,7 @@ class Exchange:
         self.outbound = outbound or Outbound()
         """Whose MCP servers clients may name."""
         self._address = journal
-        self._settings = settings or Settings(
-            reader_backlog=self.options.high_water_mark, idle_sessions=_IDLE_SESSIONS
-        )
+        self._settings = settings or server_settings(self.options)
         self._policy = policy
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}
