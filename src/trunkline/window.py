@@ -38,11 +38,13 @@ class Window(Generic[Wire]):
         after: Cursor | None = None,
         ends_on_suspend: bool = False,
         announce: Callable[[], list[Wire]] | None = None,
+        holds: Callable[[ev.TurnSuspended], bool] | None = None,
     ) -> None:
         """Look at a turn; ``after`` is the place up to which the peer has seen it already.
 
         ``announce`` is the encoder's way to say what is open at that place. A run that is new to its peer
-        needs it; one that goes on after a lost connection does not.
+        needs it; one that goes on after a lost connection does not. ``holds`` says whether a suspension
+        still holds; one that does not is passed over.
         """
         self._session = session
         self._encoder = encoder
@@ -53,6 +55,7 @@ class Window(Generic[Wire]):
         self._from = after
         self._after = (after.record, after.offset) if after is not None else (0, 0)
         self._announce = announce
+        self._holds = holds
         ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
         self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
         self._place = Cursor(0, 0, 0)
@@ -113,13 +116,19 @@ class Window(Generic[Wire]):
         announce, self._announce = self._announce, None
         return [] if announce is None else announce()
 
-    def _show(self, entries: list[Entry]) -> tuple[list[Wire], bool]:
-        """Encode what belongs to the turn, up to its end; True when that was reached."""
+    def _show(self, entries: list[Entry], *, again: bool = False) -> tuple[list[Wire], bool]:
+        """Encode what belongs to the turn, up to its end; True when that was reached.
+
+        ``again`` is for what the peer has seen: there a run ended with each suspension.
+        """
         mine: list[Entry] = []
         turn_id, ends, over = self._turn_id, self._ends, False
+        holds = None if again else self._holds
         for entry in entries:
             event = entry.event
             if event.turn_id == turn_id or event.turn_id is None:
+                if holds is not None and isinstance(event, ev.TurnSuspended) and not holds(event):
+                    continue
                 mine.append(entry)
                 if type(event) in ends:
                     over = True
@@ -134,11 +143,11 @@ class Window(Generic[Wire]):
             place = (entry.seq, entry.offset)
             start = entry.offset - len(piece_of(entry.event) or "")
             if place <= self._after:
-                self._show([entry])
+                self._show([entry], again=True)
             elif entry.seq == record and start < offset:
                 head, tail = cut(entry.event, offset - start)
                 if head is not None:
-                    self._show([Entry(entry.seq, offset, entry.fence, entry.at, head)])
+                    self._show([Entry(entry.seq, offset, entry.fence, entry.at, head)], again=True)
                 if tail is not None:
                     rest.append(Entry(entry.seq, entry.offset, entry.fence, entry.at, tail))
             else:

@@ -16,7 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.scenes import SCENES
+from tests.agents.langchain.test_client_tools import COLOUR
 from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
+from tests.frontends.agui.test_ahead import BOTH, reviewed
 from tests.frontends.agui.test_announcing import LATER, Talker
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served
@@ -246,6 +248,21 @@ async def test_two_pages_that_both_answer_while_the_agent_talks_hold_what_the_ag
             await stage.check(other, modern=version == "1.0")
     finally:
         another.close()
+
+
+@VERSIONS
+async def test_an_approval_and_the_result_of_the_pages_own_tool_come_together(
+    browser: Browser, version: str
+) -> None:
+    agent, _ = reviewed(BOTH, "All done.")
+    async with staged(browser, agent) as stage:
+        page = await stage.page(version=version)
+        await page.say("go", tools=[COLOUR])
+        result = {"id": "mine", "role": "tool", "toolCallId": "k1", "content": "painted"}
+        await page.run(result, tools=[COLOUR], resume=page.resume({"approved": True}))
+
+        assert page.messages[-1]["content"] == "All done."
+        await stage.check(page, modern=version == "1.0")
 
 
 async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "NoRewind",
     "Start",
     "TooLate",
+    "client_answers",
     "intent_of",
     "is_modern",
     "read_input",
@@ -123,7 +124,7 @@ def intent_of(
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
-    answers = _client_answers(told.messages, waiting, by)
+    answers = client_answers(told.messages, waiting, by)
     if told.resume:
         if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
             return _start(told, conversation, said, page, gives_up=True)
@@ -176,7 +177,7 @@ def _resume(
     return GoOn(answers=(*answers, *brought))
 
 
-def _client_answers(
+def client_answers(
     messages: Sequence[wire.Message], waiting: Mapping[str, ev.Asked], by: str | None
 ) -> dict[str, Answer]:
     """Read the results of the front end's own tools."""

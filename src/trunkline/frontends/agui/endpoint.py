@@ -17,9 +17,11 @@ from typing import ClassVar
 import msgspec
 
 from trunkline import events as ev
+from trunkline.commands import Answer
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
 from trunkline.frontends.agui import wire
+from trunkline.frontends.agui.ahead import answers_ahead, bring, results_ahead
 from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.decoder import (
     GoOn,
@@ -273,6 +275,8 @@ class AguiRun:
         """Whether the client speaks 1.0 or later."""
         self._over = False
         self._sees_history = sees_history
+        self._ahead = [] if place is None else results_ahead(told.messages, standing.conversation)
+        bring(standing, self._ahead)
         self._began = time.time()
         self._within = place is not None and place.after is not None
         starts = place is not None and place.after is None
@@ -297,6 +301,7 @@ class AguiRun:
                 after=self._place.after,
                 ends_on_suspend=True,
                 announce=self._announce,
+                holds=self._holds,
             )
             # Closed by name: one that is only dropped would still count as a reader for a while.
             async with contextlib.aclosing(aiter(window)) as batches:
@@ -336,6 +341,20 @@ class AguiRun:
             announced = kept
         return self._knowledge(announced) + announced if self._within else announced
 
+    def _holds(self, event: ev.TurnSuspended) -> bool:
+        """Whether somebody still has to answer; results that came with the request do so by themselves."""
+        known = self.session.line.grammar.questions
+        questions = {key: known[key] for key in event.question_ids if key in known}
+        answers = answers_ahead(self._ahead, questions, f"agui:{self.session.info.principal}")
+        if answers:
+            self.session.spawn(self._answer(answers))
+        return len(answers) < len(questions)
+
+    async def _answer(self, answers: tuple[Answer, ...]) -> None:
+        # Somebody else may have been faster, and then the turn goes on all the same.
+        with contextlib.suppress(AlreadyAnswered):
+            await self.session.answer(*answers)
+
     def _knowledge(self, announced: list[wire.AguiEvent] | None = None) -> list[wire.AguiEvent]:
         if not self._sees_history:
             return []
@@ -354,9 +373,10 @@ class AguiRun:
             return said
         asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
         encoder = self._encoder
-        if not (asks or encoder.outdated or encoder.renamed) or not self._sees_history:
+        if not (asks or self._ahead or encoder.outdated or encoder.renamed) or not self._sees_history:
             return said
         standing = await stand(self.session, Place("", place))
+        bring(standing, results_ahead(self._ahead, standing.conversation))
         messages = standing.messages(self._options, modern=self.modern)
         if not is_light(messages):
             return said
