@@ -18,7 +18,7 @@ def main() -> None:
         case ["acp", target] if not target.startswith("-"):
             from trunkline.frontends.acp.serving import serve_target
 
-            serve_target(target, prepare=_show_logs)
+            serve_target(target, prepare=_begin)
         case _:
             from trunkline.cli import main as run
 
@@ -26,11 +26,11 @@ def main() -> None:
 
 
 @functools.cache
-def _show_logs() -> None:
-    """Show logs as lines from now on; a target that cannot be loaded is tried more than once."""
-    from trunkline.cli.logs import show_logs
+def _begin() -> None:
+    """Get ready for an agent; a target that cannot be loaded is tried more than once."""
+    from trunkline.cli.starting import begin
 
-    show_logs()
+    begin()
 
 
 if __name__ == "__main__":

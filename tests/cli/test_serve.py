@@ -126,6 +126,7 @@ def test_a_token_that_was_given_is_not_printed(folder: Path) -> None:
 
 def test_a_file_of_tokens_says_whose_each_is_and_what_it_may_do(folder: Path) -> None:
     (folder / "tokens").write_text(f"# ours\n{SECRET}\nalice:follow=alice-alice-alice-1\n\n")
+    (folder / "tokens").chmod(0o600)
     with serving("demo", "--token-file", "tokens", cwd=folder) as child, child.client() as client:
         alice = {"authorization": "Bearer alice-alice-alice-1"}
         assert client.post("/agui", json=told("/text")).status_code == 200
@@ -241,9 +242,39 @@ def test_what_cannot_be_served_is_said_in_a_sentence(arguments: tuple[str, ...],
 
 def test_an_empty_file_of_tokens_opens_nothing(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("\n# none\n")
+    (tmp_path / "tokens").chmod(0o600)
     result = run("serve", "demo", "--token-file", str(tmp_path / "tokens"))
     assert result.code == 2
     assert "has no token in it" in result.err
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_a_file_of_tokens_that_others_may_open_is_refused_with_the_way_out(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "my tokens"
+    path.write_text(f"{SECRET}\n")
+    path.chmod(mode)
+    result = run("serve", "demo", "--token-file", str(path), "--journal", "memory:")
+    assert result.code == 2
+    assert f"(mode {mode:04o})" in result.err
+    assert f"chmod 600 '{path}'" in result.err
+    assert SECRET not in result.err
+
+
+def test_no_token_stands_where_the_system_shows_it(folder: Path) -> None:
+    other = "another-token-of-ours-1"
+    arguments = ("--token", SECRET, f"--token=bob={other}")
+    with serving("demo", *arguments, cwd=folder, TRUNKLINE_TOKEN="a-third-token-of-ours") as child:
+        shown = Path(f"/proc/{child.process.pid}/cmdline").read_bytes()
+        environment = Path(f"/proc/{child.process.pid}/environ").read_bytes()
+        with child.client() as client:
+            assert client.get("/sessions").status_code == 200
+            bob = {"authorization": f"Bearer {other}"}
+            assert client.get("/sessions", headers=bob).status_code == 200
+    assert b"serve\0demo" in shown
+    assert SECRET.encode() not in shown
+    assert other.encode() not in shown
+    assert b"PATH=" in environment
+    assert b"a-third-token-of-ours" not in environment
 
 
 def test_a_port_that_is_taken_is_said_with_the_way_out() -> None:

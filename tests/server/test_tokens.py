@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.server.asgi import scope
 
@@ -61,7 +63,9 @@ def test_a_ring_needs_tokens_and_each_its_own_secret() -> None:
 def test_without_tokens_the_environment_counts_and_then_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUNKLINE_TOKEN", f"env={SECRET}")
     assert TokenRing.of(None).tokens == (Token(secret=SECRET, principal="env"),)
-    monkeypatch.delenv("TRUNKLINE_TOKEN")
+    assert "TRUNKLINE_TOKEN" not in os.environ, "it was read once"
+    assert TokenRing.of(None).tokens == (Token(secret=SECRET, principal="env"),), "and is kept"
+    monkeypatch.setenv("TRUNKLINE_TOKEN", "")
     made = {TokenRing.of(None).tokens[0].secret for _ in range(3)}
     assert len(made) == 3
     assert all(len(secret) >= 43 for secret in made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trunkline.cli.logs import show_logs
+from trunkline.cli.starting import begin
 from trunkline.frontends.acp.serving import serve_target
 
 __all__ = ["command"]
@@ -30,5 +30,5 @@ Examples:
 @click.argument("target")
 @click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
 def command(target: str, journal: str | None) -> None:
-    show_logs()
+    begin()
     serve_target(target, journal=journal)

@@ -13,8 +13,8 @@ from trunkline.agents.interface import Agent
 from trunkline.cli.asking import Asker
 from trunkline.cli.hubs import open_session, opened_hub
 from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.logs import show_logs
 from trunkline.cli.screen import Screen
+from trunkline.cli.starting import begin
 from trunkline.cli.talk import Talk
 from trunkline.targets import SCHEMES, resolve_target
 from trunkline.transports.descendants import end_descendants
@@ -44,7 +44,7 @@ Examples:
 )
 @click.option("--journal", help="Where sessions are kept: sqlite:PATH or memory:.", metavar="URL")
 def command(target: str, session_id: str | None, journal: str | None) -> int:
-    show_logs()
+    begin()
     agent = resolve_target(target)
     try:
         return asyncio.run(_chat(agent, target, session_id, journal))

@@ -12,9 +12,9 @@ from trunkline.agents.interface import Agent
 from trunkline.cli.approvals import Approvals, Approve
 from trunkline.cli.execution import HUNG_UP, Execution
 from trunkline.cli.hubs import open_session, opened_hub
-from trunkline.cli.logs import show_logs
 from trunkline.cli.output import Output
 from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
+from trunkline.cli.starting import begin
 from trunkline.errors import AuthenticationRequired
 from trunkline.targets import resolve_target
 from trunkline.transports.descendants import end_descendants
@@ -84,7 +84,7 @@ def command(
     if session_id is not None and cwd is not None:
         raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
     text = _read_prompt(prompt)
-    show_logs()
+    begin()
     output = Output.claim()
     agent = resolve_target(target)
     printer = _printer(format_, output)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from trunkline.agents.interface import Agent
-from trunkline.cli.logs import show_logs
+from trunkline.cli.starting import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.journal import default_url
+from trunkline.process_secrets import erase_argument, take_secret
 from trunkline.targets import normalize_target, resolve_target
 from trunkline.transports.descendants import end_descendants
 
@@ -62,12 +65,15 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     help="The port to listen on; 0 is any free one.",
 )
 @click.option(
-    "--token", "tokens", multiple=True, help="A token that opens the server (better: --token-file)."
+    "--token",
+    "tokens",
+    multiple=True,
+    help="A token that opens the server (better: --token-file, which no shell remembers).",
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file with a token per line; TRUNKLINE_TOKEN holds one, too.",
+    help="A file with a token per line, readable by you alone (chmod 600); TRUNKLINE_TOKEN holds one, too.",
 )
 @click.option("--allow-origin", multiple=True, metavar="ORIGIN", help="A page's origin that may call us.")
 @click.option("--allow-host", multiple=True, metavar="HOST", help="A name of ours besides the address.")
@@ -98,7 +104,7 @@ def command(
     retain_bytes: int | None,
     insecure_no_auth: bool,
 ) -> None:
-    show_logs()
+    begin()
     try:
         from trunkline.server.app import asgi
         from trunkline.server.exchange import server_settings
@@ -141,13 +147,27 @@ def command(
 
 def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
     given = list(tokens)
+    for token in given:
+        erase_argument(token)
     if token_file is not None:
-        lines = (line.strip() for line in token_file.read_text(encoding="utf-8").splitlines())
+        lines = (line.strip() for line in _read_private(token_file).splitlines())
         given += [line for line in lines if line and not line.startswith("#")]
         if not given:
             raise ConfigurationError(f"{token_file} has no token in it: write one per line")
-    alone = os.environ.get("TRUNKLINE_TOKEN")
+    alone = take_secret("TRUNKLINE_TOKEN")
     return given or ([alone] if alone else [])
+
+
+def _read_private(path: Path) -> str:
+    """Read a file that nobody but its owner may read or write."""
+    with path.open(encoding="utf-8") as file:
+        found = os.fstat(file.fileno())
+        if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
+            raise ConfigurationError(
+                f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):04o}), and so are its tokens: "
+                f"chmod 600 {shlex.quote(str(path))}"
+            )
+        return file.read()
 
 
 def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.outbound import Outbound
+from trunkline.process_secrets import take_secret
 from trunkline.server.exchange import Exchange, served
 from trunkline.server.gate import Gate
 from trunkline.server.health import OPEN_PATHS
@@ -63,7 +64,7 @@ def asgi(
     )
     if authenticate is None:
         authenticate = ring = TokenRing.of(tokens)
-        if tokens is None and not os.environ.get("TRUNKLINE_TOKEN"):
+        if tokens is None and not take_secret("TRUNKLINE_TOKEN"):
             log.warning("no token was given, so this one was made: %s", ring.tokens[0].secret)
     return Server(
         exchange,

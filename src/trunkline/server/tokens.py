@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -18,6 +17,7 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 
 from trunkline.errors import ConfigurationError
+from trunkline.process_secrets import take_secret
 from trunkline.server.refusals import Refusal
 
 __all__ = [
@@ -126,7 +126,7 @@ class TokenRing:
     def of(cls, tokens: str | Token | Iterable[str | Token] | None) -> TokenRing:
         """Make a ring of what a person gave: tokens, texts, or nothing (TRUNKLINE_TOKEN, else a new one)."""
         if tokens is None:
-            tokens = os.environ.get("TRUNKLINE_TOKEN") or new_secret()
+            tokens = take_secret("TRUNKLINE_TOKEN") or new_secret()
         given = [tokens] if isinstance(tokens, str | Token) else list(tokens)
         return cls(token if isinstance(token, Token) else Token.parse(token) for token in given)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Self
 
 from trunkline.errors import WorkspaceError
+from trunkline.process_secrets import forbid_inspection
 from trunkline.workspace.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launches
 from trunkline.workspace.roots import Place, StrPath, explained
@@ -101,6 +102,7 @@ class Terminals:
     async def _start(
         self, terminal: Terminal, argv: Sequence[str], place: Place, env: Mapping[str, str]
     ) -> None:
+        forbid_inspection()
         try:
             with explained(place.path), self._launches.roots.enter(place) as folder:
                 await terminal.start(argv, folder, place.path, env)

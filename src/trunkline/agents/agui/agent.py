@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from trunkline.errors import AgentProtocolError, TargetError
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.wire import PROTOCOL_VERSION
 from trunkline.ids import new_id
+from trunkline.process_secrets import take_secret
 from trunkline.questions import ClientCall
 
 __all__ = ["AguiAgent"]
@@ -51,7 +51,7 @@ class AguiAgent:
             raise TargetError(
                 f"{url!r} is not the address of an AG-UI server: write agui:http://HOST:PORT/agui"
             )
-        token = os.environ.get(_TOKEN)
+        token = take_secret(_TOKEN)
         sent = {**({"authorization": f"Bearer {token}"} if token else {}), **(headers or {})}
         self._server = AguiServer(url, sent)
         self._raw = raw
