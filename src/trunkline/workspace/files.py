@@ -58,6 +58,10 @@ class Files:
         """Give a file's text, or at most ``limit`` lines of it from ``line`` (1-based) on."""
         return await asyncio.to_thread(self._read, path, line, limit)
 
+    def read_now(self, path: StrPath) -> str:
+        """Give a file's text; blocks for a moment."""
+        return self._read(path, None, None)
+
     async def read_bytes(self, path: StrPath) -> bytes:
         """Give a whole file as it is."""
         return await asyncio.to_thread(self._read_bytes, path)

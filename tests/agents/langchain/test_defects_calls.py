@@ -6,9 +6,11 @@ Each test plays the scene in which the peer was caught, through a real agent in 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
+from deepagents.backends import FilesystemBackend
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -81,22 +83,26 @@ async def answer_with(session: Session, asked: ev.Asked, kind: str) -> None:
     await session.answer(Answer(question_id=asked.question_id, outcome="selected", option_id=option))
 
 
-async def test_4_file_tools_are_in_progress_and_show_places_diffs_and_their_raw_output() -> None:
+async def test_4_file_tools_are_in_progress_and_show_places_diffs_and_their_raw_output(
+    tmp_path: Path,
+) -> None:
     model = ScriptedChatModel(
         [call("write_file", {"file_path": "/a.txt", "content": "one\ntwo\n"}, "w1")],
         [call("edit_file", {"file_path": "/a.txt", "old_string": "two", "new_string": "2"}, "e1")],
         [call("read_file", {"file_path": "/a.txt", "offset": 1}, "r1")],
         "Done.",
     )
-    events = await run(LangChainAgent(create_deep_agent(model)))
+    backend = FilesystemBackend(root_dir=tmp_path, virtual_mode=True)
+    events = await run(LangChainAgent(create_deep_agent(model, backend=backend)))
     made = calls_of(events)
+    file = str(tmp_path / "a.txt")
     for call_id in ("w1", "e1", "r1"):
         updates = [event for event in only(events, ev.ToolUpdate) if event.call_id == call_id]
         assert [event.status for event in updates if event.status] == ["in_progress", "completed"]
-        assert [place.path for place in made[call_id].locations] == ["/a.txt"]
+        assert [place.path for place in made[call_id].locations] == [file]
         assert made[call_id].raw_output
-    assert made["w1"].content == (c.DiffBlock(path="/a.txt", new="one\ntwo\n"),)
-    assert made["e1"].content == (c.DiffBlock(path="/a.txt", old="two", new="2"),)
+    assert made["w1"].content == (c.DiffBlock(path=file, new="one\ntwo\n"),)
+    assert made["e1"].content == (c.DiffBlock(path=file, old="two", new="2"),)
     assert made["r1"].locations[0].line == 2
     assert [(one.kind, one.title) for one in made.values()] == [
         ("edit", "Write /a.txt"),

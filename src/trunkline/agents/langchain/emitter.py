@@ -18,8 +18,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.content import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.dialects import asks_for_call, holds_thought
 from trunkline.agents.langchain.failures import is_failure
-from trunkline.agents.langchain.kinds import KindMapper, diff_of, kind_of, locations_of, title_of
+from trunkline.agents.langchain.kinds import KindMapper, kind_of, title_of
 from trunkline.agents.langchain.paragraphs import Paragraphs
+from trunkline.agents.langchain.places import Places
 from trunkline.agents.langchain.served import ServedCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
@@ -33,18 +34,9 @@ class _Call:
     """A call on its way: its id, and what of it was said."""
 
     __slots__ = (
-        "call_id",
-        "described",
-        "diff",
-        "done",
-        "kind",
-        "messages",
-        "name",
-        "native_id",
-        "raised",
-        "returned",
+        "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "returned",
         "running",
-    )
+    )  # fmt: skip
 
     def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
         self.call_id = call_id
@@ -88,6 +80,7 @@ class Emitter:
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
+        places: Places | None = None,
         say_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
         text: bool = True,
@@ -105,6 +98,7 @@ class Emitter:
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
         self._annotations = annotations or _nothing
+        self._places = places or Places()
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
@@ -270,14 +264,14 @@ class Emitter:
             self._detail(lane, call, args)
 
     def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
-        diff = diff_of(call.name, args)
+        diff = self._places.changes(call.name, args)
         call.diff = bool(diff)
         self._say(
             ev.ToolUpdate(
                 call_id=call.call_id,
                 title=title_of(call.name, args, self._annotations(call.name)),
                 input=plain(args),
-                locations=locations_of(args) or None,
+                locations=self._places.locations(call.name, args) or None,
                 content=diff or None,
             ),
             lane,

@@ -39,6 +39,7 @@ from trunkline.agents.langchain.interrupts import (
 )
 from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.outputs import combine, put_in_words
+from trunkline.agents.langchain.places import Places
 from trunkline.agents.langchain.refusals import REFUSED
 from trunkline.agents.langchain.saver import LiveSaver
 from trunkline.agents.langchain.state import StateTeller, plan_in, shareable
@@ -86,6 +87,7 @@ class Voyage:
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
+            places=Places(agent.middleware, ctx.session.folders),
             say_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )
