@@ -19,6 +19,7 @@ from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock, as_content
 from trunkline.conversation import Conversation
+from trunkline.edited import Edited
 from trunkline.errors import TurnCancelled
 from trunkline.handles import SharedState, ToolHandle, in_loop
 from trunkline.questions import (
@@ -80,6 +81,7 @@ class TurnContext:
         # A turn that goes on in another process must not use its ids again.
         self._prefix = turn.prefix
         self._names: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
         self._message_id = f"{turn.prefix}.1"
@@ -156,6 +158,8 @@ class TurnContext:
             self._calls += 1
             call_id = f"{self._prefix}.c{self._calls}"
         self._names[call_id] = name
+        if title is not None:
+            self._titles[call_id] = title
         said = ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self._message_id)
         self.emit(said)
         # Front ends show a message's calls below its text, and know no message that goes on in a later run.
@@ -256,8 +260,19 @@ class TurnContext:
             )
             self.remember(covers, decision)
         if decision:
-            edited = decision.input if decision.input != input else None
-            self.emit(ev.ToolUpdate(call_id=call_id, status="in_progress", input=edited))
+            update = ev.ToolUpdate(call_id=call_id, status="in_progress")
+            if decision.input != input:
+                # The card told of the old arguments: what is approved is what it shows.
+                edited = Edited(input, decision.input)
+                update = ev.ToolUpdate(
+                    call_id=call_id,
+                    status="in_progress",
+                    input=decision.input,
+                    title=edited.words(self._titles.get(call_id, "")) or None,
+                    locations=tuple(ev.Location(path=edited.path(path)) for path in paths) or None,
+                    content=tuple(edited.block(block) for block in shown) or None,
+                )
+            self.emit(update)
             if own:
                 self._turn.hold(call_id)
         else:

@@ -1,0 +1,87 @@
+"""Edited arguments: what a card says of them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.frontends.acp.editors import editing
+from tests.worlds import world
+from trunkline.commands import Prompt
+from trunkline.content import DiffBlock, TextBlock
+from trunkline.context import TurnContext
+from trunkline.edited import Edited
+from trunkline.testing import ScriptedAgent
+
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Write hello.txt?", "Write bye.md?"),
+        ("hello.txt, and again hello.txt", "bye.md, and again bye.md"),
+        ("othello.txt and hello.txts", "othello.txt and hello.txts"),
+        ("nothing of it", "nothing of it"),
+    ],
+)
+def test_a_sentence_names_the_new_arguments(text: str, wanted: str) -> None:
+    before = {"path": "hello.txt", "mode": "a", "count": 1, "same": "nothing"}
+    after = {"path": "bye.md", "mode": "b", "count": 2, "same": "nothing"}
+    assert Edited(before, after).words(text) == wanted
+
+
+def test_paths_and_diffs_follow_the_arguments_whole_or_from_a_folder_on() -> None:
+    edited = Edited({"path": "a.txt", "text": "old"}, {"path": "b/c.txt", "text": "new"})
+    assert [edited.path(path) for path in ("a.txt", "/x/a.txt", "/x/ba.txt")] == [
+        "b/c.txt", "/x/b/c.txt", "/x/ba.txt",
+    ]  # fmt: skip
+    assert Edited({"path": "a.txt"}, {"path": "/etc/b"}).path("/x/a.txt") == "/etc/b"
+    diff = DiffBlock(path="/x/a.txt", old="was", new="old")
+    assert edited.block(diff) == DiffBlock(path="/x/b/c.txt", old="was", new="new")
+    assert edited.block(TextBlock(text="old")) == TextBlock(text="old")
+
+
+@pytest.mark.parametrize(
+    "values", [(None, {"a": "x"}), ({"a": "x"}, None), ("x", "y"), ({"a": 1}, {"a": "x"})]
+)
+def test_arguments_that_cannot_be_compared_change_nothing(values: Any) -> None:
+    assert Edited(*values).words("x and 1") == "x and 1"
+
+
+async def test_a_card_shows_what_was_edited(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("trunkline:edit")
+        editor.answers["elicitation/create"] = lambda params: {
+            "action": "accept", "content": {"path": "bye.txt", "content": "bye\n"},
+        }  # fmt: skip
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        told: dict[str, Any] = {}
+        for update in editor.updates("tool_call", "tool_call_update"):
+            told |= update
+        assert told["title"] == "Write bye.txt"
+        assert told["locations"] == [{"path": str(tmp_path / "bye.txt")}]
+        assert told["content"][0]["path"] == str(tmp_path / "bye.txt")
+
+
+async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        given = {"path": "hello.txt"}
+        paths = ["hello.txt"]
+        await ctx.permission("Write hello.txt?", tool="write", input=given, paths=paths, allows_edit=True)
+        yield "done"
+
+    async with world(agent) as hub, editing(hub, FORMS) as editor:
+        editor.permit("trunkline:edit")
+        editor.answers["elicitation/create"] = lambda params: {
+            "action": "accept", "content": {"path": "bye.txt"},
+        }  # fmt: skip
+        await editor.prompt(await editor.open(tmp_path), "go")
+        told: dict[str, Any] = {}
+        for update in editor.updates("tool_call", "tool_call_update"):
+            told |= update
+        assert told["title"] == "Write bye.txt?"
+        assert told["locations"] == [{"path": str(tmp_path / "bye.txt")}]
