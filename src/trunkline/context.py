@@ -97,6 +97,10 @@ class TurnContext:
         """Wait while the journal is too far behind; adapters that emit in a loop call this."""
         await self._turn.ready()
 
+    async def durable(self) -> None:
+        """Wait until everything said so far is stored: before an effect that must not go unrecorded."""
+        await self._turn.durable()
+
     @property
     def lagging(self) -> bool:
         """Whether the journal is so far behind that ``ready`` would wait."""
@@ -275,6 +279,8 @@ class TurnContext:
             self.emit(update)
             if own:
                 self._turn.hold(call_id)
+            # What was approved is in the journal before it is done.
+            await self.durable()
         else:
             why = decision.reason or "the user refused it"
             self.denied.add(call_id)

@@ -20,7 +20,8 @@ __all__ = ["SharedState", "ToolHandle", "in_loop"]
 class ToolHandle:
     """A running tool call: completed when its block ends, failed when it raises.
 
-    A plain function writes ``with`` instead of ``async with``.
+    The call is stored before its block begins. A plain function writes ``with`` instead of
+    ``async with``.
     """
 
     def __init__(self, ctx: TurnContext, call_id: str) -> None:
@@ -42,9 +43,15 @@ class ToolHandle:
         self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, raw_output=value))
 
     def __enter__(self) -> ToolHandle:
-        """Begin."""
-        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
+        """Begin, from a plain function, which runs in a thread of its own."""
+        if in_loop():
+            raise RuntimeError("write `async with ctx.tool(...)`: a call is stored before it begins")
+        self._begin()
+        self._ctx.wait(self._ctx.durable())
         return self
+
+    def _begin(self) -> None:
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """End; a call that was denied meanwhile stays so."""
@@ -59,7 +66,9 @@ class ToolHandle:
 
     async def __aenter__(self) -> ToolHandle:
         """Begin."""
-        return self.__enter__()
+        self._begin()
+        await self._ctx.durable()
+        return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """End."""

@@ -20,6 +20,7 @@ from trunkline.context import SessionView
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
 from trunkline.ids import new_session_id
 from trunkline.journal import Held, Journal, Record, SessionInfo, SessionKey
+from trunkline.journal.lease_clock import lease_clock
 from trunkline.owners import new_owner
 from trunkline.session import Session
 from trunkline.settings import Settings
@@ -54,6 +55,7 @@ class Hub:
         self._tasks: list[asyncio.Task[None]] = []
         self._pulse = asyncio.Event()
         self._stirred = asyncio.Event()
+        self._renewing: asyncio.Task[None] | None = None
         self._closed = False
 
     # -- sessions ----------------------------------------------------------------------------------
@@ -250,9 +252,10 @@ class Hub:
         for failure in await asyncio.gather(*(s.close() for s in sessions), return_exceptions=True):
             if isinstance(failure, BaseException):
                 log.error("a session could not be closed as it should be: %s", failure)
-        for task in self._tasks:
+        tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""
@@ -310,13 +313,35 @@ class Hub:
                 session.mailbox.attend()
 
     async def _renew(self) -> None:
-        """Say that this process is alive."""
+        """Say every third of a lease that this process is alive."""
         while True:
             await asyncio.sleep(self.settings.lease_ttl / 3)
-            try:
-                await self.journal.renew(self.owner, self.settings.lease_ttl)
-            except TrunklineError as error:
-                log.warning("the leases could not be renewed: %s", error)
+            await self._try_to_renew()
+
+    async def _try_to_renew(self) -> None:
+        try:
+            await self.renew_leases()
+        except TrunklineError as error:
+            log.warning("the leases could not be renewed: %s", error)
+
+    def renew_soon(self) -> None:
+        """Renew the leases now, beside what goes on."""
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.create_task(self._try_to_renew(), name="trunkline renew now")
+
+    async def renew_leases(self) -> None:
+        """Extend every lease of this process; a session whose lease is gone stops serving."""
+        ours = [(s, s.line.lease) for s in self._sessions.values() if s.line.lease is not None]
+        asked_at = lease_clock()
+        held = await self.journal.renew(self.owner, self.settings.lease_ttl)
+        for session, lease in ours:
+            if session.line.lease is not lease:
+                continue
+            if held.get(session.key) == lease.fence:
+                session.line.extend(asked_at + self.settings.lease_ttl)
+            else:
+                log.warning("another process took session %s over", session.session_id)
+                await session.ownership.lose()
 
     async def _tidy(self) -> None:
         """Close sessions that nobody uses, so that a thousand threads cost no more than the last few."""

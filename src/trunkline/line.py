@@ -2,8 +2,12 @@
 
 Above is the session, which decides what is said; below are the grammar, the coalescer and the
 journal. Readers see an event in the same tick it is said; the journal gets it right after, joined
-with its neighbours. What is said but not yet written is the *tail*, which is kept in memory and is
-bounded: an agent that runs ahead of the disk waits (``ready``), and nothing else makes it wait.
+with its neighbours. Questions, answers and the ends of turns are the exception: readers see them, and
+what was said behind them, only when they are durable. Nobody is told of an end that is not stored.
+
+What is said but not yet written is the *tail*, which is kept in memory and is bounded: an agent that
+runs ahead of the disk waits (``ready``). A line whose lease may have run out shows and writes nothing
+until the lease is confirmed.
 """
 
 from __future__ import annotations
@@ -14,13 +18,29 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import cast
 
+import msgspec
+
 from trunkline.coalesce import Coalescer
 from trunkline.commands import Command
 from trunkline.cursor import Cursor, Entry, Gap, piece_of
 from trunkline.errors import JournalError, TrunklineError
-from trunkline.events import AnyEvent, Event, TerminalOutput, Text, Thought, ToolInput, TurnStarted
+from trunkline.events import (
+    Answered,
+    AnyEvent,
+    Asked,
+    Event,
+    TerminalOutput,
+    Text,
+    Thought,
+    ToolInput,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    TurnSuspended,
+)
 from trunkline.grammar import Grammar
 from trunkline.journal import Journal, Lease, Record, SessionKey
+from trunkline.journal.lease_clock import lease_clock
 from trunkline.reader import WHOLE, Reader
 from trunkline.settings import Settings
 
@@ -30,6 +50,9 @@ _SLICE = 200
 """How many records are taken over before others may run again."""
 
 _DELTAS = (Text, Thought, ToolInput, TerminalOutput)
+
+_STORED_FIRST: frozenset[type[Event]] = frozenset({Asked, Answered, TurnSuspended, TurnFinished, TurnFailed})
+"""Readers see these only when they are durable."""
 
 
 class Line:
@@ -48,9 +71,16 @@ class Line:
         self.on_turn: Callable[[str, int], None] | None = None
         """Called with the first record of each turn that begins here."""
         self.on_lost: Callable[[JournalError], None] | None = None
+        self.on_doubt: Callable[[], None] | None = None
+        """Called when the lease may have run out; ``extend`` or ``close`` must follow."""
         self.on_readers: Callable[[int], None] | None = None
         self.fence = 0
         self._lease: Lease | None = None
+        self._deadline = 0.0
+        self._in_doubt = False
+        self._held_from = 0  # The newest record that readers must not see before it is durable.
+        self._given_seq = 0  # The newest record that the journal was given.
+        self._closed: TrunklineError | None = None
         self._coalescer = Coalescer(limit=settings.coalesce_limit)
         self._commands: dict[int, Command] = {}
         self._outbox: list[Entry] = []
@@ -71,12 +101,41 @@ class Line:
         """The right to speak, if this process has it."""
         return self._lease
 
-    def take(self, lease: Lease) -> None:
-        """Become the speaker, right after everything that is in the journal."""
+    @property
+    def lease_is_current(self) -> bool:
+        """Whether nobody else can have taken the lease by now."""
+        return self._lease is not None and lease_clock() < self._deadline
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether something was said that is not in the journal yet."""
+        waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
+        return bool(waiting) or self._given_seq > self.committed_seq
+
+    def take(self, lease: Lease, deadline: float) -> None:
+        """Become the speaker, right after everything that is in the journal.
+
+        From ``deadline`` (see ``lease_clock``) on, somebody else may take the lease.
+        """
         self._lease = lease
+        self._deadline = deadline
         self.fence = lease.fence
         self._error = None
+        self._given_seq = self._held_from = lease.last_seq
         self._coalescer = Coalescer(lease.last_seq, limit=self.settings.coalesce_limit)
+
+    def extend(self, deadline: float) -> None:
+        """Go on as the speaker until ``deadline``: the lease is confirmed."""
+        self._deadline = deadline
+        if self._in_doubt:
+            self._in_doubt = False
+            self.flush()
+            self._moved.set()
+
+    def step_down(self) -> None:
+        """Become a follower; only for a line that has written everything it said."""
+        self._lease = None
+        self._in_doubt = False
 
     # -- speaking ----------------------------------------------------------------------------------
 
@@ -91,7 +150,9 @@ class Line:
             return
         for legal in self.grammar.feed(event):
             seq, offset = coalescer.place(legal)
-            if type(legal) is TurnStarted and self.on_turn is not None:
+            if type(legal) in _STORED_FIRST:
+                self._held_from = seq
+            elif type(legal) is TurnStarted and self.on_turn is not None:
                 self.on_turn(legal.turn_id or "", seq)
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
 
@@ -124,15 +185,29 @@ class Line:
         self._coalescer.seal()
         self._show()
         self._write(durable=True)
+        if self._in_doubt:
+            await self._confirmed()
+            self._write(durable=True)
         if self._last_write is not None:
             await asyncio.shield(self._last_write)
         if self._error is not None:
             raise self._error
 
+    async def _confirmed(self) -> None:
+        """Wait until the lease is known to be ours; raises when it is not, or nobody can say."""
+        try:
+            async with asyncio.timeout(self.settings.command_timeout):
+                while self._in_doubt and self._error is None:
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            raise JournalError("the journal does not confirm that this session is ours: try again") from None
+
     @property
     def lagging(self) -> bool:
         """Whether the journal is so far behind that the agent must wait."""
-        return self._pending > self.settings.lag_limit or self.journal.crowded(self.key)
+        waiting = self._pending + len(self._outbox)
+        return waiting > self.settings.lag_limit or self.journal.crowded(self.key)
 
     async def ready(self) -> None:
         """Wait until the journal has caught up enough."""
@@ -222,10 +297,29 @@ class Line:
         """How many readers there are."""
         return len(self._readers)
 
-    def close(self, error: TrunklineError) -> None:
-        """Show what was said, end every reader with ``error``; nothing can be said any more."""
+    def close(self, error: TrunklineError, *, failed_turn: str | None = None) -> None:
+        """Show what may be shown, end every reader with ``error``; nothing can be said any more.
+
+        ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason. What
+        they may see only once it is stored, they never see.
+        """
+        self._in_doubt = False
+        self._show()
+        self._held_from = 0
+        unstored = [
+            msgspec.structs.replace(entry, event=_failure(entry.event.turn_id, error))
+            if isinstance(entry.event, TurnFinished | TurnFailed)
+            else entry
+            for entry in self._outbox
+            if not isinstance(entry.event, Asked | TurnSuspended)
+        ]
+        self._outbox = unstored
+        if failed_turn is not None:
+            self.say(_failure(failed_turn, error))
+            self._held_from = 0
         self._show()
         self._lease = None
+        self._closed = error
         if self._timer is not None:
             self._timer.cancel()
         self._error = self._error or JournalError(str(error))
@@ -233,7 +327,13 @@ class Line:
             reader.fail(error)
         self._moved.set()
 
+    def check_open(self) -> None:
+        """Raise what closed the line, if it is closed."""
+        if self._closed is not None:
+            raise self._closed
+
     def _attach(self, reader: Reader) -> Reader:
+        self.check_open()
         self._readers.append(reader)
         if self.on_readers is not None:
             self.on_readers(len(self._readers))
@@ -279,19 +379,41 @@ class Line:
     def _show(self) -> None:
         self._ticking = False
         batch = self._outbox
-        if not batch:
+        if not batch or self._in_doubt:
             return
-        self._outbox = []
+        if self._held_from > self.committed_seq:
+            batch = self._until_held()
+            if not batch:
+                return
+        else:
+            self._outbox = []
         self.last = batch[-1]
-        self._pending += len(batch)
-        self.tail.append(batch)
+        if batch[-1].seq > self.committed_seq:
+            self._pending += len(batch)
+            self.tail.append(batch)
         for reader in self._readers:
             reader.push(batch)
 
+    def _until_held(self) -> list[Entry]:
+        """Take what was said before the first event that must be durable before it is seen."""
+        held = next(
+            number
+            for number, entry in enumerate(self._outbox)
+            if entry.seq > self.committed_seq and type(entry.event) in _STORED_FIRST
+        )
+        batch, self._outbox = self._outbox[:held], self._outbox[held:]
+        return batch
+
     def _write(self, *, durable: bool = False) -> None:
         lease = self._lease
-        if lease is None or self._error is not None:
+        if lease is None or self._error is not None or self._in_doubt:
             return
+        if not self.lease_is_current:
+            self._in_doubt = True
+            if self.on_doubt is not None:
+                self.on_doubt()
+            return
+        durable = durable or self._held_from > self._given_seq
         records = [
             Record(seq=seq, at=self._now, fence=lease.fence, event=event)
             for seq, event in self._coalescer.take()
@@ -307,7 +429,8 @@ class Line:
             return
         self._perishable = not durable
         written = self.journal.append(lease, records, durable=durable)
-        last_seq = records[-1].seq if records else self.committed_seq
+        last_seq = records[-1].seq if records else self._given_seq
+        self._given_seq = last_seq
         self._last_write = written
         if written.done():
             self._on_written(written, last_seq)
@@ -328,6 +451,8 @@ class Line:
         while tail and tail[0][-1].seq <= self.committed_seq:
             self._pending -= len(tail.popleft())
         self._moved.set()
+        if self._outbox:
+            self._show()
 
     def _lose(self, error: BaseException) -> None:
         if self._error is not None:
@@ -337,6 +462,10 @@ class Line:
         self._moved.set()
         if self.on_lost is not None:
             self.on_lost(self._error)
+
+
+def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:
+    return TurnFailed(turn_id=turn_id, code=error.code, message=str(error), fault="ours")
 
 
 def _by_seq(record: Record) -> int:

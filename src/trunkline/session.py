@@ -27,12 +27,12 @@ from trunkline.desk import Desk, seconds_left
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Grammar, Phase
 from trunkline.ids import new_id
-from trunkline.journal import Held, Lease, SessionInfo
+from trunkline.journal import SessionInfo
 from trunkline.line import Line
 from trunkline.mailbox import Mailbox
 from trunkline.open_state import OpenState
 from trunkline.options import choose
-from trunkline.owners import is_gone
+from trunkline.ownership import Ownership
 from trunkline.past import Past
 from trunkline.patches import copy_json, same_json
 from trunkline.reader import Reader
@@ -77,7 +77,6 @@ class Session:
         self.past = Past(self)
         self._queue = self.known.queue
         self._opened = False
-        self._claiming = asyncio.Lock()
         self._preparing = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
@@ -85,6 +84,7 @@ class Session:
         self.line.on_turn = self.register.note_start
         self.line.on_lost = self.lost
         self.attendance = Attendance(self)
+        self.ownership = Ownership(self)
 
     @property
     def session_id(self) -> str:
@@ -99,7 +99,7 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
-        working = self._tasks or self._preparing.locked() or self._claiming.locked()
+        working = self._tasks or self._preparing.locked() or self.ownership.is_claiming
         return not (self.busy or self._queue or self.line.readers or working)
 
     async def open(self) -> None:
@@ -116,11 +116,13 @@ class Session:
 
     async def answer(self, *answers: Answer) -> None:
         """Settle questions; raises AlreadyAnswered when someone was first."""
-        if self.line.lease is not None:
+        self.check_open()
+        if await self.own():
             await self._answer(answers)
+            await self.line.durable()
         else:
             for answer in answers:
-                await self.submit(answer)
+                await self.mailbox.delegate(answer)
 
     async def cancel(self, turn_id: str | None = None, *, by: str | None = None) -> bool:
         """Stop the running turn and wait until it has settled; False if there was none."""
@@ -136,29 +138,29 @@ class Session:
 
     async def submit(self, command: Command) -> dict[str, Any]:
         """Carry a command out, here or in the process that owns the session."""
-        self._check_open()
+        self.check_open()
         if await self.own():
             return await self.carry_out(command)
         return await self.mailbox.delegate(command)
 
     async def carry_out(self, command: Command) -> dict[str, Any]:
-        """Carry a command out in this process, which owns the session."""
-        self._check_open()
+        """Carry a command out in this process, which owns the session; what comes of it is durable."""
+        self.check_open()
+        result: dict[str, Any] = {}
         if isinstance(command, Prompt):
-            return msgspec.to_builtins(await self._prompt(command))
-        if isinstance(command, Answer):
+            result = msgspec.to_builtins(await self._prompt(command))
+        elif isinstance(command, Answer):
             await self._answer((command,))
-            return {}
-        if isinstance(command, Cancel):
-            return {"cancelled": await self._cancel(command)}
-        if isinstance(command, SetConfig):
+        elif isinstance(command, Cancel):
+            result = {"cancelled": await self._cancel(command)}
+        elif isinstance(command, SetConfig):
             await self._set_config(command)
         elif isinstance(command, Rewind):
             await self._rewind(command)
         else:
             self._drop_prompt(command.prompt_id, "withdrawn")
         await self.line.durable()
-        return {}
+        return result
 
     # -- prompts and turns -------------------------------------------------------------------------
 
@@ -166,7 +168,7 @@ class Session:
         prompt_id = prompt.key or new_id("prompt")
         await self.prepare()
         await self.settle()
-        self._check_open()
+        self.check_open()
         known = self.register.receipts.get(prompt_id)
         if known is not None:
             return known
@@ -262,7 +264,6 @@ class Session:
             await self._stop(turn, cancelled.by, "the question was cancelled")
         else:
             turn.answered(settled)
-        await self.line.durable()
 
     # -- configuration, rewinding, history ---------------------------------------------------------
 
@@ -318,7 +319,7 @@ class Session:
 
     async def subscribe(self, after: Cursor | None = None) -> Reader | Gap:
         """Follow the session from a cursor on (None: from now on)."""
-        self._check_open()
+        self.check_open()
         return await self.line.subscribe(after)
 
     async def start_of(self, turn_id: str) -> int:
@@ -332,7 +333,7 @@ class Session:
 
     def follow(self) -> Reader:
         """Follow the session from now on."""
-        self._check_open()
+        self.check_open()
         return self.line.follow()
 
     async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
@@ -360,28 +361,9 @@ class Session:
 
     async def own(self) -> bool:
         """Become the owner if nobody else is; True when this process owns the session."""
-        if self.line.lease is not None:
-            return True
-        async with self._claiming:
-            if self.line.lease is not None:
-                return True
-            self._check_open()
-            if not self.hub.may_run(self.info):
-                return False
-            journal, ttl = self.hub.journal, self.settings.lease_ttl
-            claimed = await journal.claim(self.key, self.hub.owner, ttl)
-            if isinstance(claimed, Held) and is_gone(claimed.owner):
-                # Its lease would run out anyway; it only keeps the living waiting.
-                await journal.release(Lease(self.key, claimed.owner, claimed.fence, 0))
-                claimed = await journal.claim(self.key, self.hub.owner, ttl)
-            if isinstance(claimed, Held):
-                return False
-            await self.line.catch_up()
-            self.line.take(claimed)
-            await self._recover()
-        return True
+        return await self.ownership.claim()
 
-    async def _recover(self) -> None:
+    async def recover(self) -> None:
         """Settle what an earlier owner left open, unless its questions can still be answered."""
         for prompt_id in list(self._queue):
             self._drop_prompt(prompt_id, "the process that held it ended; send it again")
@@ -412,12 +394,10 @@ class Session:
         if self.closed:
             return
         turn, self.turn = self.turn, None
-        if turn is not None and turn.live:
-            self.line.say(
-                ev.TurnFailed(turn_id=turn.turn_id, code=error.code, message=str(error), fault="ours")
-            )
+        failed = turn.turn_id if turn is not None and turn.live else None
+        if turn is not None and failed:
             turn.abandon()
-        self._shut(error)
+        self._shut(error, failed)
         self.spawn(self._leave())
 
     async def close(self) -> None:
@@ -431,6 +411,10 @@ class Session:
                 self.turn.abandon()
             else:
                 await self._stop(self.turn, None, "the session was closed")
+        if self.closed:
+            # The journal failed while the turn was stopped.
+            await self.left.wait()
+            self.line.check_open()
         self.closed = True
         lease = self.line.lease
         try:
@@ -442,13 +426,13 @@ class Session:
             if lease is not None:
                 await self.hub.journal.release(lease)
 
-    def _shut(self, error: TrunklineError) -> None:
+    def _shut(self, error: TrunklineError, failed_turn: str | None = None) -> None:
         """End every reader and every question."""
         self.closed = True
         self.attendance.close()
         self.past.forget()
         self.desk.forget()
-        self.line.close(error)
+        self.line.close(error, failed_turn=failed_turn)
 
     async def _leave(self) -> None:
         """Let go of what the session holds in this process, even if its agent fails to."""
@@ -486,6 +470,7 @@ class Session:
         if isinstance(entry.event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=entry.event.title)
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Raise SessionClosed if the session was closed in this process."""
         if self.closed:
             raise SessionClosed("the session was closed in this process; open it again to go on")

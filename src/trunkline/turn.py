@@ -8,9 +8,7 @@ cancellation is detached after a while; what it says later falls on deaf ears.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import re
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -25,9 +23,9 @@ from trunkline.content import Block, Content, TextBlock
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
-from trunkline.events import Text
+from trunkline.event_check import check_event, is_plain_text, well_formed
 from trunkline.folding import fold
-from trunkline.patches import PatchError, copy_json
+from trunkline.patches import PatchError
 
 if TYPE_CHECKING:
     from trunkline.session import Session
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Turn"]
 
 log = logging.getLogger("trunkline.agent")
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
 # says would not be written: after so many words, or after a mebibyte.
@@ -176,6 +172,10 @@ class Turn:
             "yield text, an event (trunkline.events) or a content block (trunkline.content)"
         )
 
+    def _checked(self, event: ev.Event) -> ev.Event:
+        event, self._weight = check_event(event, self._session.agent_name)
+        return event
+
     def _stamp(self, event: ev.Event) -> ev.Event:
         if event.turn_id is None:
             return msgspec.structs.replace(event, turn_id=self.turn_id)
@@ -184,7 +184,7 @@ class Turn:
     def _say_text(self, text: str, message_id: str | None = None) -> None:
         """Say plain text by the shortest way: nearly everything that is said is this."""
         if not text.isascii():
-            text = _well_formed(text)
+            text = well_formed(text)
         if self._held:
             self._release_held()
         self._line.say_text(self.turn_id, message_id or self.ctx.message_id, text)
@@ -194,35 +194,15 @@ class Turn:
     def _say(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
             self._release_held()
-        if type(event) is Text:
+        if is_plain_text(event):
             if not event.delta.isascii():
-                event = msgspec.structs.replace(event, delta=_well_formed(event.delta))
+                event = msgspec.structs.replace(event, delta=well_formed(event.delta))
             self._weight = len(event.delta)
             self._line.say(event)
-        elif self._heed(event := self._carried(event)):
+        elif self._heed(event := self._checked(event)):
             self._line.say(event)
         if self._questions:
             self._expect_quiet()
-
-    def _carried(self, event: ev.Event) -> ev.Event:
-        """Give an event as JSON can carry it; one that never can be is the agent's mistake."""
-        try:
-            try:
-                self._weight = len(ev.encode_event(event))
-            except UnicodeEncodeError:
-                text = json.dumps(msgspec.to_builtins(event), ensure_ascii=False)
-                self._weight = len(text)
-                event = msgspec.json.decode(_well_formed(text), type=type(event))
-        except (TypeError, ValueError, msgspec.MsgspecError) as error:
-            raise AgentProtocolError(
-                f"{self._session.agent_name} said a {type(event).__name__} that is not JSON: {error}"
-            ) from None
-        # The agent may go on with the same object, and what it does to it then was not said.
-        if isinstance(event, ev.StateReplaced):
-            return msgspec.structs.replace(event, state=copy_json(event.state))
-        if isinstance(event, ev.StatePatched):
-            return msgspec.structs.replace(event, patch=tuple(copy_json(event.patch)))
-        return event
 
     def _heed(self, event: ev.Event) -> bool:
         """Act on what an event means for the session; False when it is not the agent's to say."""
@@ -284,7 +264,15 @@ class Turn:
         future = session.ask(asked, ttl)
         self._expect_quiet()
         await session.line.durable()
-        return await future
+        answered = await future
+        # What the agent does with the answer must not happen without a record of it.
+        await session.line.durable()
+        return answered
+
+    async def durable(self) -> None:
+        """Wait until everything said so far is stored."""
+        if self._live:
+            await self._line.durable()
 
     @property
     def verdicts(self) -> Verdicts:
@@ -387,10 +375,13 @@ class Turn:
                 say_text(item)
                 breath -= 1 + (len(item) >> _WORD)
             elif isinstance(item, _TERMINALS):
-                return self._stamp(item)
+                return self._checked(self._stamp(item))
             else:
                 self._take(item)
                 breath -= 1 + (self._weight >> _WORD)
+                if _starts_work(item):
+                    # What the agent does when it goes on must not happen without a record of it.
+                    await line.durable()
             if breath <= 0:
                 breath = _BREATH
                 await asyncio.sleep(0)
@@ -445,7 +436,7 @@ class Turn:
         if self._usage and not terminal.usage:
             terminal = msgspec.structs.replace(terminal, usage=tuple(self._usage.values()))
         if isinstance(terminal, ev.TurnFailed):
-            terminal = msgspec.structs.replace(terminal, message=_well_formed(terminal.message))
+            terminal = msgspec.structs.replace(terminal, message=well_formed(terminal.message))
         self._live = False
         self._clear_timers()
         self.terminal = terminal
@@ -467,18 +458,14 @@ class Turn:
         self._quiet = self._detach = None
 
 
+def _starts_work(item: object) -> bool:
+    """Whether an agent that goes on after this event may run a tool."""
+    return isinstance(item, ev.ToolCall) or (isinstance(item, ev.ToolUpdate) and item.status == "in_progress")
+
+
 def _describe(error: BaseException) -> str:
     """Name an error in words; one that cannot even say what it is gets its type's name."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:
         return type(error).__name__
-
-
-def _well_formed(text: str) -> str:
-    """Replace lone surrogates, which no wire and no journal can carry."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
-    return text

@@ -119,7 +119,7 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
         async with session.follow() as reader:
             await session.own()
             journal.held = []
-            await session.prompt("go")
+            prompting = asyncio.create_task(session.prompt("go"))
             while reader.cursor.offset != len("hello"):
                 await soon(reader.next())
             assert reader.cursor == Cursor(session.line.fence, 3, 5)
@@ -127,6 +127,7 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
             assert isinstance(resumed, Reader)
             resumed.close()
             await journal.read(session.key)
+            await soon(prompting)
     await journal.close()
 
 

@@ -1,0 +1,89 @@
+"""Ownership: how a session becomes this process's to run, stays so, and stops being so.
+
+An owner trusts its lease only until its own deadline. After that it asks the journal before it carries
+out a command or shows anything. If somebody else has taken the session meanwhile, it becomes a follower
+of that owner, or, when it was in the middle of a turn, ends here with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from trunkline.errors import Fenced, SessionNotFound
+from trunkline.journal import Held, Lease
+from trunkline.journal.lease_clock import lease_clock
+from trunkline.owners import is_gone
+
+if TYPE_CHECKING:
+    from trunkline.session import Session
+
+__all__ = ["Ownership"]
+
+
+class Ownership:
+    """Claims a session's lease and gives it up."""
+
+    def __init__(self, session: Session) -> None:
+        """Serve one session; nothing is claimed yet."""
+        self._session = session
+        self._claiming = asyncio.Lock()
+        session.line.on_doubt = self._in_doubt
+
+    @property
+    def is_claiming(self) -> bool:
+        """Whether a claim is on its way."""
+        return self._claiming.locked()
+
+    async def claim(self) -> bool:
+        """Become the owner if nobody else is; True when this process owns the session."""
+        line = self._session.line
+        if line.lease_is_current:
+            return True
+        async with self._claiming:
+            if line.lease is not None and not line.lease_is_current:
+                await self._session.hub.renew_leases()
+            if line.lease is not None:
+                return True
+            self._session.check_open()
+            return await self._claim()
+
+    async def _claim(self) -> bool:
+        session = self._session
+        hub = session.hub
+        if not hub.may_run(session.info):
+            return False
+        ttl, asked_at = session.settings.lease_ttl, lease_clock()
+        claimed = await hub.journal.claim(session.key, hub.owner, ttl)
+        if isinstance(claimed, Held) and is_gone(claimed.owner):
+            # Its lease would run out anyway; it only keeps the living waiting.
+            await hub.journal.release(Lease(session.key, claimed.owner, claimed.fence, 0))
+            asked_at = lease_clock()
+            claimed = await hub.journal.claim(session.key, hub.owner, ttl)
+        if isinstance(claimed, Held):
+            return False
+        await session.line.catch_up()
+        session.line.take(claimed, asked_at + ttl)
+        await session.recover()
+        return True
+
+    async def lose(self) -> None:
+        """Stop being the owner: somebody else has taken the session."""
+        session, line = self._session, self._session.line
+        if session.turn is not None or line.unwritten:
+            session.lost(
+                Fenced(
+                    "another process took this session over while this one did not answer; "
+                    "open it again to see what is stored"
+                )
+            )
+            return
+        line.step_down()
+        try:
+            await line.catch_up()
+        except SessionNotFound as error:
+            session.lost(error)
+
+    def _in_doubt(self) -> None:
+        """Ask at once whether the lease is still ours: something waits to be shown and written."""
+        self._session.hub.renew_soon()
