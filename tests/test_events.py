@@ -49,7 +49,7 @@ def test_what_we_do_not_know_becomes_raw(payload: dict[str, Any]) -> None:
     [
         {"type": "text", "message_id": "m1"},
         {"type": "text", "message_id": 1, "delta": "a"},
-        {"type": "tool_update", "call_id": "c1", "status": "paused"},
+        {"type": "plan", "entries": [{"content": "a", "status": "paused"}]},
         {"type": "config_changed", "options": [{"option_id": "o", "name": "O", "value": "none"}]},
         {"message_id": "m1", "delta": "a"},
         [],
@@ -60,6 +60,33 @@ def test_what_we_do_not_know_becomes_raw(payload: dict[str, Any]) -> None:
 )
 def test_what_does_not_fit_becomes_raw_and_is_kept_whole(payload: Any) -> None:
     assert decode_event(msgspec.json.encode(payload)) == ev.Raw(source="trunkline", payload=payload)
+
+
+@pytest.mark.parametrize(
+    ("payload", "event"),
+    [
+        (
+            {"type": "turn_finished", "turn_id": "t", "stop_reason": "done"},
+            ev.TurnFinished(turn_id="t", meta={"unread": {"stop_reason": "done"}}),
+        ),
+        (
+            {"type": "turn_failed", "code": "c", "message": "m", "fault": "nobody", "meta": {"a": 1}},
+            ev.TurnFailed(code="c", message="m", meta={"a": 1, "unread": {"fault": "nobody"}}),
+        ),
+        (
+            {"type": "tool_update", "call_id": "c", "status": "paused", "kind": "dance", "output": "o"},
+            ev.ToolUpdate(call_id="c", output="o", meta={"unread": {"status": "paused", "kind": "dance"}}),
+        ),
+        (
+            {"type": "answered", "question_id": "q", "outcome": "postponed"},
+            ev.Answered(question_id="q", outcome="cancelled", meta={"unread": {"outcome": "postponed"}}),
+        ),
+    ],
+)
+def test_a_word_of_a_newer_version_is_kept_and_its_event_still_counts(payload: Any, event: ev.Event) -> None:
+    read = decode_event(msgspec.json.encode(payload))
+    assert read == event
+    assert decode_event(ev.encode_event(read)) == read
 
 
 def test_a_field_of_a_newer_version_is_passed_over() -> None:

@@ -34,7 +34,7 @@ def is_plain_text(event: ev.Event) -> TypeGuard[ev.Text]:
 
 
 def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
-    """Give an event as the journal can carry it, and its size; one that it never can is the agent's mistake."""
+    """Give an event as the journal can carry it, and its size; raises AgentProtocolError for any other."""
     name = type(event).__name__
     try:
         try:

@@ -18,6 +18,7 @@ from trunkline.content import Content
 from trunkline.errors import Fault
 from trunkline.options import ConfigOption
 from trunkline.questions import Outcome, Question
+from trunkline.unknown_words import convert_known
 
 __all__ = [
     "FINAL_STATUSES",
@@ -445,7 +446,7 @@ class Raw(Event, frozen=True, kw_only=True, tag="raw"):
     payload: Any = None
 
 
-AnyEvent = Union[
+_OfTurns = Union[
     TurnStarted,
     TurnSuspended,
     TurnResumed,
@@ -456,15 +457,11 @@ AnyEvent = Union[
     Rewound,
     RunOpened,
     RunClosed,
-    UserMessage,
-    Text,
-    Thought,
-    Media,
-    Source,
-    ToolCall,
-    ToolInput,
-    ToolUpdate,
-    TerminalOutput,
+]
+_OfMessages = Union[
+    UserMessage, Text, Thought, Media, Source, ToolCall, ToolInput, ToolUpdate, TerminalOutput
+]
+_OfWork = Union[
     Asked,
     Answered,
     Plan,
@@ -475,15 +472,11 @@ AnyEvent = Union[
     Activity,
     Compaction,
     Notice,
-    StateReplaced,
-    StatePatched,
-    ConfigChanged,
-    CommandsChanged,
-    InfoChanged,
-    Usage,
-    Custom,
-    Raw,
 ]
+_OfSession = Union[
+    StateReplaced, StatePatched, ConfigChanged, CommandsChanged, InfoChanged, Usage, Custom, Raw
+]
+AnyEvent = Union[_OfTurns, _OfMessages, _OfWork, _OfSession]
 
 Delta = Union[Text, Thought, ToolInput, TerminalOutput]
 """Events that only append, so neighbours can be joined in the journal."""
@@ -493,8 +486,10 @@ encode_event = msgspec.json.Encoder().encode
 
 
 def decode_event(data: bytes | str) -> AnyEvent:
-    """Read an event; one that a newer version wrote becomes a Raw instead of an error."""
+    """Read an event; what only a newer version understands is kept in its meta, or is a Raw."""
     try:
         return _decoder.decode(data)
-    except msgspec.ValidationError:
-        return Raw(source="trunkline", payload=msgspec.json.decode(data))
+    except msgspec.ValidationError as error:
+        given: Any = msgspec.json.decode(data)
+        known = convert_known(given, error, lambda fields: msgspec.convert(fields, AnyEvent))
+        return Raw(source="trunkline", payload=given) if known is None else known

@@ -172,6 +172,9 @@ class Session:
         known = self.register.receipts.get(prompt_id)
         if known is not None:
             return known
+        if (shortage := self.hub.journal.shortage()) is not None:
+            # Refused before the agent works for an answer that could not be stored.
+            raise shortage
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
             await self._stop(self.turn, prompt.by, "a new prompt took its place")

@@ -7,7 +7,8 @@ journal that is far behind makes it wait. They never raise into the agent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,10 @@ __all__ = ["GraphHandler", "handler_in", "handlers_in"]
 
 # A model that never waits must let go of the loop now and then, or nobody could read or cancel.
 _BREATH = 256
+_LOOP_PATIENCE = 1.0
+"""How long a tool in a thread waits for a loop that may be held up by it."""
+
+log = logging.getLogger("trunkline.langchain")
 
 
 class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
@@ -40,12 +45,17 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         on_usage: Callable[[ev.TokenUsage], None] | None = None,
         on_final: Callable[[Any], None] | None = None,
         ready: Callable[[], Awaitable[None]] | None = None,
+        durable: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
-        """Say tokens through ``emitter``; ``ready`` is awaited now and then, and nothing else ever is."""
+        """Say tokens through ``emitter``.
+
+        ``ready`` is awaited now and then, ``durable`` before a tool runs, and nothing else ever is.
+        """
         super().__init__()
         self._listener = Listener(emitter, on_usage=on_usage, on_final=on_final)
         self._ready = ready
-        self._home = asyncio.get_running_loop() if ready is not None else None
+        self._durable = durable
+        self._home = asyncio.get_running_loop() if ready is not None or durable is not None else None
         self._breath = _BREATH
 
     @property
@@ -132,7 +142,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         inputs: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Say that a tool runs."""
+        """Say that a tool runs, and let it begin when that is stored."""
         self._listener.tool_started(
             serialized,
             key_of(run_id),
@@ -141,6 +151,25 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             name=kwargs.get("name"),
             inputs=inputs,
         )
+        if self._durable is not None and self._home is not None:
+            await self._stored(self._durable, self._home)
+
+    async def _stored(
+        self, durable: Callable[[], Coroutine[Any, Any, None]], home: asyncio.AbstractEventLoop
+    ) -> None:
+        if asyncio.get_running_loop() is home:
+            await durable()
+            return
+        # LangChain runs us in a loop of our own when a plain function calls a tool. Usually that function
+        # is in a thread; one that holds up the session's own loop would wait here for itself.
+        waiting = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(durable(), home))
+        try:
+            async with asyncio.timeout(_LOOP_PATIENCE):
+                await waiting
+        except TimeoutError:
+            log.warning(
+                "a tool runs before its call is stored: it is called by a function that blocks the loop"
+            )
 
     async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Remember a tool's result."""

@@ -101,6 +101,7 @@ class Voyage:
             on_usage=self._count,
             on_final=self._keep,
             ready=ctx.ready,
+            durable=ctx.durable,
         )
         config = agent.config_for(ctx.session)
         self._config: dict[str, Any] = {
