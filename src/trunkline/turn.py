@@ -24,6 +24,7 @@ from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.event_check import check_event, is_plain_text, well_formed
+from trunkline.failures import marks_of
 from trunkline.folding import fold
 from trunkline.patches import PatchError
 
@@ -337,12 +338,12 @@ class Turn:
         except GeneratorExit as error:
             # Nothing can be awaited here: whoever raised it, this coroutine is being closed.
             if self._live and self.loop.is_running():
-                self._settle_soon(self._failure("agent_failed", _describe(error)))
+                self._settle_soon(self._failure("agent_failed", _describe(error), marks_of(error)))
             return
         except BaseException as error:
             # Also an exit or a Ctrl-C of the agent's own making: it ends its turn, not the process.
             log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id)
-            terminal = self._failure("agent_failed", _describe(error))
+            terminal = self._failure("agent_failed", _describe(error), marks_of(error))
         if self._live and self._cancelled_by is not None:
             terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
         await self._settle(terminal)
@@ -413,8 +414,8 @@ class Turn:
 
     # -- the end -----------------------------------------------------------------------------------
 
-    def _failure(self, code: str, message: str) -> ev.TurnFailed:
-        return ev.TurnFailed(turn_id=self.turn_id, code=code, message=message)
+    def _failure(self, code: str, message: str, meta: dict[str, Any] | None = None) -> ev.TurnFailed:
+        return ev.TurnFailed(turn_id=self.turn_id, code=code, message=message, meta=meta)
 
     def _let_go(self) -> None:
         """Give up on an agent that ignores its cancellation."""

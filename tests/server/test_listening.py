@@ -23,7 +23,8 @@ import trunkline
 from trunkline.commands import Prompt
 from trunkline.errors import ConfigurationError
 from trunkline.server.limits import Limits
-from trunkline.server.listening import bind, is_address, is_loopback, listen, room_for, url_of
+from trunkline.server.listening import bind, listen, room_for, url_of
+from trunkline.server.origins import is_address, is_loopback
 
 Up = tuple[str, asyncio.Event, asyncio.Task[None]]
 BRIEF = Limits(head_seconds=0.2, drain_seconds=0.2)

@@ -91,6 +91,21 @@ async def test_a_place_that_did_not_survive_gets_a_snapshot_and_then_what_follow
             assert data["event"]["type"] in ("run_closed", "turn_started")
 
 
+async def test_a_place_in_a_session_that_is_empty_gets_one_snapshot_and_then_what_follows() -> None:
+    async with served() as (app, client):
+        await (await app.exchange.hub()).create("t1")
+        headers = {**FOLLOW, "last-event-id": "7-5.0"}
+        async with client.stream("GET", "/sessions/t1", headers=headers) as response:
+            following = frames(response)
+            cursor, snapshot = await soon(anext(following))
+            assert cursor == "0-0.0"
+            assert not snapshot["conversation"].get("messages")
+            prompt = {"type": "prompt", "content": [{"type": "text", "text": "/text"}]}
+            assert (await client.post("/sessions/t1/commands", json=prompt)).status_code == 200
+            _, data = await soon(anext(following))
+            assert data["event"]["type"] == "turn_started"
+
+
 async def test_a_place_that_is_none_is_refused() -> None:
     async with served() as (_, client):
         await run_events(client, told())

@@ -108,7 +108,8 @@ def command(
     try:
         from trunkline.server.app import asgi
         from trunkline.server.exchange import server_settings
-        from trunkline.server.listening import bind, is_address, is_loopback, listen, url_of
+        from trunkline.server.listening import bind, listen, url_of
+        from trunkline.server.origins import is_address, is_loopback
         from trunkline.server.tokens import Access, new_secret
     except ModuleNotFoundError as error:
         raise ConfigurationError(

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -20,10 +20,11 @@ from trunkline.frontends.agui.replay import open_replay
 from trunkline.frontends.agui.wire import PROTOCOL_VERSION, RunAgentInput
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import Exchange
+from trunkline.server.origins import is_loopback
 from trunkline.server.streams import Stream, framing_for
 from trunkline.server.tokens import Access, access_of
 
-__all__ = ["AguiRoutes", "check_scope", "page_of", "replay_of", "stream_of"]
+__all__ = ["AguiRoutes", "check_scope", "options_for", "page_of", "replay_of", "stream_of"]
 
 _LONGEST_NAME = 128
 
@@ -53,10 +54,15 @@ class AguiRoutes:
         told = read_input(await read_body(request, limits), most=limits.messages)
         check_scope(told, access)
         endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
+        options = options_for(request, exchange.options)
         run = await endpoint.open(
-            told, principal=access.principal, starter=access.starter, page=page_of(request)
+            told,
+            principal=access.principal,
+            options=options,
+            starter=access.starter,
+            page=page_of(request),
         )
-        return stream_of(run, request, exchange, exchange.options)
+        return stream_of(run, request, exchange, options)
 
     async def connect(self, request: Request) -> Response:
         """Show a thread as it is, and what runs in it."""
@@ -74,6 +80,14 @@ class AguiRoutes:
 def page_of(request: Request) -> str | None:
     """The name that a page has given itself, if it has."""
     return request.headers.get("trunkline-page", "")[:_LONGEST_NAME] or None
+
+
+def options_for(request: HTTPConnection, options: AguiOptions) -> AguiOptions:
+    """Tell the words of exceptions only where the server is called by an address of this machine."""
+    server = request.scope.get("server") or ("",)
+    if options.error_detail_level != "full" or is_loopback(str(server[0])):
+        return options
+    return msgspec.structs.replace(options, error_detail_level="message")
 
 
 def check_scope(told: RunAgentInput, access: Access) -> None:
@@ -118,6 +132,7 @@ async def replay_of(
     """Stream a thread from its start; one that nobody knows has nothing to show, which is no error."""
     access = access_of(request.scope)
     access.need("follow")
+    options = options_for(request, options)
     if "prompt" not in access.scopes:
         # Who may only look on ends nothing by looking away.
         options = msgspec.structs.replace(options, on_disconnect="continue")

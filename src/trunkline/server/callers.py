@@ -14,15 +14,26 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
+import msgspec
+
+from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.connection import Connection, Handler, explained
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
 from trunkline.hub import Hub
-from trunkline.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Params
+from trunkline.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    Malformed,
+    Message,
+    Params,
+    RpcError,
+)
 from trunkline.outbound import Outbound
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
-from trunkline.server.refusals import Refusal
+from trunkline.server.refusals import Refusal, refusal_of
 from trunkline.server.tokens import Access, PermissionScope
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
@@ -245,7 +256,20 @@ class _Guard:
         self._access = access
 
     async def handle(self, method: str, params: Params) -> Any:
-        """Carry out a request, or refuse it."""
+        """Carry out a request, or refuse it; what is our own fault is in the log only."""
+        try:
+            return await self._carry_out(method, params)
+        except (RpcError, msgspec.ValidationError):
+            raise
+        except Exception as error:
+            refusal = refusal_of(error)
+            ours = isinstance(error, TrunklineError)
+            if ours and refusal.message == str(error):
+                raise
+            rpc_code = error.hint.jsonrpc if ours else INTERNAL_ERROR
+            raise explained(rpc_code, refusal.message) from error
+
+    async def _carry_out(self, method: str, params: Params) -> Any:
         self._check(method, params)
         if method == "initialize":
             return self._greeting(await self._handler.handle(method, params))

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.server.agui import check_scope, page_of, replay_of, stream_of
+from trunkline.server.agui import check_scope, options_for, page_of, replay_of, stream_of
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import DEFAULT, Exchange
 from trunkline.server.refusals import Refusal
@@ -128,12 +128,12 @@ class CopilotKitRoutes:
         run = await endpoint.open(
             told,
             principal=access.principal,
-            options=self._options,
+            options=(options := options_for(request, self._options)),
             front_end="copilotkit",
             starter=access.starter,
             page=page_of(request),
         )
-        return stream_of(run, request, self._exchange, self._options)
+        return stream_of(run, request, self._exchange, options)
 
     async def _connect(self, request: Request, agent: str, body: bytes) -> Response:
         told = read_input(body, most=self._exchange.limits.messages)

@@ -27,22 +27,7 @@ from trunkline.server.limits import Limits
 from trunkline.server.protocol import HttpProtocol, WebSocketProtocol
 from trunkline.transports.descendants import end_descendants
 
-__all__ = ["bind", "is_address", "is_loopback", "listen", "url_of"]
-
-
-def is_address(host: str) -> bool:
-    """Whether a host is given as an address, not by a name."""
-    try:
-        return bool(ipaddress.ip_address(host.strip("[]")))
-    except ValueError:
-        return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    if is_address(host):
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    return host.lower() == "localhost"
+__all__ = ["bind", "listen", "url_of"]
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Hosts", "Origin", "Origins"]
+__all__ = ["Hosts", "Origin", "Origins", "is_address", "is_loopback"]
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::([0-9]{1,5}))?", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
@@ -44,6 +44,21 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is given as an address, not by a name."""
+    try:
+        return bool(ipaddress.ip_address(host.strip("[]")))
+    except ValueError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if is_address(host):
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    return host.lower() == "localhost"
 
 
 class Hosts:

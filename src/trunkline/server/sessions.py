@@ -17,8 +17,10 @@ from starlette.routing import BaseRoute, Route
 from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
+from trunkline.failures import without_words
 from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo
+from trunkline.reader import Reader
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import Exchange
 from trunkline.server.streams import SSE, Framing, Stream
@@ -136,26 +138,45 @@ _FRAMES = Framing(SSE.media_type, _join, SSE.comment)
 """Frames that carry their own places."""
 
 
-async def _follow(session: Session, after: Cursor) -> AsyncGenerator[tuple[None, list[bytes]]]:
+async def _follow(session: Session, after: Cursor | None) -> AsyncGenerator[tuple[None, list[bytes]]]:
     """Give frame after frame; a place that did not survive gets a snapshot instead of a hole."""
     while isinstance(reader := await session.subscribe(after), Gap):
         folder = Folder()
+        after = None
         async for entry in session.replay():
-            folder.feed(entry.event)
+            folder.feed(without_words(entry.event))
             after = entry.cursor
-        snapshot = {"first_seq": reader.first_seq, "conversation": folder.conversation}
-        yield None, [b"event: snapshot\n" + _frame(after, snapshot)]
+        if after is None:
+            # There is nothing to come after: the next thing said is the first.
+            reader, gap = await session.subscribe(None), reader
+            assert not isinstance(reader, Gap), "from now on there is no gap"
+            async with reader:
+                yield None, [_snapshot(gap, Cursor(0, 0), folder)]
+                async for frames in _read(reader):
+                    yield frames
+            return
+        yield None, [_snapshot(reader, after, folder)]
     async with reader:
-        while True:
-            try:
-                entries = await reader.next()
-            except (SessionClosed, SessionNotFound):
-                return
-            yield None, [_entry(entry) for entry in entries]
+        async for frames in _read(reader):
+            yield frames
+
+
+async def _read(reader: Reader) -> AsyncGenerator[tuple[None, list[bytes]]]:
+    while True:
+        try:
+            entries = await reader.next()
+        except (SessionClosed, SessionNotFound):
+            return
+        yield None, [_entry(entry) for entry in entries]
+
+
+def _snapshot(gap: Gap, place: Cursor, folder: Folder) -> bytes:
+    told = {"first_seq": gap.first_seq, "conversation": folder.conversation}
+    return b"event: snapshot\n" + _frame(place, told)
 
 
 def _entry(entry: Entry) -> bytes:
-    return _frame(entry.cursor, {"seq": entry.seq, "at": entry.at, "event": entry.event})
+    return _frame(entry.cursor, {"seq": entry.seq, "at": entry.at, "event": without_words(entry.event)})
 
 
 def _frame(place: Cursor, data: Any) -> bytes:
@@ -166,7 +187,8 @@ def _frame(place: Cursor, data: Any) -> bytes:
 
 
 def _record(record: Record) -> dict[str, Any]:
-    what = {"event": record.event} if record.command is None else {"command": record.command}
+    event, command = record.event, record.command
+    what = {"event": without_words(event)} if command is None else {"command": command}
     return {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
 
 

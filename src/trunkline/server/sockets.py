@@ -19,7 +19,7 @@ from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
-from trunkline.server.agui import check_scope
+from trunkline.server.agui import check_scope, options_for
 from trunkline.server.bodies import check_json
 from trunkline.server.exchange import Exchange
 from trunkline.server.refusals import refusal_of
@@ -145,7 +145,8 @@ class _Socket:
         check_scope(told, self._access)
         principal = self._access.principal
         endpoint = await self._exchange.agui(self._agent, told.thread_id, principal)
-        return await endpoint.open(told, principal=principal, starter=self._access.starter)
+        options = options_for(self._websocket, self._exchange.options)
+        return await endpoint.open(told, principal=principal, options=options, starter=self._access.starter)
 
     async def _send(self, events: list[wire.AguiEvent]) -> None:
         for event in events:

@@ -502,7 +502,8 @@ async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(page: Page) 
     with pytest.raises(ValueError, match="no more tokens"):
         await ainvoke(agent, PROMPT)
     assert page.terminal["type"] == "RUN_ERROR"
-    assert "no more tokens" in page.terminal["message"]
+    assert "no more tokens" not in page.terminal["message"]
+    assert "ValueError" in page.terminal["message"]
     assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
 
 

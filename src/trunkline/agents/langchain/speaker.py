@@ -18,6 +18,7 @@ from trunkline.agents.langchain.line import Line
 from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reason
 from trunkline.context import Decision
 from trunkline.errors import TurnCancelled
+from trunkline.failures import marks_of
 from trunkline.grammar import Grammar
 from trunkline.questions import Coverage, Question
 from trunkline.translate import Translator
@@ -224,5 +225,11 @@ def terminal_for(
     ):
         reason = "cancelled"
     if isinstance(outcome, Exception) and reason == "end_turn":
-        return ev.TurnFailed(turn_id=turn_id, code=code_of(outcome), message=explain(outcome), usage=usage)
+        return ev.TurnFailed(
+            turn_id=turn_id,
+            code=code_of(outcome),
+            message=explain(outcome),
+            usage=usage,
+            meta=marks_of(outcome),
+        )
     return ev.TurnFinished(turn_id=turn_id, stop_reason=reason, usage=usage)

@@ -49,6 +49,7 @@ from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation
+from trunkline.failures import marks_of
 from trunkline.ids import new_id
 from trunkline.patches import same_json
 
@@ -188,8 +189,8 @@ class Voyage:
                 self._emitter.abandon(_NOT_RUN)
             await self._settle(refused=code in REFUSED and asked_model(error))
             if reason == "end_turn":
-                log.warning("the agent failed", exc_info=error)
-                yield ev.TurnFailed(code=code, message=explain(error))
+                log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
+                yield ev.TurnFailed(code=code, message=explain(error), meta=marks_of(error))
             else:
                 yield ev.TurnFinished(stop_reason=reason)
             return

@@ -20,6 +20,7 @@ from trunkline import events as ev
 from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.events import Text
+from trunkline.failures import without_words
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.blocks import block_to_wire
 from trunkline.frontends.acp.calls import CallView
@@ -98,13 +99,14 @@ class AcpEncoder:
         replay: bool = False,
         turns_only: bool = False,
         replies: bool = False,
+        quotes: bool = True,
     ) -> None:
         """Speak to a client with these capabilities.
 
         ``terminals`` are those the client runs itself; paths that are not absolute begin in ``folder``;
         ``replay`` shows the person's messages too; ``turns_only`` leaves out what belongs to no turn,
         because someone else tells it; with ``replies`` a question that the client cannot show is put in
-        words, for the next message to answer.
+        words, for the next message to answer; without ``quotes`` exceptions are told without their words.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
@@ -122,6 +124,7 @@ class AcpEncoder:
         self._replay = replay
         self._turns_only = turns_only
         self._replies = replies
+        self._quotes = quotes
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
         self._asked: dict[str, ev.Asked] = {}
@@ -143,7 +146,7 @@ class AcpEncoder:
         handle = self._handlers.get(type(event))
         if handle is None or (self._turns_only and event.turn_id is None):
             return []
-        return handle(self, event, entry.at)
+        return handle(self, event if self._quotes else without_words(event), entry.at)
 
     def feed_all(self, entries: Sequence[Entry], /) -> list[Out]:
         """Give what many events are.

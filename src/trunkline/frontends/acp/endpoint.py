@@ -59,7 +59,8 @@ class AcpEndpoint:
         """Serve a client that announced these capabilities; one that may not answer is asked nothing.
 
         One that may not follow is shown the turns that it starts, and nothing else of a session.
-        ``mcp_reach`` are the hosts whose MCP servers it may name; None: any, it is on this machine.
+        ``mcp_reach`` are the hosts whose MCP servers it may name; None: any, it is on this machine, and
+        is told the words of exceptions too.
         """
         self._hub = hub
         self._connection = connection
@@ -159,6 +160,7 @@ class AcpEndpoint:
             terminals=attached.terminal_ids,
             folder=session.view.cwd,
             replay=True,
+            quotes=self._mcp_reach is None,
         )
         async for entry in replay_history(session):
             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
@@ -304,6 +306,7 @@ class AcpEndpoint:
             turn_id,
             terminals=attached.terminal_ids,
             may_answer=self._may_answer,
+            quotes=self._mcp_reach is None,
             after=after,
         )
         return attached.showing

@@ -46,6 +46,7 @@ class Showing:
         *,
         terminals: Collection[str] = (),
         may_answer: bool = True,
+        quotes: bool = True,
         after: Cursor | None = None,
     ) -> None:
         """Begin to show; ``after`` is the place up to which the client has seen the turn already."""
@@ -65,6 +66,7 @@ class Showing:
             folder=session.view.cwd,
             turns_only=True,
             replies=may_answer,
+            quotes=quotes,
         )
         self._window = Window(
             session, self._encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after

@@ -14,6 +14,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.cursor import Entry
+from trunkline.failures import without_words
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.codes import ErrorCode, code_for
@@ -21,7 +22,7 @@ from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
-from trunkline.frontends.agui.results import TAIL, about_call, discreet, part_of
+from trunkline.frontends.agui.results import TAIL, about_call, part_of
 from trunkline.frontends.agui.state import StateView
 from trunkline.frontends.agui.usage import usage_of
 from trunkline.questions import ClientCall
@@ -120,7 +121,7 @@ class AguiEncoder:
         if handle is None or (event.lane is not None and not self._modern and type(event) not in _SHARED):
             return []
         self._over = False
-        return handle(self, event if self._options.tells_errors else discreet(event))
+        return handle(self, event if self._options.quotes_errors else without_words(event))
 
     def close(self) -> Out:
         """End a run that got no end: whatever is open is closed, and the client is told."""

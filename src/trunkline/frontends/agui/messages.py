@@ -11,9 +11,10 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.errors import InvalidCommand
+from trunkline.failures import without_words
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
-from trunkline.frontends.agui.results import PART, about_call, discreet, part_of, result_of
+from trunkline.frontends.agui.results import PART, about_call, part_of, result_of
 from trunkline.questions import ClientCall
 
 __all__ = ["check_message", "content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
@@ -40,7 +41,7 @@ def snapshot_of(
     a turn failed.
     """
     if not errors:
-        calls = {call_id: discreet(call) for call_id, call in conversation.calls.items()}
+        calls = {call_id: without_words(call) for call_id, call in conversation.calls.items()}
         conversation = msgspec.structs.replace(conversation, calls=calls)
     teller = _Teller(conversation, limit, modern=modern, results=results, about=about and modern)
     told = teller.loose(None)

@@ -77,8 +77,13 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tells_errors(self) -> bool:
-        """Whether a client gets the words of a failure."""
+        """Whether a client gets the words of a failure that are ours."""
         return self.error_detail_level in ("full", "message")
+
+    @property
+    def quotes_errors(self) -> bool:
+        """Whether a client gets the words of exceptions too, which may name files and secrets."""
+        return self.error_detail_level == "full"
 
     @classmethod
     def of(cls, options: AguiOptions | None = None, **fields: Any) -> AguiOptions:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol
 
 import msgspec
 
 from trunkline import content as c
-from trunkline import events as ev
-from trunkline.conversation import Call
 from trunkline.escapes import safe_title
 
 __all__ = [
@@ -18,7 +16,6 @@ __all__ = [
     "TAIL",
     "Settled",
     "about_call",
-    "discreet",
     "part_of",
     "result_content",
     "result_of",
@@ -31,9 +28,6 @@ TAIL = 65_536
 PART = "agui.part"
 """Where the meta of a block keeps the part that it was made from, if nothing else can bring that back."""
 
-Told = TypeVar("Told")
-
-_FAILED = "the turn failed"
 _KINDS: dict[type[Any], str] = {c.ImageBlock: "image", c.AudioBlock: "audio", c.VideoBlock: "video"}
 
 
@@ -49,18 +43,6 @@ class Settled(Protocol):
     def status(self) -> str | None:
         """How it ended."""
         ...
-
-
-def discreet(event: Told) -> Told:
-    """Leave out of a call, or of a subagent, the words of the failure that ended its turn."""
-    if isinstance(event, ev.SubagentFinished):
-        reason = event.message
-    else:
-        reason = event.reason if isinstance(event, ev.ToolUpdate | Call) else None
-    if reason is None or not reason.startswith(f"{_FAILED}:"):
-        return event
-    field = "message" if isinstance(event, ev.SubagentFinished) else "reason"
-    return msgspec.structs.replace(cast("Any", event), **{field: _FAILED})
 
 
 def about_call(kind: str, title: str | None) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Standing:
             modern=modern,
             results=options.emit_tool_results,
             about=True,
-            errors=options.tells_errors,
+            errors=options.quotes_errors,
         )
 
     def opening(
