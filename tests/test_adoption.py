@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import sloppy_streams
-from tests.worlds import collect, events_of, forever, only, world
+from tests.worlds import collect, events_of, forever, only, until, world
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.adoption import retell, unknown_to
+from trunkline.adoption import named, retell, unknown_to
 from trunkline.agents.interface import AgentCard
-from trunkline.commands import Prompt
+from trunkline.commands import Answer, Prompt
 from trunkline.context import SessionView, TurnContext
-from trunkline.conversation import CallPart, Conversation, Message, TextPart
+from trunkline.conversation import CallPart, Conversation, Message, QuestionState, TextPart
 from trunkline.errors import SessionNotFound
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
+from trunkline.questions import Form
 
 
 def talk(*said: str) -> Conversation:
@@ -247,3 +248,54 @@ async def test_a_turn_that_runs_elsewhere_is_not_disturbed() -> None:
             await other.session("s")
         assert agent.asked == ["s"]
         await session.cancel()
+
+
+# -- what it waits for -------------------------------------------------------------------------------
+
+
+FIELDS = {"type": "object", "properties": {"answer": {"type": "string"}}}
+
+
+def test_a_durable_question_is_named_by_its_key_and_counted_where_the_key_comes_again() -> None:
+    asked = ev.Asked(question_id="t.q1", question=Form(message="?", fields=FIELDS), durable_key="key#0")
+    assert named(asked, ()).question_id == "key#0"
+    assert named(asked, {"key#0"}).question_id == "key#0.2"
+    assert named(asked, {"key#0", "key#0.2"}).question_id == "key#0.3"
+    plain = ev.Asked(question_id="t.q1", question=Form(message="?", fields=FIELDS))
+    assert named(plain, ()) is plain
+
+
+async def test_a_question_that_is_remembered_is_asked_and_its_answer_reaches_the_agent() -> None:
+    class Asker(Rememberer):
+        """An agent that goes on with an answer."""
+
+        async def resume(self, answers: Any, ctx: TurnContext) -> AsyncIterator[str]:
+            yield f"You said {answers['key'].content['answer']}."
+
+    agent, held = Asker(), talk("a", "b", "c")
+    asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
+    held.questions["any"] = QuestionState(asked=asked)
+    agent.memory["s"] = held
+    async with world(agent) as hub:
+        session = await hub.session("s")
+        assert session.busy
+        assert list(session.desk.open) == ["key"]
+        assert [turn.status for turn in (await session.history()).turns] == ["finished", "suspended"]
+        given = Answer(question_id="key", outcome="accepted", content={"answer": "this"})
+        await session.answer(given)
+        await until(lambda: session.turn is None)
+        told = await session.history()
+    assert [message.text for message in told.messages] == ["a", "b", "c", "You said this."]
+    assert [turn.status for turn in told.turns] == ["finished", "finished"]
+
+
+async def test_a_question_of_an_agent_that_takes_no_answer_after_a_restart_is_not_asked() -> None:
+    agent, held = Rememberer(), talk("a")
+    asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
+    held.questions["any"] = QuestionState(asked=asked)
+    agent.memory["s"] = held
+    async with world(agent) as hub:
+        session = await hub.session("s")
+        assert not session.desk.open
+        assert (await session.history()).turns[-1].code == "interrupted"
+        assert isinstance((await collect(session, "on"))[-1], ev.TurnFinished)

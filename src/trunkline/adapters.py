@@ -9,7 +9,7 @@ object is not of its kind. A plain function needs no adapter, so none is loaded 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import entry_points
 from typing import Any
@@ -23,6 +23,7 @@ from trunkline.agents.interface import (
     Forks,
     HasHistory,
     OpensSessions,
+    RemembersQuestions,
     Resumes,
     Rewinds,
     Sayable,
@@ -151,6 +152,12 @@ class FactoryAgent:
         """What the session's own agent remembers of it."""
         async with self._lent(session) as agent:
             return await agent.history(session) if isinstance(agent, HasHistory) else None
+
+    async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
+        """Whether the session's own agent still waits for these answers."""
+        async with self._lent(session) as agent:
+            asked = isinstance(agent, RemembersQuestions)
+            return not asked or await agent.still_waits(session, durable_keys)
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
         """Let the new session's own agent take over what it remembers of the other."""

@@ -5,16 +5,21 @@ journal is what front ends replay, so whatever the memory has beyond the last me
 told there, when the session is opened. The memory wins: where the journal went on differently from
 that message, it goes back to it first. A memory that merely ends earlier, forgot its beginning (a
 summary took its place) or shares nothing with the journal takes nothing away.
+
+What the memory waits for is asked again, so that open questions outlive the journal too.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from trunkline import events as ev
-from trunkline.agents.interface import Agent, HasHistory
+from trunkline.agents.interface import Agent, HasHistory, RemembersQuestions, Resumes
 from trunkline.conversation import (
     Call,
     CallPart,
@@ -32,9 +37,11 @@ from trunkline.view import SessionView
 if TYPE_CHECKING:
     from trunkline.session import Session
 
-__all__ = ["adopt", "recall", "retell", "unknown_to"]
+__all__ = ["adopt", "can_wait", "named", "recall", "retell", "unknown_to", "why_over"]
 
 log = logging.getLogger("trunkline.session")
+
+_ENDED = "the process that ran this turn ended before it"
 
 
 async def recall(agent: Agent, view: SessionView) -> Conversation | None:
@@ -60,12 +67,58 @@ async def adopt(session: Session) -> None:
         return
     if last is not None:
         session.line.say(last)
-    for event in retell(news, remembered.calls, lambda: new_id("turn")):
+    questions = [state.asked for state in remembered.questions.values() if state.answered is None]
+    for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
+        if isinstance(event, ev.Asked):
+            expires = time.time() + session.settings.question_ttl
+            event = msgspec.structs.replace(event, expires_at=expires)
+            event = named(event, session.line.grammar.memory.asked)
         session.line.say(event)
+        if isinstance(event, ev.TurnStarted):
+            session.register.note_start(event.turn_id or "", session.line.place_now()[0])
+    if questions:
+        await session.recover(None if can_wait(session.agent, questions) else _ENDED)
     await session.line.durable()
     first = next((message.text.strip() for message in news if message.role == "user"), "")
     if session.info.title is None and first:
         session.name(first.splitlines()[0][:80])
+
+
+def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
+    """Name a durable question by its key, so that an answer finds it after a restart without a journal too.
+
+    A key that comes again in a session is counted.
+    """
+    key = asked.durable_key
+    if not key:
+        return asked
+    number, name = 1, key
+    while name in taken:
+        number += 1
+        name = f"{key}.{number}"
+    return msgspec.structs.replace(asked, question_id=name)
+
+
+def can_wait(agent: Agent, questions: Sequence[ev.Asked]) -> bool:
+    """Whether an agent takes the answers to these questions in another process too."""
+    durable = bool(questions) and all(asked.durable_key for asked in questions)
+    return durable and isinstance(agent, Resumes)
+
+
+async def why_over(session: Session) -> str | None:
+    """Why the turn of an earlier process is over; None when it waits for answers that the agent can take."""
+    agent, questions = session.agent, list(session.line.grammar.questions.values())
+    if not can_wait(agent, questions):
+        return _ENDED
+    keys = [asked.durable_key or "" for asked in questions]
+    try:
+        if not isinstance(agent, RemembersQuestions) or await agent.still_waits(session.view, keys):
+            return None
+    except Exception as error:
+        # Nobody knows; then the answer will show it.
+        log.warning("%s could not say whether it still waits: %s", session.agent_name, error)
+        return None
+    return "the process that ran this turn ended, and the agent's memory no longer holds what it asked"
 
 
 def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Message], ev.Rewound | None]:
@@ -92,9 +145,12 @@ def _says(message: Message) -> tuple[str, str, int]:
 
 
 def retell(
-    messages: list[Message], calls: dict[str, Call], new_turn: Callable[[], str]
+    messages: list[Message],
+    calls: dict[str, Call],
+    new_turn: Callable[[], str],
+    questions: Sequence[ev.Asked] = (),
 ) -> Iterator[ev.Event]:
-    """Give messages as events; each message of a person begins a turn."""
+    """Give messages as events; each message of a person begins a turn. Questions leave the last one open."""
     turn_id: str | None = None
     for message in messages:
         if turn_id is None or message.role == "user":
@@ -111,7 +167,9 @@ def retell(
             )
         for part in message.parts:
             yield from _retell_part(part, message.message_id, calls, turn_id)
-    if turn_id is not None:
+    for asked in questions:
+        yield msgspec.structs.replace(asked, turn_id=turn_id)
+    if turn_id is not None and not questions:
         yield ev.TurnFinished(turn_id=turn_id)
 
 

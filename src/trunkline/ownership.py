@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from trunkline.adoption import why_over
 from trunkline.errors import Fenced, SessionNotFound
 from trunkline.journal import Held, Lease
 from trunkline.journal.lease_clock import lease_clock
@@ -63,8 +64,10 @@ class Ownership:
         if isinstance(claimed, Held):
             return False
         await session.line.catch_up()
+        # Asked before anything is carried out here: meanwhile nobody takes the session for free.
+        why = await why_over(session)
         session.line.take(claimed, asked_at + ttl)
-        await session.recover()
+        await session.recover(why)
         return True
 
     async def lose(self) -> None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.interface import ClosesSessions, OpensSessions, Resumes, Rewinds, SetsConfig
+from trunkline.adoption import can_wait, named
+from trunkline.agents.interface import ClosesSessions, OpensSessions, Rewinds, SetsConfig
 from trunkline.attendance import Attendance
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.context import SessionView
@@ -34,7 +35,7 @@ from trunkline.open_state import OpenState
 from trunkline.options import choose
 from trunkline.ownership import Ownership
 from trunkline.past import Past
-from trunkline.patches import copy_json, same_json
+from trunkline.patches import copy_json
 from trunkline.reader import Reader
 from trunkline.register import Receipt, Register
 from trunkline.snapshots import Snapshots
@@ -198,10 +199,8 @@ class Session:
         self.line.say(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
-        if prompt.state is not None and not same_json(prompt.state, self.view.state, numeric=True):
-            given = copy_json(prompt.state)
-            self.view.replace_state(given)
-            self.line.say(ev.StateReplaced(turn_id=turn_id, state=given))
+        if self.view.take_state(prompt.state):
+            self.line.say(ev.StateReplaced(turn_id=turn_id, state=self.view.state))
         # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.turn = Turn(self, turn_id, prompt)
@@ -255,7 +254,7 @@ class Session:
 
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
         """Put a turn's question to whoever follows."""
-        return self.desk.ask(asked, expires_in=ttl)
+        return self.desk.ask(named(asked, self.line.grammar.memory.asked), expires_in=ttl)
 
     async def _answer(self, answers: Sequence[Answer]) -> None:
         turn = self.turn
@@ -366,8 +365,8 @@ class Session:
         """Become the owner if nobody else is; True when this process owns the session."""
         return await self.ownership.claim()
 
-    async def recover(self) -> None:
-        """Settle what an earlier owner left open, unless its questions can still be answered."""
+    async def recover(self, why: str | None) -> None:
+        """Settle what an earlier owner left open, saying why; None when its questions can still be answered."""
         for prompt_id in list(self._queue):
             self._drop_prompt(prompt_id, "the process that held it ended; send it again")
         grammar = self.line.grammar
@@ -377,20 +376,14 @@ class Session:
         questions = list(grammar.questions.values())
         for asked in questions:
             self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
-        if self._can_wait(questions):
+        if why is None:
             self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.line.place_now()[0]}")
             self.turn.sleep(questions)
             return
-        why = "the process that ran this turn ended before it"
         self.desk.dismiss("cancelled", why)
         advice = f"{why}; send the prompt again to retry"
         self.line.say(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
         await self.line.durable()
-
-    def _can_wait(self, questions: Sequence[ev.Asked]) -> bool:
-        """Whether these questions can be answered after a restart."""
-        durable = bool(questions) and all(asked.durable_key for asked in questions)
-        return durable and isinstance(self.agent, Resumes)
 
     def lost(self, error: TrunklineError) -> None:
         """Stop at once: the journal refused us (another owner, a full disk, a deleted session)."""
@@ -410,7 +403,7 @@ class Session:
         for prompt_id in list(self._queue) if self.line.lease is not None else ():
             self._drop_prompt(prompt_id, "the session was closed")
         if self.turn is not None:
-            if self._can_wait(list(self.desk.open.values())):
+            if can_wait(self.agent, list(self.desk.open.values())):
                 self.turn.abandon()
             else:
                 await self._stop(self.turn, None, "the session was closed")

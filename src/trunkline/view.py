@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trunkline import events as ev
 from trunkline.options import ConfigOption
-from trunkline.patches import PatchError, apply_patch, copy_json
+from trunkline.patches import PatchError, apply_patch, copy_json, same_json
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -81,6 +81,16 @@ class SessionView:
     def replace_state(self, state: Any) -> None:
         """Take another shared state, which nobody else may change from now on."""
         self._state = state
+
+    def take_state(self, state: Any) -> bool:
+        """Take the state that a client sent, if it sent one; False when it is the one we have.
+
+        A client written in JavaScript sends 1 for 1.0, which is no change.
+        """
+        if state is None or same_json(state, self._state, numeric=True):
+            return False
+        self._state = copy_json(state)
+        return True
 
     def absorb(self, event: ev.AnyEvent) -> None:
         """Take what was said of the options and the shared state."""

@@ -35,6 +35,9 @@ class Whole(Small):
     async def authenticate(self, method_id: str) -> None: ...
     async def logout(self) -> None: ...
     async def history(self, session: Any) -> None: ...
+    async def still_waits(self, session: Any, durable_keys: Any) -> bool:
+        return True
+
     async def complete(self, session: Any, command: str, text: str) -> list[Any]:
         return []
 
@@ -47,6 +50,7 @@ HOOKS = (
     interface.SetsConfig,
     interface.Authenticates,
     interface.HasHistory,
+    interface.RemembersQuestions,
     interface.Completes,
 )
 

@@ -7,7 +7,7 @@ else is a hook that a session looks for by name.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Union, runtime_checkable
 
 import msgspec
@@ -34,6 +34,7 @@ __all__ = [
     "McpCapabilities",
     "OpensSessions",
     "PromptCapabilities",
+    "RemembersQuestions",
     "Resumes",
     "Rewinds",
     "Sayable",
@@ -126,6 +127,15 @@ class Resumes(Protocol):
 
 
 @runtime_checkable
+class RemembersQuestions(Protocol):
+    """An agent that knows which of its questions it can still take an answer to."""
+
+    async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
+        """Whether its memory still waits for all of these; asked after a restart, before a person is."""
+        ...
+
+
+@runtime_checkable
 class Rewinds(Protocol):
     """An agent with a memory of its own that can go back."""
 
@@ -183,6 +193,7 @@ class HasHistory(Protocol):
     async def history(self, session: SessionView) -> Conversation | None:
         """The conversation as the agent remembers it; None when it has none.
 
+        Its open questions, each with a durable_key, are those that its memory waits for.
         Asked whenever a session is opened, also for one that the agent has not opened yet.
         """
         ...

@@ -36,6 +36,11 @@ __all__ = ["LangChainAgent"]
 
 log = logging.getLogger("trunkline.langchain")
 
+_FORGOTTEN = (
+    "the agent's checkpointer no longer holds what this answer is for; send the prompt again to retry, "
+    "and give the agent a checkpointer that outlives its process"
+)
+
 
 class LangChainAgent:
     """Runs a LangChain Runnable for every session that asks."""
@@ -145,6 +150,9 @@ class LangChainAgent:
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on after a restart: the checkpoint knows where the graph stopped, and for what."""
+        if not await self.still_waits(ctx.session, answers.keys()):
+            yield ev.TurnFailed(code="interrupted", message=_FORGOTTEN)
+            return
         voyage = Voyage(self, ctx, answers)
         async for item in voyage.sail(await voyage.go_on()):
             yield item
@@ -165,7 +173,14 @@ class LangChainAgent:
         """What the thread says, which may have been used elsewhere too."""
         if not self.durable:
             return None
-        return await threads.history(self.runnable, session.thread_id, self.mapper)
+        # A server of the session may have tools too, and nobody knows them before it is open.
+        served = session.mcp_servers or any(getattr(one, "has_servers", False) for one in self.middleware)
+        own = None if served else self.own_tools
+        return await threads.history(self.runnable, session.thread_id, self.mapper, own)
+
+    async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
+        """Whether the thread still stands where these questions were asked."""
+        return self.durable and await threads.waits(self.runnable, session.thread_id, durable_keys)
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
         """Take the thread back; without one, the journal is all there is to go back in."""

@@ -7,7 +7,7 @@ find one that ended well.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
@@ -17,6 +17,7 @@ from langgraph.types import StateSnapshot, StateUpdate
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.history import (
     conversation_of,
+    name_messages,
     read_messages,
     result_of,
     unanswered_calls,
@@ -24,10 +25,11 @@ from trunkline.agents.langchain.history import (
     without_half_calls,
 )
 from trunkline.agents.langchain.refusals import untaken
+from trunkline.agents.langchain.remembered import add_questions, waits_for
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 
-__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind"]
+__all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind", "waits"]
 
 _PAGE = 50
 
@@ -47,11 +49,28 @@ def _messages(state: Any) -> list[Any]:
 
 
 async def history(
-    graph: Any, thread_id: str, mapper: ContentBlockMapper | None = None
+    graph: Any,
+    thread_id: str,
+    mapper: ContentBlockMapper | None = None,
+    own_tools: Collection[str] | None = None,
 ) -> Conversation | None:
-    """The conversation of a thread as its messages tell it; None when there is none."""
-    messages = _messages(await graph.aget_state(_config(thread_id)))
-    return conversation_of(messages, mapper) if messages else None
+    """The conversation of a thread as its messages tell it, and what it waits for; None when there is none.
+
+    With ``own_tools``, the graph's, a call of another one is its front end's to run.
+    """
+    state = await graph.aget_state(_config(thread_id))
+    messages = name_messages(_messages(state))
+    if not messages:
+        return None
+    told = conversation_of(messages, mapper)
+    add_questions(told, graph, state, messages, own_tools)
+    return told
+
+
+async def waits(graph: Any, thread_id: str, durable_keys: Collection[str]) -> bool:
+    """Whether a thread can go on with the answers to these questions."""
+    state = await graph.aget_state(_config(thread_id))
+    return waits_for(graph, state, _messages(state), durable_keys)
 
 
 # -- after a turn that broke -------------------------------------------------------------------------

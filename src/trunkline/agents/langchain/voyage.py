@@ -227,7 +227,7 @@ class Voyage:
         if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
             pending = pending_questions(stops, self._calls, self._emitter.describe)
             return None if may_go_on(pending, await self._ask(pending)) else _END
-        return await self._dangling(messages)
+        return _END if state.next else await self._dangling(messages)
 
     async def _dangling(self, messages: Any) -> Any:
         """Answer the calls that a graph left open at its end, if some are for the session's own tools.
@@ -285,6 +285,9 @@ class Voyage:
                 self._piece(piece)
             return
         how = {**self._agent.kwargs, "stream_mode": _MODES, "subgraphs": True}
+        if self._agent.durable and not {"durability", "checkpoint_during"} & how.keys():
+            # A call is in the thread before its tool runs or its page is asked, as it is in the journal.
+            how["durability"] = "sync"
         async for space, mode, data in runnable.astream(payload, self._config, **how):
             if mode == "updates":
                 self._update(space, data)

@@ -94,6 +94,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """The name of the middleware, whichever class it is."""
         return "SessionMiddleware"
 
+    @property
+    def has_servers(self) -> bool:
+        """Whether sessions have MCP servers by this middleware."""
+        return self._servers is not None
+
     def session_of(self, config: Any) -> str | None:
         """Say to which session a run or a checkpoint belongs, by its config."""
         return (self.session_id_extractor or session_in)(config)
