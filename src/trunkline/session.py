@@ -366,7 +366,7 @@ class Session:
         return await self.ownership.claim()
 
     async def recover(self, why: str | None) -> None:
-        """Settle what an earlier owner left open, saying why; None when its questions can still be answered."""
+        """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
         for prompt_id in list(self._queue):
             self._drop_prompt(prompt_id, "the process that held it ended; send it again")
         grammar = self.line.grammar
