@@ -20,6 +20,7 @@ from tests.agents.langchain.test_client_tools import COLOUR
 from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_ahead import BOTH, reviewed
 from tests.frontends.agui.test_announcing import LATER, Talker
+from tests.frontends.agui.test_notices import failing
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served
 from tests.worlds import make, until
@@ -265,6 +266,21 @@ async def test_an_approval_and_the_result_of_the_pages_own_tool_come_together(
         await stage.check(page, modern=version == "1.0")
 
 
+@VERSIONS
+async def test_a_run_that_fails_after_an_answer_leaves_the_client_free_to_go_on(
+    browser: Browser, version: str
+) -> None:
+    async with staged(browser, make(failing)) as stage:
+        page = await stage.page(version=version)
+        await page.say("go")
+        await page.run(resume=page.resume({"approved": True}))
+
+        assert page.messages[-1]["content"] == "The run failed: RuntimeError: no fuel"
+        await stage.check(page, modern=version == "1.0")
+        await page.say("go")
+        assert (page.report["error"], len(page.interrupts)) == (None, 1)
+
+
 async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -> None:
     async with staged(browser) as stage:
         page = await stage.page()
@@ -273,7 +289,8 @@ async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -
         await session.cancel()
         await page.run(resume=page.resume({"approved": True}))
 
-        assert page.report["finished"]["result"] == {"stopReason": "too_late"}
+        assert page.report["finished"]["result"]["stopReason"] == "too_late"
+        assert page.messages[-1]["content"].startswith("Your answer came too late and was not used: ")
         assert page.interrupts == []
         await stage.check(page)
         await page.say("still here?")

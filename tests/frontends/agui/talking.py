@@ -137,8 +137,9 @@ def normalized(events: list[Told]) -> list[str]:
 
 def comparable(messages: list[Told]) -> list[Told]:
     """Leave out what a stream cannot tell: an error as a field of its own, and an order among the results
-    of calls that were made side by side."""
+    of calls that were made side by side; and what is told in a run only."""
     told: list[Told] = []
+    messages = [message for message in messages if not message["id"].endswith((":too_late", ":failed"))]
     for is_result, group in groupby(messages, key=lambda message: message["role"] == "tool"):
         plainer = [{key: value for key, value in one.items() if key != "error"} for one in group]
         told += sorted(plainer, key=lambda one: one["id"]) if is_result else plainer

@@ -20,6 +20,7 @@ from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES
+from trunkline.frontends.agui.notices import failure_in_words
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
 from trunkline.frontends.agui.results import TAIL, about_call, part_of
@@ -50,15 +51,19 @@ class AguiEncoder:
         *,
         modern: bool = True,
         state: Any = None,
+        resumes: bool = False,
     ) -> None:
         """Speak in a run; ``modern`` is False for a client older than 1.0.
 
-        ``state`` is the shared state as the client knows it when the turn begins.
+        ``state`` is the shared state as the client knows it when the turn begins. ``resumes`` is for a run
+        that answers interrupts: the clients (0.0.59, 1.0.0) let go of these at RUN_FINISHED only, and after a
+        RUN_ERROR refuse every other run. So a failure of such a run is told in words, and finishes it.
         """
         self._thread_id = thread_id
         self._run_id = run_id
         self._options = options or AguiOptions()
         self._modern = modern
+        self._resumes = resumes
         self._state = StateView(self._options.emit_state_snapshots, state)
         self._lanes = Lanes()
         self._views = self._lanes.views
@@ -125,12 +130,11 @@ class AguiEncoder:
 
     def close(self) -> Out:
         """End a run that got no end: whatever is open is closed, and the client is told."""
-        if self._over:
-            return []
-        error = wire.RunError(
-            timestamp=self._at, message="the run was cut off before its end", code=ErrorCode.INTERRUPTED
-        )
-        return self._finish(error)
+        return [] if self._over else self.fail("the run was cut off before its end", ErrorCode.INTERRUPTED)
+
+    def fail(self, message: str, code: str | None) -> Out:
+        """End a run that cannot go on: whatever is open is closed, and the client is told why."""
+        return self._finish(wire.RunError(timestamp=self._at, message=message, code=code))
 
     # -- messages ----------------------------------------------------------------------------------
 
@@ -348,7 +352,10 @@ class AguiEncoder:
             said += lane.close(self._at, failed=failed, suspended=waiting)
         self._lanes.forget_run()
         self._over = True
-        return [*said, *self._state.final(self._at), terminal]
+        said += self._state.final(self._at)
+        if self._resumes and isinstance(terminal, wire.RunError):
+            return said + failure_in_words(terminal, self._finished({"type": "success"}), modern=self._modern)
+        return [*said, terminal]
 
     # -- work and state ----------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from trunkline.frontends.agui.decoder import (
     seen_turn,
 )
 from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.notices import notice, why_too_late
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.snapshots import clearing, is_light
@@ -283,7 +284,14 @@ class AguiRun:
         state = standing.state_before if sees_history else None
         if starts and says_state(told.state):
             state = told.state
-        self._encoder = AguiEncoder(session.session_id, run_id, options, modern=self.modern, state=state)
+        self._encoder = AguiEncoder(
+            session.session_id,
+            run_id,
+            options,
+            modern=self.modern,
+            state=state,
+            resumes=bool(told.resume),
+        )
 
     async def __aiter__(self) -> AsyncGenerator[Batch]:
         """Give the run from its start to its one terminal."""
@@ -319,13 +327,10 @@ class AguiRun:
             told = "something went wrong in Trunkline; its log says what"
             yield None, self._failed(told, ErrorCode.INTERNAL_ERROR)
 
-    def _failed(self, message: str, code: ErrorCode) -> list[wire.AguiEvent]:
+    def _failed(self, message: str, code: str) -> list[wire.AguiEvent]:
         self._over = True
-        *closing, _ = self._encoder.close() or [None]
         message = message if self._options.tells_errors else "the run failed"
-        shown = None if self._options.error_detail_level == "none" else code
-        error = wire.RunError(message=message, code=shown, timestamp=_now())
-        return [event for event in closing if event is not None] + [error]
+        return self._encoder.fail(message, None if self._options.error_detail_level == "none" else code)
 
     def _opening(self) -> list[wire.AguiEvent]:
         """Start the run, and say what the client does not know of its thread."""
@@ -385,16 +390,21 @@ class AguiRun:
         return [*said[:-1], *snapshots, last]
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
-        """End a run that came too late: the thread is free for the next message."""
+        """End a run that came too late: the thread is free for the next message, and the client knows why."""
         self._over = True
+        why = why_too_late(self._told, self._standing.conversation) if self._sees_history else None
+        reason = "too_late" if self._sees_history else "not_followed"
         finished = wire.RunFinished(
             timestamp=_now(),
             thread_id=self.session.session_id,
             run_id=self._run_id,
             outcome={"type": "success"},
-            result={"stopReason": "too_late" if self._sees_history else "not_followed"},
+            result={"stopReason": reason, **({"message": why} if why else {})},
         )
-        return [finished]
+        if why is None:
+            return [finished]
+        told = notice(f"{self._run_id}:{reason}", reason, why, int(self._began * 1000), modern=self.modern)
+        return [*told, finished]
 
     async def close(self) -> None:
         """Let go of the run; a turn that nobody follows any more is cancelled, if that is wanted."""

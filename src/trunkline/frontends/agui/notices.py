@@ -1,0 +1,79 @@
+"""What a client is told in words because AG-UI has no event for it that pages show.
+
+Such a message is part of the run only. It is not in the thread, and nobody minds when a client sends it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+import msgspec
+
+from trunkline.conversation import Conversation, QuestionState
+from trunkline.frontends.agui import wire
+from trunkline.questions import ClientCall
+
+__all__ = ["failure_in_words", "notice", "why_too_late"]
+
+
+def notice(message_id: str, kind: str, text: str, at: int | None, *, modern: bool) -> list[wire.AguiEvent]:
+    """Say something in a message of its own; the metadata says of what kind it is."""
+    about = {"trunkline": {"notice": kind}} if modern else None
+    return [
+        wire.TextMessageStart(timestamp=at, message_id=message_id, role="assistant", metadata=about),
+        wire.TextMessageContent(timestamp=at, message_id=message_id, delta=text),
+        wire.TextMessageEnd(timestamp=at, message_id=message_id),
+    ]
+
+
+def failure_in_words(
+    error: wire.RunError, finished: wire.RunFinished, *, modern: bool
+) -> list[wire.AguiEvent]:
+    """Tell a failure in a run that must be finished: as a message, and as the result of the run."""
+    result = {"stopReason": "failed", "message": error.message}
+    if error.code is not None:
+        result["code"] = error.code
+    told = notice(
+        f"{finished.run_id}:failed",
+        "failed",
+        f"The run failed: {error.message}",
+        error.timestamp,
+        modern=modern,
+    )
+    end = msgspec.structs.replace(finished, result=result, usage=error.usage, metadata=error.metadata)
+    return [*told, end]
+
+
+def why_too_late(told: wire.RunAgentInput, conversation: Conversation) -> str | None:
+    """Say why answers of a client were of no use, and what to do; None if it only dismissed questions."""
+    answered = {entry.interrupt_id for entry in told.resume or () if entry.status == "resolved"}
+    if told.resume and not answered:
+        return None
+    what = "answer" if told.resume else "result"
+    if not conversation.messages:
+        return f"Your {what} was not used: this thread is not known here any more. Send your message again."
+    results = {message.tool_call_id for message in told.messages[-1:] if not told.resume}
+    why = _reason(conversation, answered, results)
+    return f"Your {what} came too late and was not used: {why}"
+
+
+_AGAIN = "Send your message again to go on."
+
+
+def _reason(conversation: Conversation, answered: Iterable[str], results: Container[str | None]) -> str:
+    turn = conversation.turns[-1] if conversation.turns else None
+    if turn is not None and turn.code == "interrupted":
+        return f"the server was restarted while it waited. {_AGAIN}"
+    found = [one for key in answered if (one := conversation.questions.get(key)) is not None]
+    found += [one for one in conversation.questions.values() if _call_of(one) in results]
+    settled = found[-1].answered if found else None
+    if settled is not None and settled.by == "trunkline" and settled.reason:
+        return f"{settled.reason}. {_AGAIN}"
+    if settled is not None and settled.outcome not in ("cancelled", "expired"):
+        return "it had been answered already."
+    return f"the run was over by then. {_AGAIN}"
+
+
+def _call_of(question: QuestionState) -> str:
+    asked = question.asked.question
+    return asked.call_id if isinstance(asked, ClientCall) else ""

@@ -1,0 +1,152 @@
+"""What a client is told in words: answers that were of no use, and a failure that must not lock it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.frontends.agui.reducer import Client, Told
+from tests.frontends.agui.talking import ScriptedAgent, answer_all, run, talk
+from tests.worlds import TurnContext, until, world
+
+from trunkline.commands import Prompt
+from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.journal import open_journal
+
+
+def words(client: Client) -> str:
+    """What the client was told last."""
+    last = client.messages[-1]
+    assert last["role"] == "assistant"
+    return last["content"]
+
+
+@pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
+async def test_an_answer_after_the_run_was_stopped_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say(prompt)
+        await run(endpoint, client)
+        await endpoint.stop("t1")
+        await run(endpoint, client, **answer_all(client))
+
+        why = (
+            f"Your {what} came too late and was not used: the turn was cancelled. "
+            "Send your message again to go on."
+        )
+        assert words(client) == why
+        assert client.terminal["result"] == {"stopReason": "too_late", "message": why}
+        await talk(endpoint, client, "still here?")
+        assert words(client) == "still here?"
+
+
+@pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
+async def test_an_answer_after_a_restart_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+    journal = await open_journal("memory:")
+    async with world(ScriptedAgent(), journal=journal) as hub:
+        client = Client()
+        client.say(prompt)
+        await run(AguiEndpoint(hub), client)
+        # As a process that was killed leaves it.
+        session = await hub.session("t1")
+        assert session.turn is not None
+        session.turn.abandon()
+        session.turn = None
+    async with world(ScriptedAgent(), journal=journal) as hub:
+        await run(AguiEndpoint(hub), client, **answer_all(client))
+    await journal.close()
+
+    assert words(client).startswith(f"Your {what} came too late and was not used: the server was restarted")
+
+
+@pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
+async def test_an_answer_in_a_thread_that_was_lost_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+    async with world(ScriptedAgent()) as hub:
+        client = Client()
+        client.say(prompt)
+        await run(AguiEndpoint(hub), client)
+    async with world(ScriptedAgent()) as hub:
+        await run(AguiEndpoint(hub), client, **answer_all(client))
+
+    assert words(client).startswith(f"Your {what} was not used: this thread is not known here any more.")
+
+
+async def test_an_answer_after_nobody_answered_in_time_is_told_to_be_of_no_use() -> None:
+    async with world(ScriptedAgent(), question_ttl=0.05) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("/permission")
+        await run(endpoint, client)
+        session = await hub.session("t1")
+        await until(lambda: not session.busy)
+        await run(endpoint, client, **answer_all(client))
+
+        assert "nobody answered in time" in words(client)
+
+
+async def test_who_only_dismisses_what_is_over_is_told_nothing() -> None:
+    async with world(ScriptedAgent()) as hub:
+        endpoint = AguiEndpoint(hub)
+        client = Client()
+        client.say("/permission")
+        await run(endpoint, client)
+        await endpoint.stop("t1")
+        events = await run(endpoint, client, resume=client.resume(every="cancelled"))
+
+        assert not any(event["type"] == "TEXT_MESSAGE_START" for event in events)
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    yield "I ask. "
+    if await ctx.permission("May I?", tool="x"):
+        raise RuntimeError("no fuel")
+
+
+@pytest.mark.parametrize(
+    ("level", "said", "result"),
+    [
+        (
+            "message",
+            "The run failed: RuntimeError: no fuel",
+            {"message": "RuntimeError: no fuel", "code": "AGENT_EXECUTION_ERROR"},
+        ),
+        (
+            "code",
+            "The run failed: the run failed",
+            {"message": "the run failed", "code": "AGENT_EXECUTION_ERROR"},
+        ),
+        ("none", "The run failed: the run failed", {"message": "the run failed"}),
+    ],
+)
+async def test_a_run_that_fails_after_an_answer_is_finished_and_says_why(
+    level: Any, said: str, result: Told
+) -> None:
+    async with world(failing) as hub:
+        endpoint = AguiEndpoint(hub, AguiOptions(error_detail_level=level))
+        client = Client()
+        client.say("go")
+        await run(endpoint, client)
+        events = await run(endpoint, client, **answer_all(client))
+
+        assert words(client) == said
+        assert events[-1]["type"] == "RUN_FINISHED"
+        assert events[-1]["result"] == {"stopReason": "failed", **result}
+
+
+async def test_a_run_that_fails_without_an_answer_is_an_error() -> None:
+    async def broken(prompt: Prompt) -> AsyncIterator[str]:
+        yield "Well, "
+        raise RuntimeError("no fuel")
+
+    async with world(broken) as hub:
+        client = Client()
+        client.say("go")
+        events = await run(AguiEndpoint(hub), client)
+
+    assert (events[-1]["type"], events[-1]["message"]) == ("RUN_ERROR", "RuntimeError: no fuel")
