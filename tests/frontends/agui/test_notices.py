@@ -10,6 +10,7 @@ from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.talking import ScriptedAgent, answer_all, run, talk
 from tests.worlds import TurnContext, until, world
 
+from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
@@ -102,10 +103,13 @@ async def test_who_only_dismisses_what_is_over_is_told_nothing() -> None:
 # -- failures --------------------------------------------------------------------------------------
 
 
-async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+FAILED = ev.TurnFailed(code="agent_failed", message="no fuel")
+
+
+async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
     yield "I ask. "
     if await ctx.permission("May I?", tool="x"):
-        raise RuntimeError("no fuel")
+        yield FAILED
 
 
 @pytest.mark.parametrize(
@@ -113,8 +117,8 @@ async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
     [
         (
             "message",
-            "The run failed: RuntimeError: no fuel",
-            {"message": "RuntimeError: no fuel", "code": "AGENT_EXECUTION_ERROR"},
+            "The run failed: no fuel",
+            {"message": "no fuel", "code": "AGENT_EXECUTION_ERROR"},
         ),
         (
             "code",
@@ -140,13 +144,13 @@ async def test_a_run_that_fails_after_an_answer_is_finished_and_says_why(
 
 
 async def test_a_run_that_fails_without_an_answer_is_an_error() -> None:
-    async def broken(prompt: Prompt) -> AsyncIterator[str]:
+    async def broken(prompt: Prompt) -> AsyncIterator[Any]:
         yield "Well, "
-        raise RuntimeError("no fuel")
+        yield FAILED
 
     async with world(broken) as hub:
         client = Client()
         client.say("go")
         events = await run(AguiEndpoint(hub), client)
 
-    assert (events[-1]["type"], events[-1]["message"]) == ("RUN_ERROR", "RuntimeError: no fuel")
+    assert (events[-1]["type"], events[-1]["message"]) == ("RUN_ERROR", "no fuel")
