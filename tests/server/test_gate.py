@@ -124,6 +124,7 @@ async def test_a_name_that_a_server_was_bound_to_is_no_address(app: Server) -> N
         ({"origin": "*"}, False),
         ({"sec-fetch-site": "cross-site"}, False),
         ({"sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "CROSS-SITE"}, False),
         ([("origin", PAGE), ("origin", SAME)], False),
     ],
 )
@@ -397,3 +398,9 @@ async def test_a_refusal_that_nobody_can_hear_any_more_is_no_error() -> None:
         raise AssertionError("nothing is read")
 
     await guarded(inner)(scope(), receive, send)
+
+
+async def test_a_body_that_says_twice_where_it_ends_is_refused(app: Server) -> None:
+    headers = {"content-type": "application/json", "content-length": "2", "transfer-encoding": "chunked"}
+    reply = await call(app, scope("/agui", "POST", headers), b"{}")
+    assert (reply.status, reply.code, reply.headers["connection"]) == (400, "framing", "close")

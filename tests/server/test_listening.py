@@ -227,12 +227,65 @@ async def test_a_refused_socket_is_no_error_of_the_server(caplog: pytest.LogCapt
 
 async def test_connections_beyond_the_files_that_are_left_are_not_taken() -> None:
     async with up(limits=Limits(connections=16)) as (url, _, _), contextlib.AsyncExitStack() as stack:
-        taken = [await stack.enter_async_context(line_to(url)) for _ in range(16)]
-        taken[0][1].write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert b" 503 " in await soon(taken[0][0].readline()), "it is told"
+        for _ in range(15):
+            await show_token(*(await stack.enter_async_context(line_to(url))))
+        reader, writer = await stack.enter_async_context(line_to(url))
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 503 " in await soon(reader.readline()), "it is told"
         for reader, _ in [await stack.enter_async_context(line_to(url)) for _ in range(20)][4:]:
             with contextlib.suppress(ConnectionError):
                 assert await soon(reader.read(), 5.0) == b"", "it is cut off"
+
+
+async def show_token(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Ask for something as somebody who is known; the connection stays open."""
+    head = f"GET /agui/capabilities HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {SECRET}\r\n\r\n"
+    writer.write(head.encode())
+    answer = await soon(reader.readuntil(b"\r\n\r\n"))
+    assert b" 200 " in answer.split(b"\r\n")[0]
+    length = next(line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length"))
+    await soon(reader.readexactly(int(length.split(b":")[1])))
+
+
+async def test_strangers_make_room_for_others_and_for_themselves() -> None:
+    limits = Limits(connections=64, head_seconds=30)
+    async with up(limits=limits) as (url, _, _), contextlib.AsyncExitStack() as stack:
+        known = await stack.enter_async_context(line_to(url))
+        await show_token(*known)
+        crowd = [await stack.enter_async_context(line_to(url)) for _ in range(80)]
+        # All of the crowd came; whoever comes now, and whoever was here, is served as ever.
+        await show_token(*known)
+        async with httpx.AsyncClient(base_url=url, headers=BEARER, timeout=5) as client:
+            assert (await client.get("/sessions")).status_code == 200
+        gone = [asyncio.create_task(reader.read()) for reader, _ in crowd[:60]]
+        for one in gone:
+            with contextlib.suppress(ConnectionError):
+                assert await soon(one) == b"", "the oldest went first"
+        await show_token(*crowd[-1])
+        await show_token(*known)
+
+
+@pytest.mark.parametrize("asked", [b"GET /agui/capabilities", b"GET /healthz"])
+async def test_who_is_refused_or_shows_nothing_stays_a_stranger(asked: bytes) -> None:
+    limits = Limits(connections=16, head_seconds=30)
+    async with up(limits=limits) as (url, _, _), contextlib.AsyncExitStack() as stack:
+        first = await stack.enter_async_context(line_to(url))
+        first[1].write(asked + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        await soon(first[0].readuntil(b"\r\n\r\n"))
+        for _ in range(4):
+            await stack.enter_async_context(line_to(url))
+        with contextlib.suppress(ConnectionError):
+            await soon(first[0].read())
+
+
+async def test_a_request_with_two_ends_closes_its_connection() -> None:
+    async with up() as (url, _, _), line_to(url) as (reader, writer):
+        head = f"POST /agui HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {SECRET}\r\n"
+        ends = "Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+        writer.write(f"{head}{ends}0\r\n\r\n".encode())
+        answer = await soon(reader.read())
+        assert b" 400 " in answer.split(b"\r\n")[0]
+        assert b"framing" in answer
 
 
 @contextlib.asynccontextmanager

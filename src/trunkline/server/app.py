@@ -22,6 +22,7 @@ from trunkline.server.health import OPEN_PATHS
 from trunkline.server.limits import Limits
 from trunkline.server.origins import Hosts, Origins
 from trunkline.server.routes import routes_of
+from trunkline.server.strangers import Strangers
 from trunkline.server.tokens import Authenticate, Token, TokenRing
 from trunkline.settings import Settings
 from trunkline.workspace import Policy
@@ -82,6 +83,9 @@ class Server:
     ) -> None:
         """Put the routes of an exchange behind a gate."""
         self.exchange = exchange
+        most = exchange.limits.stranger_connections
+        self.strangers = Strangers(most, 2 * most)
+        """Connections that have shown no token yet; whoever listens puts them in."""
         self._authenticate = authenticate
         self._router = Router(
             routes_of(exchange), redirect_slashes=False, default=_nothing_here, lifespan=self.lifespan
@@ -93,7 +97,13 @@ class Server:
             origins=origins,
             open_paths=OPEN_PATHS,
             most=exchange.limits.principal_requests,
+            on_admitted=self._know,
         )
+
+    def _know(self, scope: Scope) -> None:
+        """A connection has shown a token."""
+        client = scope.get("client")
+        self.strangers.leave(None if client is None else tuple(client))
 
     @property
     def token(self) -> str | None:

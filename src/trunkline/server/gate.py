@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,10 +51,12 @@ class Gate:
         origins: Origins,
         open_paths: Iterable[str] = (),
         most: int = 2048,
+        on_admitted: Callable[[Scope], None] | None = None,
     ) -> None:
         """Guard an app; ``open_paths`` need no token, so they must not tell anything.
 
-        ``most`` is how many requests of one principal may be open at once.
+        ``most`` is how many requests of one principal may be open at once; ``on_admitted`` hears of every
+        request whose sender is known.
         """
         self._app = app
         self._authenticate = authenticate
@@ -62,6 +64,7 @@ class Gate:
         self._origins = origins
         self._open_paths = frozenset(open_paths)
         self._most = most
+        self._on_admitted = on_admitted
         self._inside: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,6 +83,7 @@ class Gate:
             await send(message)
 
         try:
+            _check_framing(scope)
             origin = self._check_origin(scope, self._check_host(scope))
             if origin is not None:
                 extra.append((b"access-control-allow-origin", origin))
@@ -118,7 +122,7 @@ class Gate:
     def _check_origin(self, scope: Scope, place: Place) -> bytes | None:
         """Refuse foreign pages; give the origin that may read the answer, if there is one."""
         given = _all(scope, b"origin")
-        site = _one(scope, b"sec-fetch-site")
+        site = _one(scope, b"sec-fetch-site").lower()
         if not given:
             if site in (b"cross-site", b"same-site"):
                 raise _FOREIGN
@@ -144,6 +148,8 @@ class Gate:
                 "a token is missing or wrong: send the header Authorization: Bearer TOKEN",
                 {"www-authenticate": "Bearer"},
             )
+        if self._on_admitted is not None:
+            self._on_admitted(scope)
         admitted = {**scope, ACCESS: access}
         if scope["type"] == "websocket":
             # A secret is not a protocol that anybody may choose and echo.
@@ -199,6 +205,21 @@ async def _answer_preflight(scope: Scope, reply: Send) -> None:
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     await reply({"type": "http.response.start", "status": 204, "headers": raw})
     await reply({"type": "http.response.body", "body": b""})
+
+
+def _check_framing(scope: Scope) -> None:
+    """Refuse a body that says twice where it ends: whoever stands before us may have read the other one.
+
+    RFC 9112, section 6.1: "the server MUST close the connection after responding to such a request"
+    (https://www.rfc-editor.org/rfc/rfc9112#section-6.1).
+    """
+    if _all(scope, b"content-length") and _all(scope, b"transfer-encoding"):
+        raise Refusal(
+            400,
+            "framing",
+            "send either Content-Length or Transfer-Encoding, not both",
+            {"connection": "close"},
+        )
 
 
 def _check_body(scope: Scope) -> None:

@@ -28,6 +28,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long the first lines of a request may take to arrive, and the last bytes to be read."""
     connections: int = 4096
     """Connections at once; more are told to come back later."""
+    stranger_connections: int = 1024
+    """Connections of one address that have shown no token yet; twice as many of all addresses together.
+
+    The oldest that asks for nothing is closed for a new one. Never more than a quarter of ``connections``.
+    """
     principal_requests: int = 2048
     """Requests, streams and sockets of one principal at once, so that it does not take all connections."""
     drain_seconds: float = 5.0

@@ -103,6 +103,8 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
         limits = app.exchange.limits
         room = room_for(limits.connections)
+        app.strangers.most_of_peer = max(1, min(limits.stranger_connections, room // 4))
+        app.strangers.most = 2 * app.strangers.most_of_peer
         super().__init__(
             uvicorn.Config(
                 app,
