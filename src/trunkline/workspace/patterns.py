@@ -10,22 +10,14 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-__all__ = ["fold", "path_matches", "shell_parts", "split_command", "words_match"]
+__all__ = ["SHELL", "fold", "path_matches", "split_command", "words_match"]
 
 # Whatever a shell would act on. Quotes are not understood on purpose: `grep 'a|b'` asks once too
 # often, which is better than a clever parser that is wrong once.
-_SHELL = re.compile(r"[;&|<>`$(){}\n\r\0]|(?:^|\s)#")
-
-# Programs that run what their arguments say.
-_RUNNERS = frozenset(
-    {"bash", "busybox", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "nice"}
-    | {"nohup", "setsid", "sh", "stdbuf", "sudo", "time", "timeout", "watch", "xargs", "zsh"}
-)
-_ASSIGNMENT = re.compile(r"\w+=")
-_WINDOW = 32
+SHELL = re.compile(r"[;&|<>`$(){}\n\r\0]|(?:^|\s)#")
 
 
 def fold(text: str) -> str:
@@ -65,43 +57,9 @@ def words_match(pattern: Sequence[str], argv: Sequence[str], *, prefix: bool = F
 
 def split_command(command: str) -> tuple[str, ...] | None:
     """Give the argv of a plain command line; None when a shell could make anything else of it."""
-    if _SHELL.search(command):
+    if SHELL.search(command):
         return None
     try:
         return tuple(shlex.split(command)) or None
     except ValueError:
         return None
-
-
-def shell_parts(command: str | Sequence[str]) -> Iterator[Sequence[str]]:
-    """Give every argv that a command line may run, as well as can be told without a shell.
-
-    A guard rail for rules that restrict, not a sandbox: what a program does is beyond any pattern.
-    """
-    if not isinstance(command, str):
-        yield from _runs(command)
-        return
-    for piece in _SHELL.split(command):
-        try:
-            words = shlex.split(piece)
-        except ValueError:
-            words = piece.replace('"', " ").replace("'", " ").split()
-        yield from _runs(words)
-
-
-def _runs(argv: Sequence[str]) -> Iterator[Sequence[str]]:
-    """An argv without leading assignments, by its program's bare name, and whatever that runs."""
-    start = next((at for at, word in enumerate(argv) if not _ASSIGNMENT.match(word)), len(argv))
-    argv = argv[start:]
-    if not argv:
-        return
-    yield argv
-    program = argv[0].rsplit("/", 1)[-1]
-    yield (program, *argv[1:])
-    if fold(program) not in _RUNNERS:
-        return
-    for at, word in enumerate(argv[1:], 1):
-        # A short window: as many words as a pattern has, however many an agent piles up.
-        yield (word.rsplit("/", 1)[-1], *argv[at + 1 : at + _WINDOW])
-        if " " in word or _SHELL.search(word):
-            yield from shell_parts(word)

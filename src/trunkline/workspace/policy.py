@@ -4,8 +4,10 @@ A policy is a value and its verdict a pure function of a request. Deny comes fir
 beats every other, one that asks beats one that allows, and where no rule fits the default decides.
 
 A line that a shell could make something else of (one with ``; & | < > $ ` ( ) { } #``, a newline or an
-open quote) fits no rule that allows a command. Where a rule restricts commands it is not allowed by
-any other rule or by the default either, as the restriction could hide in it: then it is asked about.
+open quote), and words that give a shell such a line (``bash -c``), fit no rule that allows a command.
+Where a rule restricts commands they are not allowed by any other rule or by the default either, as the
+restriction could hide in them: they are asked about. So is a command with variables, with code in an
+argument (``python -c``), and one that names what is restricted anywhere in its words.
 """
 
 from __future__ import annotations
@@ -99,8 +101,15 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     def decide(self, request: Request) -> Verdict:
         """Judge a request."""
         verdict = self._apply(request)
-        if verdict.decision == "allow" and request.is_opaque and (rule := self._restriction(request)):
-            return Verdict("ask", rule, "the command takes a shell to read, and some commands are restricted")
+        if verdict.decision != "allow" or request.command is None:
+            return verdict
+        restrictions = [rule for rule in self.rules if rule.restricts_commands and rule.concerns(request)]
+        if restrictions and (why := request.opacity):
+            return Verdict("ask", restrictions[0], f"the command {why}, and some commands are restricted")
+        if not self._allows_by_name(request):
+            for rule in restrictions:
+                if rule.is_hinted_at(request):
+                    return Verdict("ask", rule, f"the command names what is restricted: {rule}")
         return verdict
 
     def _apply(self, request: Request) -> Verdict:
@@ -110,12 +119,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
                     return Verdict(decision, rule, f"the rule: {rule}")
         return Verdict(self.default, None, f"no rule fits, and the default is to {self.default}")
 
-    def _restriction(self, request: Request) -> Rule | None:
-        """A rule that restricts some commands of such requests, whichever commands."""
-        for rule in self.rules:
-            if rule.decision != "allow" and rule.command is not None and rule.concerns(request):
-                return rule
-        return None
+    def _allows_by_name(self, request: Request) -> bool:
+        """Whether a rule allows this very command, as ``git rm *`` next to one against ``rm *``."""
+        return any(
+            rule.decision == "allow" and rule.names_a_program and rule.fits(request) for rule in self.rules
+        )
 
 
 _NAMED = {

@@ -9,7 +9,8 @@ tool       in any case                                    in this case
 path       any of the request's paths, at any depth, in   all of the request's paths, from the
            any case                                       session's folder on, in this case
 command    what a command begins with, in any part of a   all words of a plain command (a last ``*``
-           shell line, also behind ``sudo`` and the like  stands for any more), never a shell line
+           shell line, also behind ``sudo`` and the like  stands for any more), never a shell line,
+                                                          nor words that give a shell one
 =========  =============================================  ============================================
 """
 
@@ -23,7 +24,14 @@ import msgspec
 
 from trunkline.errors import ConfigurationError
 from trunkline.events import ToolKind
-from trunkline.workspace.patterns import fold, path_matches, shell_parts, split_command, words_match
+from trunkline.workspace.command_lines import (
+    LONGEST,
+    hides_commands,
+    is_shell_line,
+    names_in,
+    programs_of,
+)
+from trunkline.workspace.patterns import fold, path_matches, split_command, words_match
 
 __all__ = ["Decision", "Request", "Rule", "demand"]
 
@@ -52,12 +60,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def argv(self) -> tuple[str, ...] | None:
         """The command's words; None if there are none, or if it takes a shell to tell."""
-        return split_command(self.command) if isinstance(self.command, str) else self.command or None
+        if isinstance(self.command, str):
+            return split_command(self.command)
+        return None if not self.command or is_shell_line(self.command) else self.command
 
     @property
-    def is_opaque(self) -> bool:
-        """Whether there is a command that cannot be read as plain words."""
-        return self.command is not None and self.argv is None
+    def opacity(self) -> str | None:
+        """Why nobody can tell from the command's words what it runs; None if one can, or there is none."""
+        if self.command is None:
+            return None
+        if sum(map(len, self.command)) > LONGEST:
+            return "is too long to read"
+        if self.argv is None:
+            return "takes a shell to read"
+        if self.env:
+            return "is given variables"
+        return "runs more than its words show" if hides_commands(self.command) else None
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -125,8 +143,23 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return True
         return any(
             words_match(words, [fold(word) for word in part[: len(words)]], prefix=True)
-            for part in shell_parts(request.command)
+            for part in programs_of(request.command)
         )
+
+    @property
+    def restricts_commands(self) -> bool:
+        """Whether it denies some commands, or asks about them."""
+        return self.decision != "allow" and self.command is not None
+
+    def is_hinted_at(self, request: Request) -> bool:
+        """Whether the command that this rule restricts is named anywhere in a request's command."""
+        wanted = [fold(word) for word in self.words if word.strip("*?") and not word.startswith("-")]
+        return bool(wanted) and request.argv is not None and names_in(request.argv, wanted)
+
+    @property
+    def names_a_program(self) -> bool:
+        """Whether it is for commands of a certain program."""
+        return bool(self.words) and bool(self.words[0].strip("*?"))
 
     def __str__(self) -> str:
         """Say the rule in one line."""
