@@ -430,7 +430,9 @@ async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
 
 async def test_the_person_sees_the_command_and_what_is_written() -> None:
     async def show(prompt: Prompt, ctx: TurnContext) -> str:
-        await ctx.permission("Run it?", tool="run", kind="execute", command=["rm", "-rf", "a b"])
+        await ctx.permission(
+            "Run it?", tool="run", kind="execute", command=["rm", "-rf", "a b"], env={"A": "b c"}
+        )
         diff = DiffBlock(path="a.txt", new="hi")
         return str(bool(await ctx.permission("Write?", tool="write", kind="edit", content=diff)))
 
@@ -438,7 +440,7 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
         session = await hub.create()
         told = await collect(session, "go", choosing(session, "allow_once"))
     run, write = fold(told).calls.values()
-    assert run.content == (TextBlock(text="$ rm -rf 'a b'"),)
+    assert run.content == (TextBlock(text="$ A='b c' rm -rf 'a b'"),)
     assert write.content == (DiffBlock(path="a.txt", new="hi"),)
     at = [index for index, event in enumerate(told) if isinstance(event, ev.Asked)]
     assert any(isinstance(event, ev.ToolUpdate) and event.content for event in told[: at[0]])

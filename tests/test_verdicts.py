@@ -23,6 +23,7 @@ def decide(verdicts: Verdicts, tool: str = "write", **about: Any) -> Decision | 
         about.get("input"),
         about.get("paths", ()),
         about.get("command"),
+        about.get("env"),
     )
 
 
@@ -106,6 +107,44 @@ def test_an_answer_for_once_or_about_no_tool_is_not_kept() -> None:
     verdicts.remember(verdicts.covers("", "edit", None, (), None), always(True))
     assert verdicts.always == {}
     assert decide(verdicts, "") is None
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"command": "git status", "env": {"GIT_EXTERNAL_DIFF": "evil"}},
+        {"command": ("git", "status"), "input": {"env": {"GIT_EXTERNAL_DIFF": "evil"}}},
+        {"input": {"command": "git status", "environment": ["GIT_EXTERNAL_DIFF=evil"]}},
+        {"input": {"cmd": "git status", "env": [{"name": "GIT_EXTERNAL_DIFF", "value": "evil"}]}},
+    ],
+)
+def test_a_command_with_variables_is_another_command(about: dict[str, Any]) -> None:
+    allows = Policy.ask().also(Rule(decision="allow", command="git status *"))
+    assert decide(Verdicts(allows), "run", kind="execute", command="git status")
+    assert decide(Verdicts(allows), "run", kind="execute", **about) is None
+    restricts = Policy.allow_all().also(Rule(decision="deny", command="rm *"))
+    assert decide(Verdicts(restricts), "run", kind="execute", command="git status")
+    assert decide(Verdicts(restricts), "run", kind="execute", **about) is None
+
+
+def test_an_always_for_a_command_is_not_for_the_same_with_variables() -> None:
+    verdicts = Verdicts(Policy.ask())
+    verdicts.remember(verdicts.covers("run", "execute", None, (), "git status"), always(True))
+    assert decide(verdicts, "run", kind="execute", command="git status -s")
+    evil = {"GIT_EXTERNAL_DIFF": "evil"}
+    assert decide(verdicts, "run", kind="execute", command="git status", env=evil) is None
+    verdicts.remember(verdicts.covers("run", "execute", None, (), "git status", evil), always(True))
+    assert decide(verdicts, "run", kind="execute", command="git status", env=evil)
+    assert decide(verdicts, "run", kind="execute", command="git status", env={"PATH": "/tmp"}) is None
+
+
+def test_a_command_that_is_only_among_the_arguments_is_judged_too() -> None:
+    denies = Verdicts(Policy.allow_all().also(Rule(decision="deny", command="rm *")))
+    for input in ({"command": "rm x"}, {"cmd": ["rm", "x"]}):
+        decision = decide(denies, "run", kind="execute", input=input)
+        assert decision is not None
+        assert not decision
+    assert decide(denies, "run", kind="execute", input={"command": "ls"})
 
 
 def story(option_kind: str, covers: Coverage | None = WRITE) -> list[ev.Event]:

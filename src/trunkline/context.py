@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -35,7 +35,7 @@ from trunkline.questions import (
     name_coverage,
 )
 from trunkline.view import SessionView
-from trunkline.workspace.coverage import command_in
+from trunkline.workspace.coverage import command_in, variables_in
 
 if TYPE_CHECKING:
     from trunkline.turn import Turn
@@ -216,6 +216,7 @@ class TurnContext:
         allows_edit: bool = False,
         paths: Sequence[str] = (),
         command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
         content: str | Content | Sequence[Content] = (),
         durable_key: str | None = None,
         group: str | None = None,
@@ -223,7 +224,8 @@ class TurnContext:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
         Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
-        says something else; a refused one is shown as denied. The person sees the whole ``input`` and
+        says something else; a refused one is shown as denied. ``env`` is what the command is given besides
+        its words: no rule allows a command with variables. The person sees the whole ``input``, ``env`` and
         ``command``, and ``content``: a DiffBlock for what is written, or any other block. An "always" is
         kept by tool and kind, for a command by its program and subcommand; a permission that names no
         tool, or that a rule of the policy wants to be asked, is asked for every time.
@@ -232,18 +234,20 @@ class TurnContext:
         own = call_id is None
         shown = as_content(content)
         line = command if command is None or isinstance(command, str) else tuple(command)
-        if line is not None and line != command_in(input):
+        if line is not None and (line != command_in(input) or (env or {}) != variables_in(input)):
             # What runs is shown, whatever else the agent tells.
-            shown = (TextBlock(text=f"$ {line if isinstance(line, str) else shlex.join(line)}"), *shown)
+            given = "".join(f"{name}={shlex.quote(value)} " for name, value in (env or {}).items())
+            words = line if isinstance(line, str) else shlex.join(line)
+            shown = (TextBlock(text=f"$ {given}{words}"), *shown)
         if call_id is None:
             call_id = self.start_call(tool or "permission", input, kind, message, paths)
         elif tool is None:
             tool = self._names.get(call_id)
         if shown:
             self.emit(ev.ToolUpdate(call_id=call_id, content=shown))
-        decision = self.decide(tool or "", kind, call_id, input, paths, command)
+        decision = self.decide(tool or "", kind, call_id, input, paths, command, env)
         if decision is None:
-            covers = self.covers(tool or "", kind, input, paths, command)
+            covers = self.covers(tool or "", kind, input, paths, command, env)
             question = Permission(
                 message=message,
                 call_id=call_id,
@@ -295,9 +299,10 @@ class TurnContext:
         input: Any = None,
         paths: Sequence[str] = (),
         command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> Decision | None:
         """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
-        return self._turn.verdicts.decide(tool, kind, call_id, input, paths, command)
+        return self._turn.verdicts.decide(tool, kind, call_id, input, paths, command, env)
 
     def covers(
         self,
@@ -306,9 +311,10 @@ class TurnContext:
         input: Any = None,
         paths: Sequence[str] = (),
         command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count, so do not offer it."""
-        return self._turn.verdicts.covers(tool, kind, input, paths, command)
+        return self._turn.verdicts.covers(tool, kind, input, paths, command, env)
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""

@@ -7,14 +7,14 @@ answers that a person gave for good count; they never beat a rule that asks or d
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trunkline import events as ev
 from trunkline.context import Decision, SessionView
 from trunkline.questions import Coverage, Permission
 from trunkline.workspace import Policy
-from trunkline.workspace.coverage import coverage_of
+from trunkline.workspace.coverage import command_in, coverage_of, variables_in
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
@@ -40,13 +40,14 @@ class Verdicts:
         input: Any,
         paths: Sequence[str],
         command: Sequence[str] | str | None,
+        env: Mapping[str, str] | None = None,
     ) -> Decision | None:
         """Decide about a call; None means that a person must."""
-        verdict = self._judge(tool, kind, paths, command)
+        verdict = self._judge(tool, kind, input, paths, command, env)
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
             return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
-        covers = coverage_of(tool, kind, input, command) if verdict.leaves_it_open else None
+        covers = coverage_of(tool, kind, input, command, env) if verdict.leaves_it_open else None
         earlier = self.always.get(covers.key) if covers is not None else None
         if earlier is None:
             return None
@@ -60,10 +61,11 @@ class Verdicts:
         input: Any,
         paths: Sequence[str],
         command: Sequence[str] | str | None,
+        env: Mapping[str, str] | None = None,
     ) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count."""
-        open_to = self._judge(tool, kind, paths, command).leaves_it_open
-        return coverage_of(tool, kind, input, command) if open_to else None
+        open_to = self._judge(tool, kind, input, paths, command, env).leaves_it_open
+        return coverage_of(tool, kind, input, command, env) if open_to else None
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session; one that covers nothing is not kept."""
@@ -84,13 +86,26 @@ class Verdicts:
             self._asked.clear()
 
     def _judge(
-        self, tool: str, kind: ev.ToolKind, paths: Sequence[str], command: Sequence[str] | str | None
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        input: Any,
+        paths: Sequence[str],
+        command: Sequence[str] | str | None,
+        env: Mapping[str, str] | None,
     ) -> Verdict:
-        argv = command if command is None or isinstance(command, str) else tuple(command)
         cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
-        return self.policy.decide(
-            Request(tool=tool, kind=kind, paths=_places(paths, cwd), command=argv, cwd=cwd)
+        # What an agent does not tell apart from the arguments is looked for among them.
+        line = command_in(input) if command is None else command
+        request = Request(
+            tool=tool,
+            kind=kind,
+            paths=_places(paths, cwd),
+            command=line if line is None or isinstance(line, str) else tuple(line),
+            cwd=cwd,
+            env=tuple({**variables_in(input), **(env or {})}),
         )
+        return self.policy.decide(request)
 
 
 def _places(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:

@@ -77,6 +77,14 @@ def test_a_variable_takes_a_permission_for_a_command_away() -> None:
     assert Policy.from_dict(COMMANDS).decide(request).decision == "ask"
 
 
+def test_a_variable_is_asked_about_where_commands_are_restricted() -> None:
+    policy = Policy.allow_all().also(Rule(decision="deny", command="rm *"))
+    verdict = policy.decide(Request(kind="execute", command="ls", env=("LD_PRELOAD",)))
+    assert (verdict.decision, verdict.rule) == ("ask", policy.rules[0])
+    assert "is given variables" in verdict.why
+    assert Policy.allow_all().decide(Request(command="ls", env=("A",))).decision == "allow"
+
+
 def test_where_commands_are_restricted_an_unreadable_line_is_never_allowed() -> None:
     policy = Policy.allow_all().also(Rule(decision="deny", tool="bash", command="rm *"))
     assert policy.decide(Request(tool="bash", command="ls")).decision == "allow"

@@ -4,7 +4,7 @@ It is for a tool of one kind. Where the tool runs a command it is for less:
 
 * a program with subcommands and its subcommand, as in ``git status``, whatever follows;
 * a program that only looks, as ``ls``, whatever follows;
-* any other command, and every line that takes a shell to read: exactly that line.
+* any other command, every line that takes a shell to read, and one with variables: exactly that.
 
 A tool that executes something which is no command is covered for exactly the same arguments.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -21,7 +21,7 @@ import msgspec
 from trunkline.questions import Coverage
 from trunkline.workspace.patterns import split_command
 
-__all__ = ["command_in", "coverage_of"]
+__all__ = ["command_in", "coverage_of", "variables_in"]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -46,6 +46,7 @@ _LOOKS = _names(
     "readlink realpath sha1sum sha256sum stat tac tail tr type uname wc which whoami"
 )
 _COMMAND_KEYS = ("command", "cmd")
+_VARIABLE_KEYS = ("env", "environment", "env_vars")
 
 
 def command_in(input: Any) -> tuple[str, ...] | str | None:
@@ -63,8 +64,27 @@ def command_in(input: Any) -> tuple[str, ...] | str | None:
     return None
 
 
+def variables_in(input: Any) -> dict[str, str]:
+    """The variables for a command among a call's arguments."""
+    found: dict[str, str] = {}
+    for key in _VARIABLE_KEYS if isinstance(input, dict) else ():
+        given: Any = cast("dict[str, Any]", input).get(key)
+        entries: Sequence[Any] = cast("Sequence[Any]", given) if isinstance(given, list | tuple) else ()
+        if isinstance(given, dict):
+            found.update((str(name), str(value)) for name, value in cast("dict[Any, Any]", given).items())
+        for entry in entries:
+            pair = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+            name, _, value = str(cast("object", entry)).partition("=")
+            found[str(pair.get("name", name))] = str(pair.get("value", value))
+    return found
+
+
 def coverage_of(
-    tool: str, kind: str, input: Any = None, command: Sequence[str] | str | None = None
+    tool: str,
+    kind: str,
+    input: Any = None,
+    command: Sequence[str] | str | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Coverage | None:
     """Say what an "always" about this call covers; None for one about no tool, which is not kept."""
     if not tool:
@@ -74,9 +94,11 @@ def coverage_of(
         return Coverage(tool=tool, kind=kind, digest=_digest(input) if kind == "execute" else None)
     argv = split_command(line) if isinstance(line, str) else tuple(line)
     words = _head(argv or ())
-    if words:
+    variables = {**variables_in(input), **(env or {})}
+    if words and not variables:
         return Coverage(tool=tool, kind=kind, words=words)
-    return Coverage(tool=tool, kind=kind, digest=_digest(line if isinstance(line, str) else list(line)))
+    exactly: Any = line if isinstance(line, str) else list(line)
+    return Coverage(tool=tool, kind=kind, digest=_digest([exactly, variables] if variables else exactly))
 
 
 def _head(argv: tuple[str, ...]) -> tuple[str, ...]:
