@@ -37,7 +37,6 @@ def message(**fields: Any) -> bytes:
         b'{"jsonrpc":"2.0","method":"\xc3"}',
         b'{"jsonrpc":"2.0","method":"a","params":[NaN]}',
         b'{"jsonrpc":"2.0","method":"\\ud800","params":[NaN]}',
-        b'\xef\xbb\xbf{"jsonrpc":"2.0","method":"a"}',
         b"[" * 100_000,
         b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     ],
@@ -200,3 +199,10 @@ def test_a_line_that_cannot_be_mended_is_still_no_json() -> None:
         refused = parse(line)
         assert isinstance(refused, Malformed)
         assert (refused.id, refused.code) == (None, PARSE_ERROR)
+
+
+@pytest.mark.parametrize("space", [b"", b" ", b"\r"])
+def test_a_byte_order_mark_before_a_message_is_no_part_of_it(space: bytes) -> None:
+    line = b"\xef\xbb\xbf" + space + b'{"jsonrpc":"2.0","id":1,"method":"initialize"}'
+    assert parse(line) == Request(1, "initialize")
+    assert isinstance(parse(b"\xef\xbb\xbf"), Malformed)

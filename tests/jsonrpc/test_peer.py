@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -435,3 +436,29 @@ def test_a_message_that_was_framed_elsewhere_is_taken_as_a_line_is() -> None:
         taken = by_message.receive_message(parse(text.strip()))
         assert shown(taken) == shown(by_line.receive(text.strip() + b"\n"))
         assert by_message.drain() == by_line.drain()
+
+
+@pytest.mark.parametrize("id", [(1 << 64) - 1, 1 << 64, (1 << 64) + 1, 10**40, -(1 << 63) - 1, 1.5])
+def test_an_id_of_any_size_comes_back_unchanged(id: Any) -> None:
+    peer = Peer()
+    sent = json.dumps(id)
+
+    def answered() -> str:
+        return peer.drain().decode().partition('"id":')[2].partition(",")[0]
+
+    def ask() -> list[Any]:
+        return peer.receive(f'{{"jsonrpc":"2.0","id":{sent},"method":"go"}}\n'.encode())
+
+    (request,) = ask()
+    assert request.id == id
+    peer.respond(request.id, {})
+    assert answered() == sent
+    (request,) = ask()
+    peer.fail(request.id, -32603, "no", {"a": 1})
+    assert answered() == sent
+    ask()
+    cancel = f'{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{sent}}}}}\n'
+    (cancelled,) = peer.receive(cancel.encode())
+    assert cancelled == Cancelled(id)
+    peer.fail_cancelled(id)
+    assert answered() == sent

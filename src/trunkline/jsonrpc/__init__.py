@@ -27,7 +27,9 @@ from trunkline.jsonrpc.messages import (
     Response,
     RpcError,
     parse,
+    written,
 )
+from trunkline.jsonrpc.oversize import refuse_oversize
 from trunkline.jsonrpc.peer import Cancelled, Incoming, Peer, Settled
 
 __all__ = [
@@ -55,4 +57,6 @@ __all__ = [
     "RpcError",
     "Settled",
     "parse",
+    "refuse_oversize",
+    "written",
 ]

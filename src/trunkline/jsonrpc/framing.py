@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 __all__ = ["LineFramer", "Oversize"]
 
 _JSON_SPACE = b" \t\r"
+_HEAD, _TAIL = 1024, 256
 
 
-class Oversize(NamedTuple):
-    """Stands in for a line that was too long to keep."""
+@dataclass(frozen=True)
+class Oversize:
+    """Stands in for a line that was too long to keep; its first and last bytes may say whose it was."""
 
     size: int
     limit: int
+    head: bytes = field(default=b"", compare=False)
+    tail: bytes = field(default=b"", compare=False)
 
 
 class LineFramer:
     r"""Cuts bytes into lines at ``\n`` and nowhere else (JSON text may hold U+2028 or U+0085).
 
-    White space around a line goes, and so do blank lines. A line longer than ``max_line`` bytes is
-    counted but not kept, and one ``Oversize`` takes its place when it ends: so memory is bounded,
-    and how the stream was cut into chunks never shows.
+    White space around a line goes, and so do blank lines. Of a line longer than ``max_line`` bytes only
+    the edges are kept, and one ``Oversize`` takes its place when it ends: so memory is bounded, and how the
+    stream was cut into chunks never shows.
     """
 
     def __init__(self, max_line: int = 64 * 1024 * 1024) -> None:
@@ -31,6 +35,7 @@ class LineFramer:
         # a list of tiny chunks would cost many times their size.
         self._held = bytearray()
         self._seen = 0
+        self._head = self._tail = b""
 
     def feed(self, chunk: bytes, /) -> list[bytes | Oversize]:
         """Take some bytes and give the lines that they complete."""
@@ -42,7 +47,7 @@ class LineFramer:
             items = self.close()
         for raw in lines:
             if len(raw) > self._limit:
-                items.append(Oversize(len(raw), self._limit))
+                items.append(Oversize(len(raw), self._limit, raw[:_HEAD], raw[-_TAIL:]))
             elif line := raw.strip(_JSON_SPACE):
                 items.append(line)
         if rest:
@@ -54,13 +59,20 @@ class LineFramer:
         seen, self._seen = self._seen, 0
         held, self._held = self._held, bytearray()
         if seen > self._limit:
-            return [Oversize(seen, self._limit)]
+            head, tail = self._head, self._tail
+            self._head = self._tail = b""
+            return [Oversize(seen, self._limit, head, tail)]
         line = bytes(held).strip(_JSON_SPACE)
         return [line] if line else []
 
     def _hold(self, piece: bytes) -> None:
         self._seen += len(piece)
-        if self._seen > self._limit:
-            self._held.clear()
-        else:
+        if self._seen <= self._limit:
             self._held += piece
+            return
+        if self._held:
+            # The first piece that is too much: from here on only the edges are kept.
+            self._head, self._tail = bytes(self._held[:_HEAD]), bytes(self._held[-_TAIL:])
+            self._held.clear()
+        self._head += piece[: _HEAD - len(self._head)]
+        self._tail = (self._tail + piece[-_TAIL:])[-_TAIL:]

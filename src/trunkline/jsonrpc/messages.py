@@ -35,6 +35,7 @@ __all__ = [
     "RpcError",
     "is_id",
     "parse",
+    "written",
 ]
 
 PARSE_ERROR: Final = -32700
@@ -47,6 +48,7 @@ REQUEST_CANCELLED: Final = -32800
 AUTH_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
 
+_BOM = b"\xef\xbb\xbf"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 MAX_DEPTH: Final = 200
@@ -56,6 +58,20 @@ _ENCODER_DEPTH: Final = 254  # orjson reads 1024 levels, but writes only these
 
 Id: TypeAlias = Union[int, str, float, None]
 Params: TypeAlias = Union[dict[str, Any], list[Any], None]
+
+
+class _About(msgspec.Struct, rename="camel"):
+    request_id: Id = None
+
+
+class _Ids(msgspec.Struct):
+    """The ids in a message, exactly as they stand there."""
+
+    id: Id = None
+    params: Union[_About, list[Any], None] = None
+
+
+_read_ids = msgspec.json.Decoder(_Ids).decode
 
 
 class RpcError(PeerError):
@@ -128,11 +144,21 @@ def is_id(value: object) -> TypeGuard[Id]:
     return value is None or type(value) in (int, str, float)
 
 
+def written(id: Id) -> Any:
+    """Give an id as our encoder takes it: whole numbers beyond 64 bits are written digit by digit."""
+    large = type(id) is int and not -(1 << 63) <= id < (1 << 64)
+    return orjson.Fragment(str(id).encode()) if large else id
+
+
 def parse(line: bytes) -> Message | Malformed:
     """Say what a line is; never raises."""
     try:
         fields: dict[str, Any] = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        if line.startswith(_BOM):
+            # "Implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259,
+            # 8.1): whoever redirects a file into us has no other way.
+            return parse(line[len(_BOM) :].strip())
         try:
             fields = _mend(line)
         except (ValueError, RecursionError):
@@ -150,11 +176,24 @@ def parse(line: bytes) -> Message | Malformed:
     if params is not None and type(params) not in (dict, list):
         return _refuse(fields, "params must be an object or an array")
     if "id" not in fields:
+        if type(params) is dict and type(params.get("requestId")) is float:
+            params = {**params, "requestId": _exact(line, params["requestId"], about=True)}
         return Notification(method, params)
     id = fields["id"]
     if not is_id(id):
         return _refuse(fields, "id must be a string, a number or null")
-    return Request(id, method, params)
+    return Request(_exact(line, id) if type(id) is float else id, method, params)
+
+
+def _exact(line: bytes, id: float, *, about: bool = False) -> Id:
+    """Give an id as it was sent: the quick decoder makes a float of a whole number beyond 64 bits."""
+    try:
+        ids = _read_ids(line)
+    except msgspec.DecodeError:
+        return id
+    if not about:
+        return ids.id
+    return ids.params.request_id if isinstance(ids.params, _About) else id
 
 
 def _mend(line: bytes) -> Any:

@@ -33,7 +33,9 @@ from trunkline.jsonrpc.messages import (
     RpcError,
     is_id,
     parse,
+    written,
 )
+from trunkline.jsonrpc.oversize import refuse_oversize
 
 __all__ = ["Cancelled", "Incoming", "Peer", "Settled"]
 
@@ -95,7 +97,7 @@ class Peer:
 
     def _receive_lines(self, lines: list[bytes | Oversize]) -> list[Incoming]:
         return self._receive_messages(
-            [parse(line) if isinstance(line, bytes) else _oversize(line) for line in lines]
+            [parse(line) if isinstance(line, bytes) else refuse_oversize(line) for line in lines]
         )
 
     def _receive_messages(self, messages: list[Message | Malformed]) -> list[Incoming]:
@@ -182,7 +184,7 @@ class Peer:
         """
         if id not in self._serving:
             return False
-        self._send({"jsonrpc": "2.0", "id": id, "result": result})
+        self._send({"jsonrpc": "2.0", "id": written(id), "result": result})
         del self._serving[id]
         return True
 
@@ -251,7 +253,7 @@ class Peer:
 
     def _send_error(self, id: Id, code: int, message: str, data: Any = None) -> None:
         error: dict[str, Any] = {"code": code, "message": message}
-        answer = {"jsonrpc": "2.0", "id": id, "error": error}
+        answer = {"jsonrpc": "2.0", "id": written(id), "error": error}
         try:
             line = orjson.dumps(answer if data is None else answer | {"error": error | {"data": data}})
         except TypeError:
@@ -259,10 +261,6 @@ class Peer:
             error["message"] = message.encode(errors="replace").decode()
             line = orjson.dumps(answer)
         self.send_line(line)
-
-
-def _oversize(line: Oversize) -> Malformed:
-    return Malformed(None, INVALID_REQUEST, f"a line of {line.size} bytes is above the limit of {line.limit}")
 
 
 def _with_params(message: dict[str, Any], params: Params) -> dict[str, Any]:

@@ -23,7 +23,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trunkline.cursor import Cursor
 from trunkline.frontends.acp.streams import session_of
-from trunkline.jsonrpc import INVALID_REQUEST, Malformed, Message, Notification, parse
+from trunkline.jsonrpc import (
+    INVALID_REQUEST,
+    Malformed,
+    Message,
+    Notification,
+    Oversize,
+    parse,
+    refuse_oversize,
+    written,
+)
 from trunkline.jsonrpc import Request as Call
 from trunkline.server.bodies import find_fault, read_body
 from trunkline.server.callers import Caller, Callers, HttpCaller, Reading
@@ -181,7 +190,7 @@ def _check_session(request: Request, message: Message) -> None:
 
 def _malformed(message: Malformed, status: int) -> Response:
     error = {"code": message.code, "message": message.message}
-    body = orjson.dumps({"jsonrpc": "2.0", "id": message.id, "error": error})
+    body = orjson.dumps({"jsonrpc": "2.0", "id": written(message.id), "error": error})
     return Response(body, status, media_type=_JSON)
 
 
@@ -249,8 +258,7 @@ def _read(text: str | None, limits: Limits) -> Message | Malformed:
         return Malformed(None, INVALID_REQUEST, "invalid request: send every message as a text frame")
     frame = text.encode()
     if len(frame) > limits.body_bytes:
-        why = f"invalid request: a frame of {len(frame)} bytes is above the limit of {limits.body_bytes}"
-        return Malformed(None, INVALID_REQUEST, why)
+        return refuse_oversize(Oversize(len(frame), limits.body_bytes, frame[:1024], frame[-256:]))
     fault = find_fault(frame, limits)
     if fault is not None:
         return Malformed(None, INVALID_REQUEST, f"invalid request: {fault.message}")
