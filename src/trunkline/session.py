@@ -77,6 +77,7 @@ class Session:
         self.snapshots = Snapshots(self)
         self.past = Past(self)
         self._queue = self.known.queue
+        self._naming: asyncio.Task[None] | None = None
         self._opened = False
         self._preparing = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -161,6 +162,8 @@ class Session:
         else:
             self._drop_prompt(command.prompt_id, "withdrawn")
         await self.line.durable()
+        if self._naming is not None:
+            await asyncio.wait({self._naming})  # Whoever is told of the title finds it in the list.
         return result
 
     # -- prompts and turns -------------------------------------------------------------------------
@@ -315,7 +318,8 @@ class Session:
     def name(self, title: str | None) -> None:
         """Give the session a title."""
         self.info = msgspec.structs.replace(self.info, title=title)
-        self.keep(asyncio.create_task(self.hub.journal.describe(self.key, title=title)))
+        self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
+        self.keep(self._naming)
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ class SessionView:
         self.principal = principal
         self.cwd = cwd
         self.roots = tuple(roots)
-        self.mcp_servers = tuple(mcp_servers)
+        self._mcp_servers = tuple(mcp_servers)
+        self._servers_read = False
         self.client = client or {}
         self.meta = meta or {}
         self.options: tuple[ConfigOption, ...] = ()
@@ -57,6 +58,17 @@ class SessionView:
         if self.principal == "local":
             return _without_slash(self.session_id)
         return f"{_without_slash(self.principal)}/{self.session_id}"
+
+    @property
+    def mcp_servers(self) -> tuple[dict[str, Any], ...]:
+        """The MCP servers that the client wants its agent to use."""
+        self._servers_read = True
+        return self._mcp_servers
+
+    @property
+    def unread_servers(self) -> list[str]:
+        """The names of the client's MCP servers, as long as the agent has not looked at them."""
+        return [] if self._servers_read else [str(one.get("name") or "?") for one in self._mcp_servers]
 
     @property
     def config(self) -> dict[str, str | bool]:
@@ -135,7 +147,8 @@ class SessionView:
 
     def move(self, cwd: str | None, roots: Sequence[str], mcp_servers: Sequence[dict[str, Any]]) -> None:
         """Work in other folders and with other servers from now on."""
-        self.cwd, self.roots, self.mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
+        self.cwd, self.roots, self._mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
+        self._servers_read = False
         self._files = None
         if self._terminals is not None:
             self._retired.append(self._terminals)

@@ -29,7 +29,7 @@ async def test_a_prompt_is_answered_as_an_editor_sees_it() -> None:
         session = await client.new_session("/tmp")
         assert await client.prompt(session, "hi") == DONE
         assert client.text == "You said hi."
-        assert kinds(client) == ["agent_message_chunk"]
+        assert kinds(client) == ["session_info_update", "agent_message_chunk"]
         assert client.greeting["agentInfo"]["name"] == "hello"
 
 

@@ -131,7 +131,7 @@ async def test_a_file_is_written_after_what_was_said_before_it(tmp_path: Path) -
         await editor.prompt(await editor.open(tmp_path), "go")
         written = editor.heard().index("fs/write_text_file")
         told = editor.heard()[1:written]
-        assert told[:2] == ["agent_message_chunk", "tool_call"]
+        assert told[:3] == ["session_info_update", "agent_message_chunk", "tool_call"]
         output = [item for item in editor.log[: written - 1] if "content" in item][-1]["content"]
         assert "onetwo" in str(output), "what waits to be told with more is told first"
 

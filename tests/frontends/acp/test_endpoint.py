@@ -41,7 +41,9 @@ async def test_an_agent_without_options_and_commands_mentions_none() -> None:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         assert made.keys() == {"sessionId"}
         await editor.prompt(made["sessionId"], "hi")
-        assert editor.heard() == ["= session/new", "agent_message_chunk", "= session/prompt"]
+        assert editor.heard() == [
+            "= session/new", "session_info_update", "agent_message_chunk", "= session/prompt",
+        ]  # fmt: skip
 
 
 async def test_folders_servers_and_meta_of_a_session_reach_the_agent(tmp_path: Path) -> None:
@@ -168,9 +170,13 @@ async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
     await journal.close()
 
 
-async def test_a_title_and_a_time_are_listed() -> None:
+async def test_a_title_and_a_time_are_listed_and_the_title_is_told_once() -> None:
     async with world() as hub, editing(hub) as editor:
-        await editor.prompt(await editor.open(), "the first line\nthe second")
+        session_id = await editor.open()
+        await editor.prompt(session_id, "the first line\nthe second")
+        await editor.prompt(session_id, "another")
+        (told,) = editor.updates("session_info_update")
+        assert told["title"] == "the first line"
         (listed,) = (await editor.call("session/list"))["sessions"]
         assert listed["title"] == "the first line"
         assert listed["updatedAt"].endswith("+00:00")
@@ -615,3 +621,53 @@ async def test_changes_made_elsewhere_wait_for_a_slow_client() -> None:
         assert len(editor.updates("current_mode_update")) == 1
         editor.agents_wire.free.set()
         await until(lambda: len(editor.updates("current_mode_update")) == 3)
+
+
+# -- what cannot be, said before any work begins -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "mimeType": "image/png", "data": "not base64!"},
+        {"type": "image", "mimeType": "image/png", "data": "data:image/png;base64,aGk="},
+        {"type": "image", "mimeType": "image/png", "data": "aGk"},
+        {"type": "audio", "mimeType": "audio/wav", "data": "é"},
+        {"type": "resource", "resource": {"uri": "file:///a", "blob": "%"}},
+    ],
+)
+async def test_media_that_are_not_base64_are_refused(block: dict[str, Any]) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open()
+        error = await editor.refused("session/prompt", sessionId=session_id, prompt=[block])
+        assert error.rpc_code == -32602
+        assert "block 0 of the prompt is not base64" in error.message
+        wrapped = {"type": "image", "mimeType": "image/png", "data": "aGVs\r\nbG8="}
+        result = await editor.call("session/prompt", sessionId=session_id, prompt=[wrapped])
+        assert result["stopReason"] == "end_turn"
+
+
+SERVER = {"name": "files", "command": "/bin/files", "args": [], "env": []}
+
+
+@pytest.mark.parametrize("notices", [True, False])
+async def test_an_agent_that_takes_no_notice_of_the_clients_servers_says_so_once(notices: bool) -> None:
+    async with world() as hub, editing(hub, ABLE if notices else {}) as editor:
+        made = await editor.call("session/new", cwd="/", mcpServers=[SERVER])
+        for _ in range(2):
+            await editor.prompt(made["sessionId"], "hi")
+        assert editor.heard().count("notice" if notices else "agent_thought_chunk") == 1
+        assert editor.heard()[-1] == "= session/prompt"
+        (told,) = editor.updates("notice", "agent_thought_chunk")
+        assert "files" in str(told)
+
+
+async def test_an_agent_that_looks_at_the_clients_servers_is_not_accused() -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield ctx.session.mcp_servers[0]["name"]
+
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        made = await editor.call("session/new", cwd="/", mcpServers=[SERVER])
+        await editor.prompt(made["sessionId"], "hi")
+        assert editor.text == "files"
+        assert editor.updates("notice") == []

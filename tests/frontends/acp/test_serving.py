@@ -43,6 +43,24 @@ def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tm
     assert (tmp_path / "served.db").exists()
 
 
+def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_told_apart(
+    talk: Talk, tmp_path: Path
+) -> None:
+    talk.stdin.write(b"\xef\xbb\xbf")
+    talk.greet()
+    gone = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
+    error = talk.error("session/new", gone)
+    assert error["code"] == -32602
+    assert "does not exist" in error["message"]
+    session_id = talk.open()
+    talk.prompt(session_id, "you")
+    for method in ("session/load", "session/resume", "session/fork"):
+        assert talk.error(method, {"sessionId": session_id, **gone})["code"] == -32602
+    assert (
+        talk.result("session/load", {"sessionId": session_id, "cwd": str(tmp_path), "mcpServers": []}) == {}
+    )
+
+
 def test_the_same_program_finds_its_sessions_again(talk: Talk, tmp_path: Path) -> None:
     talk.greet()
     session_id = talk.open()

@@ -41,6 +41,7 @@ class Attached:
         self.showing: Showing | None = None
         self.files: EditorFiles | None = None
         self.terminals: EditorTerminals | None = None
+        self.told_unused = False
         self.prompting: Prompting | None = None
         self._next: Prompting | None = None
 

@@ -5,6 +5,7 @@ What ACP has no block for is carried by the nearest one: a video is a resource, 
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from typing import Any
 
@@ -96,8 +97,10 @@ def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
     if isinstance(block, wire.TextContent):
         return c.TextBlock(text=block.text, **extra)
     if isinstance(block, wire.ImageContent):
+        _check_base64(block.data, number)
         return c.ImageBlock(data=block.data, mime_type=block.mime_type, url=block.uri, **extra)
     if isinstance(block, wire.AudioContent):
+        _check_base64(block.data, number)
         return c.AudioBlock(data=block.data, mime_type=block.mime_type, **extra)
     if isinstance(block, wire.ResourceLink):
         return c.LinkBlock(
@@ -112,9 +115,22 @@ def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
     resource = block.resource
     if resource.text is None and resource.blob is None:
         raise _unreadable(number, "resource")
+    if resource.blob is not None:
+        _check_base64(resource.blob, number)
     return c.ResourceBlock(
         uri=resource.uri, text=resource.text, data=resource.blob, mime_type=resource.mime_type, **extra
     )
+
+
+def _check_base64(data: str, number: int) -> None:
+    """Refuse what no model could read, while its sender can still be told."""
+    try:
+        base64.b64decode("".join(data.split()), validate=True)
+    except ValueError as error:
+        raise InvalidCommand(
+            f"block {number} of the prompt is not base64 ({str(error).lower()}): "
+            "send the bytes in base64, without a data: prefix"
+        ) from None
 
 
 def _unreadable(number: int, kind: object) -> InvalidCommand:

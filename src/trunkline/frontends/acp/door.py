@@ -37,8 +37,12 @@ class Door:
         may_answer: bool = True,
         may_follow: bool = True,
         mcp_reach: Sequence[str] | None = None,
+        local: bool = False,
     ) -> None:
-        """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it."""
+        """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it.
+
+        The folders of a ``local`` client are on this machine, and so they must exist.
+        """
         self._connection = connection
         self._open_hub = open_hub
         self._cache = cache
@@ -46,6 +50,7 @@ class Door:
         self._may_answer = may_answer
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
+        self._local = local
         self._client: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
@@ -138,6 +143,7 @@ class Door:
                     may_answer=self._may_answer,
                     may_follow=self._may_follow,
                     mcp_reach=self._mcp_reach,
+                    local=self._local,
                 )
             return self._endpoint
 

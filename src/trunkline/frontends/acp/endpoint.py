@@ -17,12 +17,13 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
-from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
-from trunkline.cursor import Cursor
+from trunkline.content import Content
+from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.attached import Attached, OrderedRequests, Prompting
 from trunkline.frontends.acp.blocks import blocks_from_wire
+from trunkline.frontends.acp.checks import check_content, check_folders
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.connection import Connection, Reply, explained
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
@@ -55,6 +56,7 @@ class AcpEndpoint:
         may_answer: bool = True,
         may_follow: bool = True,
         mcp_reach: Sequence[str] | None = None,
+        local: bool = False,
     ) -> None:
         """Serve a client that announced these capabilities; one that may not answer is asked nothing.
 
@@ -69,6 +71,7 @@ class AcpEndpoint:
         self._may_answer = may_answer
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
+        self._local = local
         self._attached: dict[str, Attached] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
@@ -137,6 +140,7 @@ class AcpEndpoint:
     # -- sessions ----------------------------------------------------------------------------------
 
     async def _new(self, request: wire.NewSessionRequest) -> Any:
+        check_folders(request.cwd, request.additional_directories, local=self._local)
         session = await self._hub.create(
             principal=self._principal,
             cwd=request.cwd,
@@ -181,7 +185,7 @@ class AcpEndpoint:
         return self._reply(await self._reopen(request), {})
 
     async def _reopen(self, request: wire.LoadSessionRequest | wire.ResumeSessionRequest) -> Session:
-        _check_absolute(request.cwd, *request.additional_directories)
+        check_folders(request.cwd, request.additional_directories, local=self._local)
         session = await self._find_own(request.session_id)
         servers = self._servers(request.mcp_servers)
         session.view.move(request.cwd, request.additional_directories, servers)
@@ -197,7 +201,7 @@ class AcpEndpoint:
         return session
 
     async def _fork(self, request: wire.ForkSessionRequest) -> Any:
-        _check_absolute(request.cwd, *request.additional_directories)
+        check_folders(request.cwd, request.additional_directories, local=self._local)
         origin = await self._find_own(request.session_id)
         fork = await self._hub.fork(origin)
         servers = self._servers(request.mcp_servers)
@@ -207,7 +211,7 @@ class AcpEndpoint:
 
     async def _list(self, request: wire.ListSessionsRequest) -> Any:
         if request.cwd is not None:
-            _check_absolute(request.cwd)
+            check_folders(request.cwd)
         return await list_sessions(self._hub, self._principal, request.cwd, request.cursor)
 
     async def _delete(self, request: wire.DeleteSessionRequest) -> Any:
@@ -250,8 +254,10 @@ class AcpEndpoint:
     def _tell_commands(self, session: Session) -> None:
         commands = self._hub.agent.card.commands
         if commands:
-            params = {"sessionId": session.session_id, "update": commands_update(commands)}
-            self._connection.notify("session/update", params)
+            self._tell(session, commands_update(commands))
+
+    def _tell(self, session: Session, update: dict[str, Any]) -> None:
+        self._connection.notify("session/update", {"sessionId": session.session_id, "update": update})
 
     def _attach(self, session: Session) -> Attached:
         """Let the session use what this client offers."""
@@ -348,7 +354,7 @@ class AcpEndpoint:
 
     async def _prompt(self, request: wire.PromptRequest) -> Any:
         content = blocks_from_wire(request.prompt)
-        self._check_content(content)
+        check_content(content, self._hub.agent.card.prompt)
         attached = self._find(request.session_id)
         # From here on a cancel is for this prompt, even before its turn has begun.
         prompting = await attached.enter()
@@ -363,9 +369,23 @@ class AcpEndpoint:
                 prompting.begun.set()
                 if prompting.cancelled:
                     self._connection.spawn(session.cancel(turn_id, by="acp"))
-            return _result(await showing.rest())
+            result = _result(await showing.rest())
+            self._tell_unused(attached, showing.turn_id)
+            return result
         finally:
             attached.leave(prompting)
+
+    def _tell_unused(self, attached: Attached, turn_id: str) -> None:
+        """Say once that the agent takes no notice of the client's MCP servers."""
+        names = attached.session.view.unread_servers
+        if not names or attached.told_unused:
+            return
+        attached.told_unused = True
+        title = "The agent has not looked at the MCP servers of this editor"
+        about = f"{', '.join(names)}: an agent uses those that it reads from ctx.session.mcp_servers."
+        notice = ev.Notice(turn_id=turn_id, title=title, description=about, severity="warning")
+        encoder = AcpEncoder(attached.session.session_id, self._client)
+        self._send([out for out in encoder.feed(Entry(0, 0, 0, 0.0, notice)) if isinstance(out, bytes)])
 
     async def _begin(
         self,
@@ -379,7 +399,12 @@ class AcpEndpoint:
             # Its questions wait for answers, and its person has something else to say.
             await session.cancel(session.turn.turn_id, by="acp")
         prompting.prompt = Prompt(content=content, meta=meta, by="acp")
-        return (await session.prompt(prompting.prompt)).turn_id or ""
+        untitled = session.info.title is None
+        turn_id = (await session.prompt(prompting.prompt)).turn_id or ""
+        if untitled and session.info.title is not None:
+            # The first prompt made it, and so it is no event of the turn.
+            self._tell(session, {"sessionUpdate": "session_info_update", "title": session.info.title})
+        return turn_id
 
     def _cancel(self, session_id: str) -> bool:
         """Cancel the newest prompt, or the turn that waits for another one; False if there is neither."""
@@ -418,19 +443,6 @@ class AcpEndpoint:
                 self._wake(attached, told)
         return attached.session
 
-    def _check_content(self, content: tuple[Content, ...]) -> None:
-        if not content:
-            raise InvalidCommand("the prompt is empty: send at least one content block")
-        able = self._hub.agent.card.prompt
-        for block in content:
-            wanted = (
-                (isinstance(block, ImageBlock) and not able.image and "image")
-                or (isinstance(block, AudioBlock) and not able.audio and "audio")
-                or (isinstance(block, ResourceBlock) and not able.embedded_context and "resource")
-            )
-            if wanted:
-                raise InvalidCommand(f"this agent takes no {wanted} blocks (see promptCapabilities)")
-
     def _send(self, lines: list[bytes]) -> None:
         self._connection.send_lines(lines)
 
@@ -460,9 +472,3 @@ def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
         return result
     log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
     raise explained(INTERNAL_ERROR, terminal.message)
-
-
-def _check_absolute(*folders: str) -> None:
-    for folder in folders:
-        if not folder.startswith("/"):
-            raise InvalidCommand(f"{folder!r} is not an absolute path")

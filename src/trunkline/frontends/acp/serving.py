@@ -61,7 +61,7 @@ async def _serve(
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
         house = _House(stack, load, journal_url, target)
-        door = connection.handler = Door(connection, house.open, cache)
+        door = connection.handler = Door(connection, house.open, cache, local=True)
         serving = asyncio.current_task()
         if serving is not None:
             for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -1,0 +1,38 @@
+"""What a client asks for that cannot be: said before any work begins, with what would be right."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from trunkline.agents.interface import PromptCapabilities
+from trunkline.content import AudioBlock, Content, ImageBlock, ResourceBlock
+from trunkline.errors import InvalidCommand
+
+__all__ = ["check_content", "check_folders"]
+
+
+def check_content(content: Sequence[Content], able: PromptCapabilities) -> None:
+    """Refuse a prompt that is empty, or that has blocks which the agent does not take."""
+    if not content:
+        raise InvalidCommand("the prompt is empty: send at least one content block")
+    for block in content:
+        wanted = (
+            (isinstance(block, ImageBlock) and not able.image and "image")
+            or (isinstance(block, AudioBlock) and not able.audio and "audio")
+            or (isinstance(block, ResourceBlock) and not able.embedded_context and "resource")
+        )
+        if wanted:
+            raise InvalidCommand(f"this agent takes no {wanted} blocks (see promptCapabilities)")
+
+
+def check_folders(cwd: str, more: Sequence[str] = (), *, local: bool = False) -> None:
+    """Refuse paths that are not absolute, and a working folder of a local client that does not exist.
+
+    A client far away names folders of its own machine, which nobody here can look at.
+    """
+    for folder in (cwd, *more):
+        if not folder.startswith("/"):
+            raise InvalidCommand(f"{folder!r} is not an absolute path")
+    if local and not os.path.isdir(cwd):
+        raise InvalidCommand(f"the folder {cwd!r} does not exist: open one that does, or create it")
