@@ -14,8 +14,9 @@ from trunkline import events as ev
 from trunkline import questions as qu
 from trunkline.content import TextBlock
 from trunkline.conversation import CallPart, Conversation, MediaPart, SourcePart, TextPart, ThoughtPart
+from trunkline.grammar import Grammar, Phase
 
-__all__ = ["Meaning", "Story", "meaning_of", "rechunked", "stories"]
+__all__ = ["Meaning", "Story", "meaning_of", "rechunked", "rewound_stories", "stories"]
 
 T = TypeVar("T")
 
@@ -431,3 +432,19 @@ def _unfinished(event: Any) -> dict[str, Any]:
     if isinstance(event, ev.Thought):
         return {"signature": None}
     return {"exited": False, "exit_code": None} if isinstance(event, ev.TerminalOutput) else {}
+
+
+@st.composite
+def rewound_stories(draw: Any) -> list[ev.Event]:
+    """Legal sessions that go back now and then, between turns."""
+    story: Story = draw(stories())
+    told: list[ev.Event] = []
+    said: list[str | None] = [None]
+    grammar = Grammar()
+    for event in story.events:
+        told += grammar.feed(event)
+        if message_id := getattr(event, "message_id", None):
+            said.append(message_id)
+        if grammar.phase is Phase.IDLE and draw(st.integers(0, 3)) == 0:
+            told += grammar.feed(ev.Rewound(to_message_id=draw(st.sampled_from(said))))
+    return told + grammar.close()

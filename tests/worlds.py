@@ -16,7 +16,8 @@ from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.cursor import Entry
 from trunkline.hub import Hub
-from trunkline.journal import Journal, open_journal
+from trunkline.journal import Journal, Record, SessionKey, open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.session import Session
 from trunkline.settings import Settings
 from trunkline.workspace import Policy
@@ -28,6 +29,19 @@ WAIT = 10.0
 BRISK = Settings(
     suspend_after=0.02, detach_after=0.2, finish_grace=0.2, lease_ttl=0.6, poll_busy=0.01, poll_idle=0.05
 )
+
+
+class CountingJournal(MemoryJournal):
+    """Counts the records that are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read_records = 0
+
+    async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> list[Record]:
+        found = await super().read(key, after, limit)
+        self.read_records += len(found)
+        return found
 
 
 async def soon(awaitable: Awaitable[T], within: float = WAIT) -> T:

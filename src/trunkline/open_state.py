@@ -44,6 +44,7 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
     always: dict[str, bool] = {}
     options: tuple[ConfigOption, ...] | None = None
     state: Any = None
+    state_before: Any = None
     queue: dict[str, tuple[Content, ...]] = {}
 
 
@@ -65,6 +66,8 @@ class OpenState:
         self.queue: dict[str, Prompt] = {}
         """The prompts that wait."""
         self.last: Entry | None = None
+        self.state_before: Any = None
+        """The shared state when the last turn began."""
         self._options: tuple[ConfigOption, ...] | None = None
 
     @classmethod
@@ -88,7 +91,7 @@ class OpenState:
         self.view.absorb(event)
         if isinstance(event, ev.TurnStarted):
             turn_id = event.turn_id or ""
-            self.register.note_start(turn_id, entry.seq)
+            self.begin(turn_id, entry.seq)
             if event.prompt_id is not None:
                 self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
                 self.queue.pop(event.prompt_id, None)
@@ -98,6 +101,11 @@ class OpenState:
             self.queue.pop(event.prompt_id, None)
         elif isinstance(event, ev.ConfigChanged):
             self._options = event.options
+
+    def begin(self, turn_id: str, seq: int) -> None:
+        """Remember where a turn begins, and what the shared state is there."""
+        self.register.note_start(turn_id, seq)
+        self.state_before = self.view.state
 
     def take(self) -> bytes | None:
         """Give a snapshot of all that was learned; None inside a turn."""
@@ -116,6 +124,7 @@ class OpenState:
                 always=self.verdicts.always,
                 options=self._options,
                 state=self.view.state,
+                state_before=self.state_before,
                 queue={prompt_id: prompt.content for prompt_id, prompt in self.queue.items()},
             )
         )
@@ -132,6 +141,7 @@ class OpenState:
         if kept.options is not None:
             self.view.options = kept.options
         self.view.replace_state(kept.state)
+        self.state_before = kept.state_before
         self.queue.clear()
         self.queue |= {prompt_id: Prompt(content=content) for prompt_id, content in kept.queue.items()}
 

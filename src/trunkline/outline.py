@@ -27,6 +27,7 @@ __all__ = [
     "TakenBack",
     "TurnOutline",
     "is_message",
+    "outline_of",
 ]
 
 BROUGHT = "agui.messageId"
@@ -55,6 +56,8 @@ class OutlineCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     brought: bool
     """Whether a client brought the result along."""
     of_subagent: bool
+    message_id: str | None = None
+    """The message that it belongs to."""
 
 
 class TurnOutline(msgspec.Struct, frozen=True, array_like=True, tag="turn"):
@@ -114,6 +117,7 @@ def outline_of(turn_id: str, told: Conversation) -> TurnOutline:
             ended=call.status in ev.FINAL_STATUSES,
             brought=own is not None,
             of_subagent=call.lane is not None,
+            message_id=call.message_id,
         )
 
     messages = (OutlineMessage(one.message_id, one.lane is None and is_message(one)) for one in told.messages)
@@ -140,9 +144,14 @@ class OutlineReader:
         return []
 
     def close(self) -> list[Step]:
+        """Give the outline of the last turn as far as it was read, and forget it."""
+        found = self.peek()
+        self._folder = Folder()
+        return found
+
+    def peek(self) -> list[Step]:
         """Give the outline of the last turn as far as it was read."""
         turn = outline_of(self._turn_id, self._folder.conversation)
-        self._folder = Folder()
         return [turn] if turn.messages or turn.calls else []
 
 
@@ -156,6 +165,7 @@ class Outline:
         """The messages that clients have, in order."""
         self.turn_of: dict[str, int] = {}
         """The number of the turn of every message, also of those that clients do not know by their ids."""
+        self.calls: dict[str, OutlineCall] = {}
         self.results: dict[str, OutlineCall] = {}
         """The calls by the messages of their results."""
         self.said: set[str] = set()
@@ -165,7 +175,8 @@ class Outline:
         """Give an outline that can be changed by itself."""
         other = Outline()
         other.turns, other.spoken = list(self.turns), list(self.spoken)
-        other.turn_of, other.results, other.said = dict(self.turn_of), dict(self.results), set(self.said)
+        other.calls, other.results = dict(self.calls), dict(self.results)
+        other.turn_of, other.said = dict(self.turn_of), set(self.said)
         return other
 
     def extend(self, steps: Iterable[Step]) -> None:
@@ -184,9 +195,8 @@ class Outline:
             self.turn_of[message.message_id] = number
             self.said.add(message.message_id)
         for call in turn.calls:
-            self.results[call.result_id] = call
-            self.said.add(call.call_id)
-            self.said.add(call.result_id)
+            self.calls[call.call_id] = self.results[call.result_id] = call
+            self.said |= {call.call_id, call.result_id, f"{call.call_id}:result"}
 
     def _go_back(self, to_message_id: str | None) -> None:
         if to_message_id is not None and to_message_id not in self.turn_of:
@@ -197,7 +207,8 @@ class Outline:
             turn = self.turns[number]
             ids = [message.message_id for message in turn.messages]
             kept.append(turn.until(ids.index(to_message_id or "")))
-        self.turns, self.spoken, self.turn_of, self.results = [], [], {}, {}
+        self.turns, self.spoken = [], []
+        self.turn_of, self.calls, self.results = {}, {}, {}
         for turn in kept:
             self._add(turn)
         self.said = said
@@ -216,19 +227,25 @@ class PresentOutline:
             last = []
         self._past = past
         # What the past grows by later is not ours.
-        self._spoken, self._count = past.spoken, len(past.spoken)
+        self._turns, self._spoken = past.turns, past.spoken
+        self._turn_count, self._spoken_count = len(past.turns), len(past.spoken)
         self._last = Outline()
         self._last.extend(last)
 
     @property
     def spoken(self) -> Iterator[str]:
         """The messages that clients have, in order."""
-        return chain(islice(self._spoken, self._count), self._last.spoken)
+        return chain(islice(self._spoken, self._spoken_count), self._last.spoken)
 
     @property
     def length(self) -> int:
         """How many messages clients have."""
-        return self._count + len(self._last.spoken)
+        return self._spoken_count + len(self._last.spoken)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no messages, or all of them were taken back."""
+        return not (self._past.turn_of or self._last.turn_of)
 
     def has_message(self, message_id: str) -> bool:
         """Whether a message is part of the conversation."""
@@ -238,6 +255,10 @@ class PresentOutline:
         """Whether a message, a call or a result ever had this id, also if it was taken back."""
         return name in self._last.said or name in self._past.said
 
+    def has_call(self, call_id: str) -> bool:
+        """Whether a call is part of the conversation."""
+        return call_id in self._last.calls or call_id in self._past.calls
+
     def result(self, message_id: str) -> OutlineCall | None:
         """The call whose result has this id."""
         return self._last.results.get(message_id) or self._past.results.get(message_id)
@@ -246,3 +267,51 @@ class PresentOutline:
     def results(self) -> Iterator[OutlineCall]:
         """All calls, by their results."""
         return chain(self._past.results.values(), self._last.results.values())
+
+    def turn_of(self, message_id: str) -> str | None:
+        """The turn of a message that clients know by its id; None for any other."""
+        found = self._find(message_id)
+        return None if found is None else found.turn_id
+
+    def turns_from(self, turn_id: str) -> list[str]:
+        """The turns from one on that clients have messages of, the newest last."""
+        found: list[str] = []
+        for turn in self._backwards():
+            if any(message.shown for message in turn.messages) and turn.turn_id not in found:
+                found.append(turn.turn_id)
+            if turn.turn_id == turn_id:
+                break
+        return found[::-1]
+
+    @property
+    def last_message(self) -> str | None:
+        """The last message that clients know by its id."""
+        for turn in self._backwards():
+            for message in reversed(turn.messages):
+                if message.shown:
+                    return message.message_id
+        return None
+
+    def before(self, message_id: str) -> str | None:
+        """The message before one, of those that clients know by their ids; None for the first."""
+        turns = self._backwards()
+        behind = False
+        for turn in turns:
+            for message in reversed(turn.messages):
+                if behind and message.shown:
+                    return message.message_id
+                behind = behind or message.message_id == message_id
+        return None
+
+    def _find(self, message_id: str) -> TurnOutline | None:
+        for outline in (self._last, self._past):
+            number = outline.turn_of.get(message_id)
+            if number is not None:
+                turn = outline.turns[number]
+                known = any(one.shown and one.message_id == message_id for one in turn.messages)
+                return turn if known else None
+        return None
+
+    def _backwards(self) -> Iterator[TurnOutline]:
+        earlier = (self._turns[number] for number in range(self._turn_count - 1, -1, -1))
+        return chain(reversed(self._last.turns), earlier)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Past"]
 
+_SMALL = 64 * 1024
+"""Bytes that are read at once; for more, others may run meanwhile."""
+
 
 class Past:
     """Everything before the last turn of a session."""
@@ -49,8 +52,11 @@ class Past:
             self._stay()
             if self._outline is None or self._seq >= self.start:
                 pages = await session.hub.journal.get_snapshots(session.key, OUTLINE)
-                last = session.line.grammar.turn_id
-                self._outline, self._seq = await asyncio.to_thread(read_outline, pages, last, self.start)
+                last, start = session.line.grammar.turn_id, self.start
+                if sum(len(page.payload) for page in pages) < _SMALL:
+                    self._outline, self._seq = read_outline(pages, last, start)
+                else:
+                    self._outline, self._seq = await asyncio.to_thread(read_outline, pages, last, start)
             reader, start, outline = OutlineReader(), self.start, self._outline
             await self._read(self._seq, start, lambda event: outline.extend(reader.feed(event)))
             outline.extend(reader.close())
@@ -68,6 +74,15 @@ class Past:
             await self._read(self._folded_seq, start, folder.feed)
             self._folded_seq = start - 1
             return folder.conversation, start
+
+    async def before(self, start: int) -> Conversation:
+        """What was said before a record, which must not be changed; that of the last turn is at hand."""
+        past, at_hand = await self.conversation()
+        if at_hand == start:
+            return past
+        folder = Folder()
+        await self._read(0, start, folder.feed)
+        return folder.conversation
 
     async def fold(self, before_turn: str | None = None) -> Conversation:
         """Fold everything said so far; with ``before_turn``, only what came before that turn."""

@@ -83,7 +83,7 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
         self.line.on_absorbed = self._absorb
-        self.line.on_turn = self.register.note_start
+        self.line.on_turn = self.known.begin
         self.line.on_lost = self.lost
         self.attendance = Attendance(self)
         self.ownership = Ownership(self)

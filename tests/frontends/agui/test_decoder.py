@@ -27,6 +27,7 @@ from trunkline.frontends.agui.decoder import (
     is_modern,
     read_input,
 )
+from trunkline.frontends.agui.thread import Thread
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 EMPTY = Conversation()
@@ -77,7 +78,7 @@ def intent(
     **fields: Any,
 ) -> Intent:
     body = {"threadId": "t1", "runId": "r1", "messages": messages, **fields}
-    return intent_of(read_input(json.dumps(body).encode()), known, open or {}, said=said, by="me")
+    return intent_of(read_input(json.dumps(body).encode()), Thread.of(known, said), open or {}, by="me")
 
 
 def start(*messages: Told, **fields: Any) -> Start:
@@ -262,7 +263,7 @@ def test_any_json_is_a_request_or_refused(body: Any, known: Conversation, waits:
         asked(q1=PERMISSION, q2=Form(message="who?", fields={}), q3=ClientCall(call_id="c2")) if waits else {}
     )
     try:
-        found = intent_of(read_input(json.dumps(body).encode()), known, open, by="me")
+        found = intent_of(read_input(json.dumps(body).encode()), Thread.of(known), open, by="me")
     except InvalidCommand:
         return
     if isinstance(found, Start):

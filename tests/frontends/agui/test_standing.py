@@ -4,18 +4,27 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.rules import plain
-from tests.worlds import TurnContext, collect, world
+from tests.frontends.agui.talking import run
+from tests.stories import rewound_stories
+from tests.worlds import CountingJournal, TurnContext, collect, until, world
 
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
+from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import Place, Standing, stand
 from trunkline.frontends.agui.wire import Message, RunAgentInput
+from trunkline.hub import Hub
+from trunkline.outline import Outline, OutlineReader
 
 HELLO = (c.TextBlock(text="hello"),)
 STORY: list[ev.Event] = [
@@ -162,3 +171,80 @@ async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> Non
         assert cut.conversation.messages[-1].text == "on"
         none = await stand(session, Place(turn_id, text._replace(offset=0)))
         assert [message.message_id for message in none.conversation.messages] == ["u1"]
+
+
+# -- what it costs ---------------------------------------------------------------------------------
+
+
+@given(rewound_stories(), st.data(), st.booleans(), st.booleans())
+def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_be_told(
+    events: list[ev.Event], data: st.DataObject, results: bool, modern: bool
+) -> None:
+    starts = [number for number, event in enumerate(events) if isinstance(event, ev.TurnStarted)]
+    cut = data.draw(st.sampled_from([0, *starts]))
+    past, reader = Outline(), OutlineReader()
+    for event in events[:cut]:
+        past.extend(reader.feed(event))
+    past.extend(reader.close())
+    standing = Standing(past, 1, fold(events[:cut]).state)
+    for event in events[cut:]:
+        standing.feed(event)
+    told = snapshot_of(fold(events), modern=modern, results=results)
+    own = [message for message in told if "subagentRunId" not in message]
+
+    assert list(standing.outline.spoken) == [m["id"] for m in own if m["role"] in ("user", "assistant")]
+    assert standing.conversation.state == fold(events).state
+    if any(call.status not in ev.FINAL_STATUSES for call in standing.conversation.calls.values()):
+        return
+    client = [Message(id=message["id"], role=message["role"]) for message in own]
+    options = AguiOptions(emit_tool_results=results)
+    for kept in (client, client[:-1], client[1:], client[::-1]):
+        request = RunAgentInput(thread_id="t", run_id="r", messages=kept)
+        heard = [one.id for one in kept if one.role in ("user", "assistant")]
+        spoken = [one.id for one in client if one.role in ("user", "assistant")]
+        lacks = {one.id for one in client if one.role == "tool"} - {one.id for one in kept}
+        differs = heard != spoken or bool(lacks)
+        assert standing.tells_messages(request, options, modern=modern) is differs
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_one(
+    restarted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folded = 0
+    feed = Folder.feed
+
+    def counted(folder: Folder, event: ev.Event) -> None:
+        nonlocal folded
+        folded += 1
+        feed(folder, event)
+
+    async def cost(hub: Hub, journal: CountingJournal, client: Client) -> tuple[int, int]:
+        nonlocal folded
+        with monkeypatch.context() as patch:
+            patch.setattr(Folder, "feed", counted)
+            folded = journal.read_records = 0
+            client.say("and now")
+            told = await run(AguiEndpoint(hub), client)
+        assert [event["type"] for event in told].count("MESSAGES_SNAPSHOT") == 0
+        return journal.read_records, folded
+
+    costs: list[tuple[int, int]] = []
+    for turns in (15, 150):
+        journal, client = CountingJournal(), Client()
+        await journal.open()
+        async with world(journal=journal, snapshot_after=20) as hub:
+            for _ in range(turns):
+                client.say("word")
+                await run(AguiEndpoint(hub), client)
+            session = await hub.session("t1")
+            await until(lambda session=session: not session.snapshots.writing)
+            if not restarted:
+                costs.append(await cost(hub, journal, client))
+        if restarted:
+            async with world(journal=journal) as hub:
+                costs.append(await cost(hub, journal, client))
+        await journal.close()
+    (short_read, short_folded), (long_read, long_folded) = costs
+    assert long_read <= short_read + 40
+    assert long_folded <= short_folded + 80

@@ -25,6 +25,7 @@ from trunkline.folding import fold
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
 from trunkline.frontends.agui.messages import history_events
+from trunkline.frontends.agui.thread import Thread
 from trunkline.patches import copy_json
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
@@ -73,7 +74,9 @@ async def read_request(
     if told.resume and not asked.keys() & {entry.interrupt_id for entry in told.resume}:
         return Intake(known=messages)  # Too late: nobody asks that any more.
     conversation = conversation_of(messages, mapper)
-    intent = intent_of(_without_strangers(told, conversation, asked), conversation, asked, by="agui")
+    intent = intent_of(
+        _without_strangers(told, conversation, asked), Thread.of(conversation), asked, by="agui"
+    )
     if isinstance(intent, GoOn):
         answers = {answer.question_id: settle(asked[answer.question_id], answer) for answer in intent.answers}
         return Intake(

@@ -9,12 +9,10 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
+from trunkline.outline import BROUGHT
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
 __all__ = ["BROUGHT", "answer_of", "interrupt_of"]
-
-BROUGHT = "agui.messageId"
-"""Where the meta of an answer says in which message of the client it came."""
 
 
 def interrupt_of(asked: ev.Asked, *, modern: bool = True) -> wire.Interrupt:

@@ -13,12 +13,13 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, answer_of
-from trunkline.frontends.agui.messages import check_message, content_of, history_events, is_message, shown_id
+from trunkline.frontends.agui.messages import check_message, content_of, history_events
 from trunkline.frontends.agui.pages import Page
+from trunkline.frontends.agui.thread import Thread
+from trunkline.outline import PresentOutline
 from trunkline.questions import ClientCall
 
 __all__ = [
@@ -105,20 +106,18 @@ def says_state(state: Any) -> bool:
 
 def intent_of(
     told: wire.RunAgentInput,
-    conversation: Conversation,
+    thread: Thread,
     questions: Mapping[str, ev.Asked],
     *,
-    said: Collection[str] = (),
     by: str | None = None,
     page: Page | None = None,
 ) -> Intent:
-    """Decide what a request means for a conversation with these open questions.
+    """Decide what a request means for a thread with these open questions.
 
-    ``said`` are the ids of everything that was ever said in the thread. ``page`` is who sends the request;
-    without one it is taken to have seen everything.
+    ``page`` is who sends the request; without one it is taken to have seen everything.
     """
     last = told.messages[-1] if told.messages else None
-    is_new = last is not None and last.role == "user" and conversation.message(last.id) is None
+    is_new = last is not None and last.role == "user" and not thread.outline.has_message(last.id)
     waiting = {
         asked.question.call_id: asked
         for asked in questions.values()
@@ -127,11 +126,11 @@ def intent_of(
     answers = client_answers(told.messages, waiting, by)
     if told.resume:
         if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
-            return _start(told, conversation, said, page, gives_up=True)
+            return _start(told, thread, page, gives_up=True)
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
-        return _resume(told.resume, conversation, questions, by, answers.values())
-    _check_results(told.messages, conversation, [said, waiting])
+        return _resume(told.resume, thread, questions, by, answers.values())
+    _check_results(told.messages, thread, waiting)
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
     if waiting and not is_new:
         missing = sorted(call_id for call_id in waiting if call_id not in answers)
@@ -147,7 +146,7 @@ def intent_of(
         )
     if last is not None and last.role == "tool":
         return TooLate(question_ids=())
-    return _start(told, conversation, said, page, gives_up=bool(waiting))
+    return _start(told, thread, page, gives_up=bool(waiting))
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -155,15 +154,15 @@ def intent_of(
 
 def _resume(
     entries: Sequence[wire.ResumeEntry],
-    conversation: Conversation,
+    thread: Thread,
     questions: Mapping[str, ev.Asked],
     by: str | None,
     brought: Iterable[Answer],
 ) -> Intent:
     """Answer every open interrupt, and with them the tools of the front end that it has run by now."""
     given = {entry.interrupt_id: entry for entry in entries}
-    unknown = sorted(set(given) - conversation.questions.keys() - questions.keys())
-    if unknown and conversation.messages:
+    unknown = sorted(set(given) - set(thread.asked) - questions.keys())
+    if unknown and not thread.outline.is_empty:
         raise InvalidCommand(f"no run of this thread asked {', '.join(unknown)}")
     wanted = {key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)}
     if not wanted & given.keys():
@@ -199,29 +198,20 @@ def client_answers(
     return found
 
 
-def _check_results(
-    messages: Sequence[wire.Message], conversation: Conversation, known: Sequence[Collection[str]]
-) -> None:
+def _check_results(messages: Sequence[wire.Message], thread: Thread, waiting: Collection[str]) -> None:
     """Refuse results of calls that the agent never made; those of calls it made are its own to know."""
-    if not conversation.messages:
+    if thread.outline.is_empty:
         return
     for message in messages:
         call_id = message.tool_call_id or ""
-        if message.role == "tool" and not any(call_id in ids for ids in (conversation.calls, *known)):
+        if message.role == "tool" and not (thread.was_said(call_id) or call_id in waiting):
             raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
 
 
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def _start(
-    told: wire.RunAgentInput,
-    conversation: Conversation,
-    said: Collection[str],
-    page: Page | None,
-    *,
-    gives_up: bool,
-) -> Start:
+def _start(told: wire.RunAgentInput, thread: Thread, page: Page | None, *, gives_up: bool) -> Start:
     last = told.messages[-1] if told.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
@@ -237,9 +227,9 @@ def _start(
     )
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
-    if not conversation.messages:
+    if thread.outline.is_empty:
         return Start(prompt=prompt, history=_imported(told.messages[:-1]))
-    place = _place(told.messages, conversation, said, page)
+    place = _place(told.messages, thread, page)
     return Start(prompt=prompt, rewind_to=place, gives_up=gives_up)
 
 
@@ -259,84 +249,62 @@ def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None
     return meta or None
 
 
-def _place(
-    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str], page: Page | None
-) -> Any:
+def _place(messages: Sequence[wire.Message], thread: Thread, page: Page | None) -> Any:
     """Find the message that the conversation goes back to before it goes on.
 
     The client's last message is new: what stands before it in the client's history is the last word
     that counts. It is known: it is asked again, and what followed it is taken back. A page that may not
     have seen what would be dropped drops nothing.
     """
-    turns = _turns(conversation)
-    ours, last = list(turns), messages[-1].id
-    order = list(dict.fromkeys(turns.values()))
-    if last in turns:
-        if _is_behind(page, order, turns[last]):
+    ours, last = thread.outline, messages[-1].id
+    if (turn_id := ours.turn_of(last)) is not None:
+        if _is_behind(page, ours, turn_id):
             raise InvalidCommand(
                 f"the thread went on after message {last!r}, perhaps unseen by this page: load the thread "
                 "again, and then ask again"
             )
-        at = ours.index(last)
-        return ours[at - 1] if at else None
-    found, is_outdated = _last_known(messages[:-1], conversation, turns, said)
+        return ours.before(last)
+    found, is_outdated = _last_known(messages[:-1], thread)
     if is_outdated:
         # It shows what was taken back since: it is behind, whatever it has seen.
         return NoRewind
+    newest = ours.last_message
     if found is None:
         # The first message, edited, or one of a page that has not loaded the thread.
-        return None if page is not None and order and page.has_seen(order[-1]) else NoRewind
-    if found == ours[-1] or turns[found] == _cut_off(conversation):
+        has_seen = page is not None and newest is not None and page.has_seen(ours.turn_of(newest))
+        return None if has_seen else NoRewind
+    turn_id = ours.turn_of(found) or ""
+    if found == newest or turn_id == thread.cut_off:
         return NoRewind
-    return NoRewind if _is_behind(page, order, turns[found]) else found
+    return NoRewind if _is_behind(page, ours, turn_id) else found
 
 
-def seen_turn(
-    messages: Sequence[wire.Message], conversation: Conversation, said: Collection[str]
-) -> str | None:
+def seen_turn(messages: Sequence[wire.Message], thread: Thread) -> str | None:
     """The last turn that a client's history has something of; a text for one that was taken back."""
-    turns = _turns(conversation)
-    found, is_outdated = _last_known(messages, conversation, turns, said)
+    found, is_outdated = _last_known(messages, thread)
     if is_outdated:
         return ""
-    return None if found is None else turns[found]
+    return None if found is None else thread.outline.turn_of(found)
 
 
-def _turns(conversation: Conversation) -> dict[str, str | None]:
-    """The messages that clients know, in order, each with its turn."""
-    shown = (message for message in conversation.messages if message.lane is None and is_message(message))
-    return {message.message_id: message.turn_id for message in shown}
-
-
-def _last_known(
-    messages: Sequence[wire.Message],
-    conversation: Conversation,
-    turns: Mapping[str, str | None],
-    said: Collection[str],
-) -> tuple[str | None, bool]:
+def _last_known(messages: Sequence[wire.Message], thread: Thread) -> tuple[str | None, bool]:
     """The last message of a history that is ours, and whether one behind it was taken back."""
-    results = {shown_id(conversation, call): call for call in conversation.calls.values()}
-    is_outdated = False
+    ours, is_outdated = thread.outline, False
     for message in reversed(messages):
         # A result belongs to the message that made the call.
-        found = results[message.id].message_id if message.id in results else message.id
-        if found in turns:
+        call = ours.result(message.id)
+        found = message.id if call is None else call.message_id
+        if found is not None and ours.turn_of(found) is not None:
             return found, is_outdated
         if message.role in ("user", "assistant") and message.subagent_run_id is None:
             # A call without a message is one by itself.
-            is_outdated = is_outdated or (message.id in said and message.id not in conversation.calls)
+            is_outdated = is_outdated or (thread.was_said(message.id) and not ours.has_call(message.id))
     return None, is_outdated
 
 
-def _is_behind(page: Page | None, order: Sequence[str | None], turn_id: str | None) -> bool:
+def _is_behind(page: Page | None, ours: PresentOutline, turn_id: str) -> bool:
     """Whether a page that goes back to a turn may never have seen all of the later ones."""
-    later = order[order.index(turn_id) : -1]
-    return page is not None and bool(later) and page.may_be_behind(later)
-
-
-def _cut_off(conversation: Conversation) -> str:
-    """The last turn, if it was stopped or failed: a client may have left before it heard all of it."""
-    turn = conversation.turns[-1] if conversation.turns else None
-    if turn is None or not (turn.status == "failed" or turn.stop_reason == "cancelled"):
-        return ""
-    return turn.turn_id
+    if page is None:
+        return False
+    later = ours.turns_from(turn_id)[:-1]
+    return bool(later) and page.may_be_behind(later)

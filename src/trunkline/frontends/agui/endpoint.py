@@ -88,6 +88,11 @@ class AguiEndpoint:
                 session = await self._session(thread_id, principal)
                 key = (principal, thread_id, run_id, *_brought(told))
                 place, standing = await self._enter(session, told, key, starter, page)
+                within = place is not None and place.after is not None
+                if starter is None and standing.tells_messages(
+                    told, chosen, modern=is_modern(told), within=within
+                ):
+                    await standing.load(session)
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
@@ -132,12 +137,12 @@ class AguiEndpoint:
             return again, await stand(session, again)
         questions = dict(session.line.grammar.questions)
         by = f"agui:{key[0]}"
-        known = standing.conversation
-        visitor = self.pages.visit(key[0], key[1], page, is_new=not known.turns)
-        intent = intent_of(told, known, questions, said=standing.said, by=by, page=visitor)
-        before = seen_turn(told.messages, known, standing.said)
+        known = standing.thread(session.line.grammar.memory.asked)
+        visitor = self.pages.visit(key[0], key[1], page, is_new=known.last is None)
+        intent = intent_of(told, known, questions, by=by, page=visitor)
+        before = seen_turn(told.messages, known)
         place, standing = await self._carry_out(session, told, key, starter, intent, standing)
-        last = known.turns[-1].turn_id if known.turns else None
+        last = None if known.last is None else known.last.turn_id
         visitor.move(before, last if place is None else place.turn_id)
         return place, standing
 
@@ -380,7 +385,7 @@ class AguiRun:
         encoder = self._encoder
         if not (asks or self._ahead or encoder.outdated or encoder.renamed) or not self._sees_history:
             return said
-        standing = await stand(self.session, Place("", place))
+        standing = await stand(self.session, Place("", place), whole=True)
         bring(standing, results_ahead(self._ahead, standing.conversation))
         messages = standing.messages(self._options, modern=self.modern)
         if not is_light(messages):

@@ -17,7 +17,7 @@ from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.results import PART, about_call, part_of, result_of
 from trunkline.questions import ClientCall
 
-__all__ = ["check_message", "content_of", "history_events", "is_message", "parsed", "shown_id", "snapshot_of"]
+__all__ = ["check_message", "content_of", "history_events", "parsed", "snapshot_of"]
 
 _MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
@@ -50,17 +50,6 @@ def snapshot_of(
             told += _user(message) if message.role == "user" else teller.agent(message)
         told += teller.loose(message.message_id)
     return told
-
-
-def is_message(message: Message) -> bool:
-    """Whether clients know a message by its id: one that only thinks, say, has none that they see."""
-    return message.role == "user" or any(isinstance(part, TextPart | CallPart) for part in message.parts)
-
-
-def shown_id(conversation: Conversation, call: Call) -> str:
-    """The id of a call's result as clients know it."""
-    brought = _brought(conversation).get(call.call_id)
-    return call.result_message_id or f"{call.call_id}:result" if brought is None else brought[0]
 
 
 def _brought(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:

@@ -37,7 +37,7 @@ async def open_replay(
     await session.own()
     await session.settle()
     place = await last_start(session)
-    standing = await stand(session, place)
+    standing = await stand(session, place, whole=True)
     if turns := standing.conversation.turns:
         endpoint.pages.visit(principal, thread_id, page, is_new=False).move(None, turns[-1].turn_id)
     run_id = options.run_id_override or told.run_id

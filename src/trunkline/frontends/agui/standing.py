@@ -7,7 +7,9 @@ greeting, say) are no difference.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable, Sequence
+from operator import ne
 from typing import Any, cast
 
 import msgspec
@@ -21,6 +23,8 @@ from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
+from trunkline.frontends.agui.thread import Thread
+from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.patches import same_json
 from trunkline.session import Session
 
@@ -35,13 +39,19 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Standing:
-    """A conversation up to a place."""
+    """A conversation up to a place: the ids of its past, and all that came after it."""
 
-    def __init__(self) -> None:
-        """Begin with nothing said."""
-        self._folder = Folder()
+    def __init__(self, past: Outline | None = None, start: int = 1, state: Any = None) -> None:
+        """Begin at the record after a past, with this shared state; without one with nothing said."""
+        self._past = past or Outline()
+        self._start = start
+        self._whole = past is None
+        self._events: list[ev.Event] = []
+        self._folder = Folder(Conversation(state=state))
+        self._ids, self._steps = OutlineReader(), list[Step]()
+        self._outline: PresentOutline | None = None
         self.said: set[str] = set()
-        """The ids of every message, call and result, also of those that were taken back."""
+        """The ids of every message, call and result after the past, also of those that were taken back."""
         self._run: str | None = None
         self._prompts: dict[tuple[str | None, str], str | None] = {}
         self.state_before: Any = None
@@ -51,11 +61,38 @@ class Standing:
 
     @property
     def conversation(self) -> Conversation:
-        """What was said, folded."""
+        """What was said, folded; without its past unless that was loaded."""
         return self._folder.conversation
+
+    @property
+    def outline(self) -> PresentOutline:
+        """The ids of everything."""
+        if self._outline is None:
+            self._outline = PresentOutline(self._past, [*self._steps, *self._ids.peek()])
+        return self._outline
+
+    def thread(self, asked: Collection[str]) -> Thread:
+        """What a request is compared with; ``asked`` are the questions of the thread."""
+        turns = self.conversation.turns
+        return Thread(self.outline, last=turns[-1] if turns else None, asked=asked, said=self.said)
+
+    def was_said(self, name: str) -> bool:
+        """Whether a message, a call or a result ever had this id."""
+        return name in self.said or name in self._past.said
+
+    async def load(self, session: Session) -> None:
+        """Fold the past too, for whoever is told of it."""
+        if not self._whole:
+            self._folder, self._whole = Folder(await session.past.before(self._start)), True
+            for event in self._events:
+                self._folder.feed(event)
 
     def feed(self, event: ev.Event) -> None:
         """Take one event."""
+        self._outline = None
+        if not self._whole:
+            self._events.append(event)
+        self._steps += self._ids.feed(event)
         if isinstance(event, ev.TurnStarted):
             self.state_before = self.conversation.state
             self._run = event.run_id
@@ -108,34 +145,57 @@ class Standing:
         still being made are told from their start, so there is nothing of them here.
         """
         said: list[wire.AguiEvent] = []
+        if not self._whole:
+            return self._state(told, options, at, whole=whole)
         messages = self.messages(options, modern=modern)
         calls = {event.tool_call_id for event in announced or () if isinstance(event, wire.ToolCallStart)}
         messages = _without_arguments(messages, calls) if calls else messages
         lacks = announced is not None and _lacks(messages, told.messages)
-        if whole or lacks or self._differs(messages, told.messages):
+        if whole or lacks or self._differs(told.messages, options):
             if would_mix(messages, [message.id for message in told.messages]):
                 said.append(wire.MessagesSnapshot(timestamp=at, messages=clearing(messages)))
             said.append(wire.MessagesSnapshot(timestamp=at, messages=fitting(messages)))
         elif self._has_open_calls() and is_light(messages):
             said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
+        return said + self._state(told, options, at, whole=whole)
+
+    def tells_messages(
+        self, told: wire.RunAgentInput, options: AguiOptions, *, modern: bool, within: bool = False
+    ) -> bool:
+        """Whether the opening tells all messages: then the past has to be loaded.
+
+        What is said of a message that is not over yet is of the last turn.
+        """
+        if self._has_open_calls() or self._differs(told.messages, options):
+            return True
+        return within and _lacks(self.messages(options, modern=modern), told.messages)
+
+    def _state(
+        self, told: wire.RunAgentInput, options: AguiOptions, at: int, *, whole: bool
+    ) -> list[wire.AguiEvent]:
         state, shows = self.conversation.state, options.emit_state_snapshots in ("initial", "all")
         if shows and state is not None and (whole or not same_json(state, told.state, numeric=True)):
-            said.append(wire.StateSnapshot(timestamp=at, snapshot=state))
-        return said
+            return [wire.StateSnapshot(timestamp=at, snapshot=state)]
+        return []
 
     def _has_open_calls(self) -> bool:
         """Whether results may come of calls that this run does not announce."""
         return any(call.status not in ev.FINAL_STATUSES for call in self.conversation.calls.values())
 
-    def _differs(self, ours: list[dict[str, Any]], theirs: Iterable[wire.Message]) -> bool:
-        mine = [message for message in ours if "subagentRunId" not in message]
-        spoken = [message["id"] for message in mine if message["role"] in ("user", "assistant")]
-        results = {message["id"] for message in mine if message["role"] == "tool"}
+    def _differs(self, theirs: Iterable[wire.Message], options: AguiOptions) -> bool:
+        ours = self.outline
         shown = [message for message in theirs if message.subagent_run_id is None]
-        heard = [one.id for one in shown if one.role in ("user", "assistant") and one.id in self.said]
-        taken = {one.id for one in shown if one.role == "tool"}
+        heard = [one.id for one in shown if one.role in ("user", "assistant") and self.was_said(one.id)]
+        if len(heard) != ours.length or any(map(ne, heard, ours.spoken)):
+            return True
         # Results of calls made side by side may stand in any order.
-        return heard != spoken or not results <= taken or bool(taken & self.said - results)
+        taken = {one.id for one in shown if one.role == "tool"}
+        told = {
+            call.result_id
+            for call in ours.results
+            if call.brought or (call.ended and options.emit_tool_results and not call.of_subagent)
+        }
+        return not told <= taken or any(self.was_said(name) for name in taken - told)
 
 
 def _without_arguments(messages: list[dict[str, Any]], calls: Collection[str]) -> list[dict[str, Any]]:
@@ -170,17 +230,30 @@ def _arguments(call: dict[str, Any]) -> Any:
     return cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
 
 
-async def stand(session: Session, place: Place | None = None) -> Standing:
-    """Read what a session said up to a place; all of it without one."""
-    standing = Standing()
-    async for entry in session.replay():
-        event = entry.event if place is None else _before(entry, place)
-        if event is None:
-            break
-        standing.feed(event)
-        standing.at = entry.cursor
+async def stand(session: Session, place: Place | None = None, *, whole: bool = False) -> Standing:
+    """Read what a session said up to a place; all of it without one.
+
+    Of the turns before the last one only the ids are read, unless the ``whole`` of it is wanted.
+    """
+    past, start = await session.past.outline()
+    while start != session.past.start:
+        past, start = await session.past.outline()
+    if place is not None and _is_before(place, start, session):
+        # A run of an earlier turn that is sent again: seldom.
+        standing, start = Standing(), 1
+    else:
+        standing = Standing(past, start, session.known.state_before)
+    async with contextlib.aclosing(session.replay(start)) as entries:
+        async for entry in entries:
+            event = entry.event if place is None else _before(entry, place)
+            if event is None:
+                break
+            standing.feed(event)
+            standing.at = entry.cursor
     if place is not None and place.after is not None:
         standing.at = place.after
+    if whole:
+        await standing.load(session)
     return standing
 
 
@@ -194,6 +267,13 @@ async def last_start(session: Session) -> Place | None:
         if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
             after = entry.cursor
     return Place(turn_id, after)
+
+
+def _is_before(place: Place, start: int, session: Session) -> bool:
+    """Whether a place is before the last turn."""
+    if place.after is None:
+        return session.register.turn_starts.get(place.turn_id, 0) < start
+    return place.after.record < start - 1
 
 
 def _before(entry: Entry, place: Place) -> ev.Event | None:
