@@ -361,7 +361,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_the_turn_is_settled_later(home: Path
 def runs(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

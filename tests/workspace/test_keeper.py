@@ -35,7 +35,7 @@ while :; do sleep 1; done
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -106,6 +106,7 @@ def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
         )
     )
     kept = Kept(PROGRAM, "grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
+    assert (kept.says(), kept.says()) == ("started", "exited 0")
     out, _ = kept.process.communicate(timeout=20)
     assert [int(line.split()[1], 16) & touched for line in out.splitlines()] == [0, 0]
 

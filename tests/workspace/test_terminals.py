@@ -57,7 +57,7 @@ def is_alive(pid: int) -> bool:
     """Whether a process exists; one that only waits to be buried does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
