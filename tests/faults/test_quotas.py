@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tests.worlds import collect, events_of, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
+from trunkline.errors import JournalError
 from trunkline.journal.sqlite import SqliteJournal
 
 LIMIT = 2**20
@@ -27,17 +28,22 @@ def slow_disk(path: Path) -> Generator[None]:
         yield
 
 
-async def working(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[ev.Event | str]:
-    if prompt.text == "large":
-        for number in range(4):
-            call_id = f"c{number}"
-            yield ev.ToolCall(call_id=call_id, name="dump")
-            yield ev.ToolUpdate(call_id=call_id, status="completed", output=LARGE)
-            await asyncio.sleep(0.01)
-    yield prompt.text
-
-
 async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> None:
+    begun, go_on = 0, asyncio.Event()
+
+    async def working(prompt: Prompt) -> AsyncIterator[ev.Event | str]:
+        nonlocal begun
+        calls = [f"c{number}" for number in range(4 if prompt.text == "large" else 0)]
+        for call_id in calls:
+            yield ev.ToolCall(call_id=call_id, name="dump")
+        if calls:
+            begun += 1
+            await go_on.wait()
+        for call_id in calls:
+            yield ev.ToolUpdate(call_id=call_id, status="completed", output=LARGE)
+            await asyncio.sleep(0)
+        yield prompt.text
+
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
     await journal.open()
@@ -46,8 +52,10 @@ async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> Non
         small = [await hub.create(principal="bob") for _ in range(50)]
         for session in (*large, *small):
             await session.own()
+        running = [asyncio.create_task(collect(session, "large")) for session in large]
+        await until(lambda: begun == 2)
         with slow_disk(path):
-            running = [asyncio.create_task(collect(session, "large")) for session in large]
+            go_on.set()
             await until(lambda: all(journal.crowded(session.key) for session in large))
             running += [asyncio.create_task(collect(session, "small")) for session in small]
             await until(lambda: all(session.busy for session in small))
@@ -86,7 +94,10 @@ async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Pat
 
 
 async def test_an_agent_that_never_waits_fails_its_own_turn_with_the_reason(tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
     async def reckless(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        await go_on.wait()
         while prompt.text == "flood":
             ctx.emit(ev.Custom(name="page", value="y" * (LIMIT // 4)))
             await asyncio.sleep(0)
@@ -99,11 +110,17 @@ async def test_an_agent_that_never_waits_fails_its_own_turn_with_the_reason(tmp_
         session, other = await hub.create(principal="ada"), await hub.create(principal="bob")
         await session.own()
         await other.own()
+        reader = session.follow()
+        await soon(session.prompt("flood"))
         with slow_disk(path):
-            failing = asyncio.create_task(collect(session, "flood"))
+            go_on.set()
             fine = asyncio.create_task(collect(other, "fine"))
             await until(lambda: session.closed)
-        (failed,) = only(await soon(failing, within=30), ev.TurnFailed)
+        told: list[ev.AnyEvent] = []
+        with suppress(JournalError):
+            while True:
+                told += [entry.event for entry in await soon(reader.next(), within=30)]
+        (failed,) = only(told, ev.TurnFailed)
         assert failed.code == "journal"
         assert "bytes of this session wait to be written" in failed.message
         assert text_of(await soon(fine, within=30)) == "fine"

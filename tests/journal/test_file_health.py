@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.faults.disks import as_anybody
 
 from trunkline.errors import Corrupt, JournalError
 from trunkline.events import Text
@@ -287,9 +288,3 @@ async def test_a_file_that_cannot_be_written_is_not_migrated_either(path: Path) 
         _, err = await reading.communicate()
     folder.chmod(0o700)
     assert b"it has schema 1 and cannot be written" in err
-
-
-def as_anybody() -> list[str]:
-    """Words before a command that take the rights away which let root write everywhere."""
-    rights = "-dac_override,-dac_read_search"
-    return ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"] if os.geteuid() == 0 else []

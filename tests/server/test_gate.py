@@ -304,7 +304,7 @@ def guarded(inner: Any) -> Gate:
     [
         (Refusal(418, "tea", "no coffee"), 418, "tea", "no coffee"),
         (SessionBusy("a turn is running"), 409, "busy", "a turn is running"),
-        (JournalError("/home/me/journal.db is full"), 503, "journal", "its log says what"),
+        (JournalError("the disk is full", path="/home/me"), 503, "journal", "the disk is full"),
         (ValueError("/home/me/secret"), 500, "internal", "its log says what"),
     ],
 )

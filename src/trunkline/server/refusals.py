@@ -15,7 +15,7 @@ import orjson
 from starlette.exceptions import HTTPException
 from starlette.types import Scope, Send
 
-from trunkline.errors import TrunklineError
+from trunkline.errors import JournalError, TrunklineError
 
 __all__ = ["Refusal", "refusal_of", "refuse"]
 
@@ -50,7 +50,8 @@ def refusal_of(error: Exception) -> Refusal:
         return error
     if isinstance(error, TrunklineError):
         status, code = error.hint.http, error.code
-        if error.fault in ("peer", "agent") or status < 500:
+        # Errors of the journal name no file, and whoever is refused for want of space must know it.
+        if error.fault in ("peer", "agent") or status < 500 or isinstance(error, JournalError):
             return Refusal(status, code, str(error))
         log.error("a request failed: %s", error)
         return Refusal(status, code, _OURS.format(code))
