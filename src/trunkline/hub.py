@@ -324,9 +324,14 @@ class Hub:
         except TrunklineError as error:
             log.warning("the leases could not be renewed: %s", error)
 
+    @property
+    def is_renewing(self) -> bool:
+        """Whether leases are being renewed because a session asked for it."""
+        return self._renewing is not None and not self._renewing.done()
+
     def renew_soon(self) -> None:
         """Renew the leases now, beside what goes on."""
-        if self._renewing is None or self._renewing.done():
+        if not self.is_renewing:
             self._renewing = asyncio.create_task(self._try_to_renew(), name="trunkline renew now")
 
     async def renew_leases(self) -> None:

@@ -303,6 +303,7 @@ class Line:
         ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason. What
         they may see only once it is stored, they never see.
         """
+        self._lease = None
         self._in_doubt = False
         self._show()
         self._held_from = 0
@@ -318,7 +319,6 @@ class Line:
             self.say(_failure(failed_turn, error))
             self._held_from = 0
         self._show()
-        self._lease = None
         self._closed = error
         if self._timer is not None:
             self._timer.cancel()
@@ -379,7 +379,7 @@ class Line:
     def _show(self) -> None:
         self._ticking = False
         batch = self._outbox
-        if not batch or self._in_doubt:
+        if not batch or self._doubts():
             return
         if self._held_from > self.committed_seq:
             batch = self._until_held()
@@ -394,6 +394,15 @@ class Line:
         for reader in self._readers:
             reader.push(batch)
 
+    def _doubts(self) -> bool:
+        """Whether the lease may have run out; whoever can find that out is asked, once."""
+        if self._in_doubt or self._lease is None or self.lease_is_current:
+            return self._in_doubt
+        self._in_doubt = True
+        if self.on_doubt is not None:
+            self.on_doubt()
+        return True
+
     def _until_held(self) -> list[Entry]:
         """Take what was said before the first event that must be durable before it is seen."""
         held = next(
@@ -406,12 +415,7 @@ class Line:
 
     def _write(self, *, durable: bool = False) -> None:
         lease = self._lease
-        if lease is None or self._error is not None or self._in_doubt:
-            return
-        if not self.lease_is_current:
-            self._in_doubt = True
-            if self.on_doubt is not None:
-                self.on_doubt()
+        if lease is None or self._error is not None or self._doubts():
             return
         durable = durable or self._held_from > self._given_seq
         records = [

@@ -73,6 +73,11 @@ class Ownership:
     async def lose(self) -> None:
         """Stop being the owner: somebody else has taken the session."""
         session, line = self._session, self._session.line
+        if session.turn is not None and not session.turn.live:
+            # It has ended, and is being written: either that is done soon, or it fails soon.
+            await session.turn.settled.wait()
+        if session.closed:
+            return
         if session.turn is not None or line.unwritten:
             session.lost(
                 Fenced(

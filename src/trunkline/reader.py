@@ -49,6 +49,11 @@ class Reader:
         """Whether this reader keeps up; else it reads from the journal."""
         return self._live
 
+    @property
+    def waiting(self) -> int:
+        """How many entries were pushed and not taken yet."""
+        return len(self._queue)
+
     def push(self, batch: list[Entry]) -> None:
         """Take a batch, or fall back to the journal when too much waits."""
         if self._live:

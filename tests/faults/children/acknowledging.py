@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import trunkline
+from tests.agents.langchain.loose import create_agent
 from tests.worlds import forever, make
 from trunkline import events as ev
 from trunkline.adapters import adapt
@@ -208,8 +209,6 @@ async def deploy_soon(where: str) -> str:
 
 
 def _langchain(tool: Callable[..., Any]) -> Agent:
-    from langchain.agents import create_agent
-
     model = ScriptedChatModel([call(tool.__name__, {"where": "prod"}, id="call-1"), "done"])
     return adapt(create_agent(model, [tool]))
 
@@ -256,7 +255,7 @@ async def agui_run(path: Path) -> None:
     await serving
 
 
-SCENARIOS |= {"acp_prompt": acp_prompt, "agui_run": agui_run}
+SCENARIOS.update(acp_prompt=acp_prompt, agui_run=agui_run)
 
 
 def main() -> None:
