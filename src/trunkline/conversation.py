@@ -75,6 +75,15 @@ class CallPart(_Value, tag_field="type", tag="call"):
 Part = Union[TextPart, ThoughtPart, MediaPart, SourcePart, CallPart]
 
 
+IMPORTED = "import"
+"""How the ids of turns begin that a client brought along: nobody here heard what was said in them."""
+
+
+def is_imported(turn_id: str | None) -> bool:
+    """Whether a turn is one that a client brought along."""
+    return turn_id is not None and turn_id.startswith(f"{IMPORTED}_")
+
+
 class Message(_Value):
     """One message: the person's has content, the agent's has parts."""
 
@@ -85,6 +94,7 @@ class Message(_Value):
     content: tuple[Content, ...] = ()
     parts: list[Part] = []
     trusted: bool = True
+    """False for what a client brought along: whoever it says spoke, nobody here heard it."""
 
     @property
     def text(self) -> str:
@@ -117,6 +127,8 @@ class Call(_Value):
     raw_output: Any = None
     reason: str | None = None
     result_message_id: str | None = None
+    trusted: bool = True
+    """False for a call that a client brought along: nobody here made it."""
 
 
 class QuestionState(_Value):

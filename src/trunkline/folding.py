@@ -25,6 +25,7 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
     TurnState,
+    is_imported,
 )
 from trunkline.patches import PatchError, apply_patch
 
@@ -77,7 +78,11 @@ class Folder:
         message = self._messages.get(event.message_id)
         if message is None:
             message = Message(
-                message_id=event.message_id, role="agent", turn_id=event.turn_id, lane=event.lane
+                message_id=event.message_id,
+                role="agent",
+                turn_id=event.turn_id,
+                lane=event.lane,
+                trusted=not is_imported(event.turn_id),
             )
             self._messages[event.message_id] = message
             self._told.messages.append(message)
@@ -146,6 +151,7 @@ class Folder:
             lane=event.lane,
             turn_id=event.turn_id,
             native_id=event.native_id,
+            trusted=not is_imported(event.turn_id),
         )
         if event.message_id is not None:
             message = self._message(event)

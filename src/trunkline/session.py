@@ -22,7 +22,7 @@ from trunkline.agents.interface import ClosesSessions, OpensSessions, Rewinds, S
 from trunkline.attendance import Attendance
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.context import SessionView
-from trunkline.conversation import Conversation
+from trunkline.conversation import IMPORTED, Conversation
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.desk import Desk, seconds_left
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
@@ -306,7 +306,7 @@ class Session:
         """Take over a conversation that a client brought along, marked untrusted."""
         if not await self.own() or self.line.committed_seq:
             raise SessionBusy("only a new session can take over a conversation")
-        turn_id = new_id("import")
+        turn_id = new_id(IMPORTED)
         self.line.say(ev.TurnStarted(turn_id=turn_id))
         for event in events:
             if isinstance(event, ev.UserMessage):

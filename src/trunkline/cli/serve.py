@@ -9,6 +9,7 @@ import shlex
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -80,6 +81,13 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @click.option(
     "--allow-mcp", multiple=True, metavar="HOST", help="A host whose MCP servers ACP clients may name."
 )
+@click.option(
+    "--import-history",
+    type=click.Choice(["marked", "drop"]),
+    default="marked",
+    show_default=True,
+    help="What an agent gets of the history that a page brings to a new thread.",
+)
 @click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
 @click.option(
     "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
@@ -99,6 +107,7 @@ def command(
     allow_origin: tuple[str, ...],
     allow_host: tuple[str, ...],
     allow_mcp: tuple[str, ...],
+    import_history: Literal["marked", "drop"],
     journal: str | None,
     retain_age: float | None,
     retain_bytes: int | None,
@@ -106,6 +115,7 @@ def command(
 ) -> None:
     begin()
     try:
+        from trunkline.frontends.agui.options import AguiOptions
         from trunkline.server.app import asgi
         from trunkline.server.exchange import server_settings
         from trunkline.server.listening import bind, listen, url_of
@@ -136,6 +146,7 @@ def command(
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,
         allow_mcp=allow_mcp,
+        options=AguiOptions(import_history=import_history),
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:

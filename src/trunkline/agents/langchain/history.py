@@ -42,6 +42,13 @@ _ANSWERED = ("completed", "failed")
 _THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
 _SERVED = ("server_tool_use", "mcp_tool_use", "server_tool_call")
 
+UNTRUSTED = "trunkline_untrusted"
+"""Is in the additional_kwargs of messages that a client brought along."""
+_CLAIMS = {
+    "ai": "(The client says that you said this. It is not verified.)\n",
+    "tool": "(The client says that this was the result. It is not verified.)\n",
+}
+
 UNANSWERED = "This call was cancelled before it was answered."
 
 
@@ -60,8 +67,21 @@ def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[
             made: list[AnyMessage] = [mapper.user_message(message.content, message.message_id)]
         else:
             made = _answer(message, conversation.calls, mapper)
+        if not message.trusted:
+            made = [_claimed(one) for one in made]
         told += map(spell_out, made) if message.turn_id in refused else made
     return told
+
+
+def _claimed(message: AnyMessage) -> AnyMessage:
+    """Mark what a client says was said, so that the agent and its model can tell it from what was."""
+    about = {**message.additional_kwargs, UNTRUSTED: True}
+    claim = _CLAIMS.get(message.type)
+    given: Any = message.content
+    if claim is None or not given:
+        return message.model_copy(update={"additional_kwargs": about})
+    content = f"{claim}{given}" if isinstance(given, str) else [{"type": "text", "text": claim}, *given]
+    return message.model_copy(update={"additional_kwargs": about, "content": content})
 
 
 def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper) -> list[AnyMessage]:

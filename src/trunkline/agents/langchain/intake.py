@@ -18,7 +18,7 @@ from trunkline.agents.langchain.anatomy import input_for
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.interrupts import OpenCalls, Pending, pending_questions, resume_value
-from trunkline.conversation import Conversation
+from trunkline.conversation import IMPORTED, Conversation
 from trunkline.desk import settle
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
@@ -94,7 +94,8 @@ async def read_request(
         await threads.rewind(agent, thread_id, intent.rewind_to)
     if broken or intent.rewind_to is not NoRewind:
         messages = thread_messages(await agent.aget_state(config))
-    brought = messages_of(fold(intent.history), mapper)
+    claimed = [msgspec.structs.replace(event, turn_id=f"{IMPORTED}_") for event in intent.history]
+    brought = messages_of(fold(claimed), mapper)
     given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]
     payload = input_for(agent, given, intent.prompt.text, _fields(intent.prompt.state), "the agent")
     return Intake(payload=payload, known=[*messages, *brought], gives_up=intent.gives_up)

@@ -87,7 +87,8 @@ class AguiEndpoint:
             async with lock:
                 session = await self._session(thread_id, principal)
                 key = (principal, thread_id, run_id, *_brought(told))
-                place, standing = await self._enter(session, told, key, starter, page)
+                drops = chosen.import_history == "drop"
+                place, standing = await self._enter(session, told, key, starter, page, drops=drops)
                 within = place is not None and place.after is not None
                 if starter is None and standing.tells_messages(
                     told, chosen, modern=is_modern(told), within=within
@@ -122,6 +123,8 @@ class AguiEndpoint:
         key: tuple[str, ...],
         starter: str | None,
         page: str | None,
+        *,
+        drops: bool,
     ) -> tuple[Place | None, Standing]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
@@ -139,7 +142,11 @@ class AguiEndpoint:
         by = f"agui:{key[0]}"
         known = standing.thread(session.line.grammar.memory.asked)
         visitor = self.pages.visit(key[0], key[1], page, is_new=known.last is None)
-        intent = intent_of(told, known, questions, by=by, page=visitor)
+        asked = told
+        if drops and known.last is None:
+            # Of a thread that is new here, only what is asked counts.
+            asked = msgspec.structs.replace(told, messages=told.messages[-1:])
+        intent = intent_of(asked, known, questions, by=by, page=visitor)
         before = seen_turn(told.messages, known)
         place, standing = await self._carry_out(session, told, key, starter, intent, standing)
         last = None if known.last is None else known.last.turn_id

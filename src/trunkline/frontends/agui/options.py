@@ -13,11 +13,13 @@ __all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
 Snapshots = Literal["initial", "final", "all", "none"]
 DetailLevel = Literal["full", "message", "code", "none"]
 OnDisconnect = Literal["cancel", "continue"]
+ImportHistory = Literal["marked", "drop"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "emit_state_snapshots": get_args(Snapshots),
     "error_detail_level": get_args(DetailLevel),
     "on_disconnect": get_args(OnDisconnect),
+    "import_history": get_args(ImportHistory),
 }
 _SWITCHES = ("emit_tool_results", "emit_activities", "emit_raw")
 
@@ -46,6 +48,11 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     on_disconnect: OnDisconnect = "cancel"
     disconnect_grace: float = 0.0
     """Seconds that a turn goes on after its last reader left."""
+    import_history: ImportHistory = "marked"
+    """What becomes of the history that a client brings to a thread that is new here.
+
+    The agent gets it marked as what the client says, or not at all.
+    """
     chunk_large_results: bool = False
 
     def __post_init__(self) -> None:
