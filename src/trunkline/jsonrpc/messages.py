@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final, TypeAlias, TypeGuard, Union
+from typing import Any, Final, TypeAlias, TypeGuard, Union, cast
 
 import msgspec
 import orjson
@@ -176,24 +176,30 @@ def parse(line: bytes) -> Message | Malformed:
     if params is not None and type(params) not in (dict, list):
         return _refuse(fields, "params must be an object or an array")
     if "id" not in fields:
-        if type(params) is dict and type(params.get("requestId")) is float:
-            params = {**params, "requestId": _exact(line, params["requestId"], about=True)}
-        return Notification(method, params)
+        return Notification(method, _exact_about(line, cast("Params", params)))
     id = fields["id"]
     if not is_id(id):
         return _refuse(fields, "id must be a string, a number or null")
     return Request(_exact(line, id) if type(id) is float else id, method, params)
 
 
-def _exact(line: bytes, id: float, *, about: bool = False) -> Id:
+def _exact(line: bytes, id: float) -> Id:
     """Give an id as it was sent: the quick decoder makes a float of a whole number beyond 64 bits."""
     try:
-        ids = _read_ids(line)
+        return _read_ids(line).id
     except msgspec.DecodeError:
         return id
-    if not about:
-        return ids.id
-    return ids.params.request_id if isinstance(ids.params, _About) else id
+
+
+def _exact_about(line: bytes, params: Params) -> Params:
+    """Give the params of a notification with the id of the request that they are about as it was sent."""
+    if not isinstance(params, dict) or type(params.get("requestId")) is not float:
+        return params
+    try:
+        about = _read_ids(line).params
+    except msgspec.DecodeError:
+        return params
+    return {**params, "requestId": about.request_id} if isinstance(about, _About) else params
 
 
 def _mend(line: bytes) -> Any:

@@ -243,6 +243,10 @@ async def test_a_load_replays_everything_before_its_answer() -> None:
         await editor.call("session/list")
         assert editor.heard()[-1:] == ["= session/list"], "nothing follows the answer to a load"
         assert editor.heard()[-2:-1] == ["= session/load"]
+        for times in (1, 0):
+            editor.log.clear()
+            await editor.prompt(session_id, "hi")
+            assert len(editor.updates("available_commands_update")) == times, "for those who looked away"
 
 
 async def test_a_resumed_session_is_told_its_commands_after_the_answer() -> None:
@@ -647,7 +651,7 @@ async def test_media_that_are_not_base64_are_refused(block: dict[str, Any]) -> N
         assert result["stopReason"] == "end_turn"
 
 
-SERVER = {"name": "files", "command": "/bin/files", "args": [], "env": []}
+SERVER: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "env": []}
 
 
 @pytest.mark.parametrize("notices", [True, False])

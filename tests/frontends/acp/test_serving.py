@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.frontends.acp.talking import Talk, text
@@ -48,7 +49,7 @@ def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_t
 ) -> None:
     talk.stdin.write(b"\xef\xbb\xbf")
     talk.greet()
-    gone = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
+    gone: dict[str, Any] = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
     error = talk.error("session/new", gone)
     assert error["code"] == -32602
     assert "does not exist" in error["message"]

@@ -42,6 +42,8 @@ class Attached:
         self.files: EditorFiles | None = None
         self.terminals: EditorTerminals | None = None
         self.told_unused = False
+        self.commands_due = False
+        """Whether the client may have missed the agent's commands."""
         self.prompting: Prompting | None = None
         self._next: Prompting | None = None
 

@@ -179,6 +179,7 @@ class AcpEndpoint:
         # original session/load request" (agentclientprotocol.com/protocol/session-setup). The conformance kit
         # takes any update behind that answer for a late one (ACP-LOAD-002).
         self._tell_commands(session)
+        attached.commands_due = True
         return self._reply(session, {}, commands=False)
 
     async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
@@ -365,6 +366,10 @@ class AcpEndpoint:
                 await showing.reply(content, request.meta)
             else:
                 turn_id = await self._begin(session, prompting, content, request.meta)
+                if attached.commands_due:
+                    # Jupyter AI looks away while a session is loaded.
+                    attached.commands_due = False
+                    self._tell_commands(session)
                 showing = self._show(attached, turn_id)
                 prompting.begun.set()
                 if prompting.cancelled:
