@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.escapes import escape, one_line, reveal
+from trunkline.escapes import escape, escape_json, one_line, reveal
 
 
 @pytest.mark.parametrize(
@@ -79,3 +80,19 @@ def test_every_visible_character_is_revealed(text: str) -> None:
     visible = [c for c in text if c.isalnum() and c.isascii()]
     shown = iter(reveal(text))
     assert all(c in shown for c in visible)
+
+
+@given(st.dictionaries(st.text(), st.text() | st.integers()))
+def test_json_means_the_same_and_hides_nothing(value: dict[str, str | int]) -> None:
+    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    shown = escape_json(data)
+    assert json.loads(shown) == json.loads(data)
+    assert escape(shown.decode()) == shown.decode()
+
+
+@pytest.mark.parametrize("text", ["\x7f", "\x9b2J", "\u202egnp.exe", "\U000e0041", "\u2028"])
+def test_controls_and_directions_are_spelled_in_json(text: str) -> None:
+    shown = escape_json(json.dumps([text], ensure_ascii=False).encode())
+    assert shown.isascii()
+    assert b"\x7f" not in shown
+    assert json.loads(shown) == [text]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["escape", "one_line", "reveal", "safe_title"]
+__all__ = ["escape", "escape_json", "one_line", "reveal", "safe_title"]
 
 _LONGEST_TITLE = 1000
 _UNSAFE = re.compile(
@@ -27,6 +27,18 @@ _UNSAFE = re.compile(
 def escape(text: str) -> str:
     """Show every character that is not what it seems as an escape."""
     return _UNSAFE.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def escape_json(data: bytes) -> bytes:
+    """Spell every such character inside of JSON as JSON does: it means the same, and shows itself."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    return _UNSAFE.sub(_spelled, data.decode()).encode()
+
+
+def _spelled(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def one_line(text: str, limit: int = 200) -> str:

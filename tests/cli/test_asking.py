@@ -93,3 +93,18 @@ async def test_an_optional_field_may_stay_empty_and_a_required_one_may_not() -> 
     fields = {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
     answer, _ = await ask(Form(fields=fields), "", "", "", "at last")
     assert answer.content == {"b": "at last"}
+
+
+async def test_the_choices_of_a_form_cannot_write_to_the_terminal() -> None:
+    clipboard = "\x1b]52;c;cm0gLXJm\x07"
+    fields = {
+        "type": "object",
+        "properties": {
+            "pick": {"type": "string", "enum": [clipboard]},
+            "many": {"type": f"integer{clipboard}"},
+        },
+    }
+    _, shown = await ask(Form(message="Which?", fields=fields), "none of these", "-")
+    assert "choose one of" in shown
+    assert "\x1b" not in shown
+    assert "\x07" not in shown

@@ -38,4 +38,5 @@ def test_output_cannot_end_its_own_block() -> None:
 
 def test_what_was_said_is_escaped_for_a_terminal() -> None:
     events = [ev.TurnStarted(turn_id="t"), ev.Text(turn_id="t", message_id="m", delta="\x1b[2Jhidden")]
-    assert "\\x1b[2Jhidden" in as_text(INFO, fold(events))
+    for render in (as_text, as_markdown):
+        assert "\\x1b[2Jhidden" in render(INFO, fold(events))

@@ -275,7 +275,7 @@ async def test_who_is_refused_or_shows_nothing_stays_a_stranger(asked: bytes) ->
         for _ in range(4):
             await stack.enter_async_context(line_to(url))
         with contextlib.suppress(ConnectionError):
-            await soon(first[0].read())
+            await soon(first[0].read(), 3.0)  # Sooner than an idle connection is closed.
 
 
 async def test_a_request_with_two_ends_closes_its_connection() -> None:

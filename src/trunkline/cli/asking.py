@@ -128,11 +128,12 @@ class Asker:
             try:
                 value = _convert(typed, str(field.get("type", "string")))
             except ValueError:
-                self._screen.note(f"{one_line(typed, 40)!r} is not of type {field.get('type')}")
+                kind = one_line(str(field.get("type")), 30)
+                self._screen.note(f"{one_line(typed, 40)!r} is not of type {kind}")
                 continue
             if not choices or value in choices:
                 return value
-            self._screen.note(f"choose one of {', '.join(map(str, choices))}")
+            self._screen.note(f"choose one of {', '.join(one_line(str(choice), 30) for choice in choices)}")
 
 
 def _declined(reason: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import msgspec
 
 from trunkline.cli.rendering import as_markdown, as_text
 from trunkline.conversation import Conversation
+from trunkline.escapes import escape_json
 from trunkline.events import encode_event
 from trunkline.folding import Folder
 from trunkline.journal import Journal, Record, SessionInfo
@@ -46,7 +47,7 @@ async def _folded(journal: Journal, info: SessionInfo) -> Conversation:
 async def _as_events(journal: Journal, info: SessionInfo) -> Pieces:
     async for record in _records(journal, info):
         if record.event is not None:
-            yield encode_event(record.event) + b"\n"
+            yield escape_json(encode_event(record.event)) + b"\n"
 
 
 async def _as_text(journal: Journal, info: SessionInfo) -> Pieces:
@@ -58,7 +59,8 @@ async def _as_markdown(journal: Journal, info: SessionInfo) -> Pieces:
 
 
 async def _as_json(journal: Journal, info: SessionInfo) -> Pieces:
-    yield msgspec.json.encode({"session": as_row(info), "conversation": await _folded(journal, info)}) + b"\n"
+    told = {"session": as_row(info), "conversation": await _folded(journal, info)}
+    yield escape_json(msgspec.json.encode(told)) + b"\n"
 
 
 async def _as_lines(journal: Journal, info: SessionInfo) -> Pieces:
@@ -67,7 +69,7 @@ async def _as_lines(journal: Journal, info: SessionInfo) -> Pieces:
 
 
 async def _as_document(journal: Journal, info: SessionInfo) -> Pieces:
-    yield b'{"session":' + msgspec.json.encode(as_row(info)) + b',"records":['
+    yield b'{"session":' + escape_json(msgspec.json.encode(as_row(info))) + b',"records":['
     comma = b""
     async for record in _records(journal, info):
         yield comma + b"\n" + _line(record)
@@ -77,7 +79,8 @@ async def _as_document(journal: Journal, info: SessionInfo) -> Pieces:
 
 def _line(record: Record) -> bytes:
     what = {"event": record.event} if record.command is None else {"command": record.command}
-    return msgspec.json.encode({"seq": record.seq, "at": record.at, "fence": record.fence, **what})
+    told = {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
+    return escape_json(msgspec.json.encode(told))
 
 
 FORMATS: dict[str, Callable[[Journal, SessionInfo], Pieces]] = {

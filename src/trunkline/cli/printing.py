@@ -16,7 +16,7 @@ from trunkline.cli.lines import Lines
 from trunkline.cli.output import Output
 from trunkline.cli.proposals import cut_lines, lines_of_proposal
 from trunkline.conversation import Call, Conversation
-from trunkline.escapes import escape
+from trunkline.escapes import escape, escape_json
 from trunkline.folding import Folder
 from trunkline.questions import Permission
 
@@ -54,7 +54,7 @@ class EventsPrinter:
 
     async def show(self, events: Sequence[ev.AnyEvent]) -> None:
         """Print a batch with one write."""
-        await self._output.write(b"".join(ev.encode_event(event) + b"\n" for event in events))
+        await self._output.write(escape_json(b"".join(ev.encode_event(event) + b"\n" for event in events)))
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
         """Say nothing: everything was said."""
@@ -82,7 +82,7 @@ class JsonPrinter:
         """Print the object."""
         told = self._folder.conversation
         result = {"session_id": self._session_id, "turn_id": turn_id, **_outcome(told), "denied": denied}
-        await self._output.write(msgspec.json.encode(result) + b"\n")
+        await self._output.write(escape_json(msgspec.json.encode(result)) + b"\n")
 
 
 def _outcome(told: Conversation) -> dict[str, Any]:

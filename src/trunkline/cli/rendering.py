@@ -42,7 +42,7 @@ def as_markdown(info: SessionInfo, told: Conversation) -> str:
     ]
     for message in told.messages:
         who = "You" if message.role == "user" else _speaker(message, told).capitalize()
-        shown.append(f"## {who}\n\n{_body(message, told, _call_block).strip()}")
+        shown.append(f"## {who}\n\n{escape(_body(message, told, _call_block)).strip()}")
     shown += _ends(told)
     return "\n\n".join(shown) + "\n"
 

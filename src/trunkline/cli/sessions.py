@@ -18,7 +18,7 @@ from trunkline.cli.formats import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
-from trunkline.escapes import one_line
+from trunkline.escapes import escape_json, one_line
 from trunkline.journal import Journal, SessionInfo
 
 __all__ = ["age_of", "command"]
@@ -76,7 +76,8 @@ def list_(format_: str, limit: int | None, journal: str | None) -> None:
 
     found = _use(journal, read)
     if format_ == "json":
-        _write(msgspec.json.format(msgspec.json.encode([as_row(info) for info in found])) + b"\n")
+        rows = msgspec.json.encode([as_row(info) for info in found])
+        _write(escape_json(msgspec.json.format(rows)) + b"\n")
     elif not found:
         click.echo('There are no sessions yet. Start one: trunkline exec demo "hello"', err=True)
     for info in found if format_ == "text" else ():
