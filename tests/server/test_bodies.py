@@ -19,12 +19,12 @@ from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.server.app import Server
-from trunkline.server.bodies import find_fault, read_body
+from trunkline.server.bodies import ReadingRoom, find_fault, read_body
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
 JSON = {"content-type": "application/json"}
-SMALL = Limits(body_bytes=1000, body_seconds=0.1, json_depth=10, json_values=100, messages=3)
+SMALL = Limits(body_bytes=1000, history_bytes=0, body_seconds=0.1, json_depth=10, json_values=100, messages=3)
 MESSAGES = [{"id": str(number), "role": "user", "content": "hi"} for number in range(4)]
 
 
@@ -250,3 +250,94 @@ async def test_a_deep_body_over_the_wire_is_refused_and_the_server_lives() -> No
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "depth")
         assert (await client.get("/healthz")).status_code == 200
     assert sys.getrecursionlimit() < 200_000
+
+
+# -- history that a thread has ---------------------------------------------------------------------
+
+
+PHOTOS = Limits(body_bytes=20_000, history_bytes=100_000, reading_bytes=150_000)
+
+
+def photo(key: str, size: int) -> dict[str, Any]:
+    source = {"type": "data", "value": "a" * size, "mimeType": "image/png"}
+    return {"id": key, "role": "user", "content": [{"type": "image", "source": source}]}
+
+
+def with_photos(run: str, *messages: dict[str, Any]) -> dict[str, Any]:
+    return {"threadId": "t1", "runId": run, "protocolVersion": "1.0", "messages": list(messages)}
+
+
+@pytest.mark.parametrize("route", ["/agui", "/copilotkit/agent/default/run", "/copilotkit"])
+async def test_photos_of_earlier_messages_do_not_count(route: str) -> None:
+    def body_of(told: dict[str, Any]) -> dict[str, Any]:
+        return {"method": "agent/run", "body": told} if route == "/copilotkit" else told
+
+    async with served(make(echo), limits=PHOTOS) as (app, client):
+        history: list[dict[str, Any]] = []
+        for number in range(6):
+            history.append(photo(f"u{number}", 15_000))
+            answer = await client.post(route, json=body_of(with_photos(f"r{number}", *history)))
+            assert answer.status_code == 200, answer.text
+            assert "RUN_FINISHED" in answer.text
+        large = await client.post(route, json=body_of(with_photos("r7", photo("u7", 30_000))))
+        long = await client.post(route, json=body_of(with_photos("r8", *history, photo("u8", 15_000))))
+        session = await (await app.exchange.hub()).session("t1")
+        turns = (await session.history()).turns
+
+    assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
+    assert "that its thread does not have" in large.text
+    assert (long.status_code, long.json()["error"]["code"]) == (413, "too_large")
+    assert "begin a new thread" in long.text
+    assert len(turns) == 6
+
+
+async def test_a_new_thread_has_no_history_that_would_not_count() -> None:
+    messages = [photo(f"u{number}", 15_000) for number in range(3)]
+    async with served(make(echo), limits=PHOTOS) as (_, client):
+        answer = await client.post("/agui", json=with_photos("r1", *messages))
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+
+
+async def test_what_is_read_at_once_is_bounded_for_each_principal() -> None:
+    room = ReadingRoom(100)
+    with room.hold("me") as mine, room.hold("you") as yours:
+        mine(60)
+        yours(60)
+        with room.hold("me") as more, pytest.raises(Refusal) as refused:
+            more(60)
+        assert refused.value.status == 429
+        mine(40)
+    with room.hold("me") as again:
+        again(100)
+
+
+async def test_many_bodies_at_once_of_one_principal_are_refused_and_leave_room_behind() -> None:
+    async def slowly(size: int) -> tuple[int, bytes]:
+        head = (
+            f"POST /agui HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {SECRET}\r\n"
+            f"content-type: application/json\r\ncontent-length: {size}\r\n\r\n"
+        )
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(head.encode() + b" " * (size - 1))
+        await writer.drain()
+        await gate.wait()
+        writer.write(b" ")
+        line = await reader.readline()
+        writer.close()
+        return int(line.split()[1]), line
+
+    gate = asyncio.Event()
+    async with served(make(echo), limits=PHOTOS) as (app, client):
+        host, port = client.base_url.host, client.base_url.port or 80
+        first = asyncio.create_task(slowly(90_000))
+        async with asyncio.timeout(20):
+            while app.exchange.reading.taken < 89_999:
+                await asyncio.sleep(0.001)
+        answer = await client.post("/agui", content=b" " * 90_000, headers=JSON)
+        gate.set()
+        status, _ = await soon(first)
+        again = await client.post("/agui", content=b" " * 90_000, headers=JSON)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_much_at_once")
+    assert (status, again.status_code) == (422, 422)

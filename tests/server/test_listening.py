@@ -399,3 +399,16 @@ async def test_a_journal_that_cannot_be_opened_is_said_before_anything_listens()
     app = trunkline.asgi(make(echo), tokens=SECRET, journal="sqlite:/dev/null/journal.db")
     with bind("127.0.0.1", 0) as listener, pytest.raises(trunkline.TrunklineError):
         await listen(app, listener, on_ready=lambda: None)
+
+
+async def test_a_connection_without_a_request_stays_open_longer_than_that_of_a_proxy() -> None:
+    assert Limits().idle_seconds > 60, "nginx, and most others, keep theirs for 60 seconds"
+    async with up(limits=Limits(idle_seconds=1)) as (url, _, _):
+        host, _, port = url.removeprefix("http://").partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+        began = asyncio.get_running_loop().time()
+        assert (await soon(reader.readline())).startswith(b"HTTP/1.1 200")
+        await soon(reader.read())
+        assert asyncio.get_running_loop().time() - began >= 0.9
+        writer.close()

@@ -9,7 +9,7 @@ import shlex
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -21,6 +21,9 @@ from trunkline.journal import default_url
 from trunkline.process_secrets import erase_argument, take_secret
 from trunkline.targets import normalize_target, resolve_target
 from trunkline.transports.descendants import end_descendants
+
+if TYPE_CHECKING:
+    from trunkline.server.limits import Limits
 
 __all__ = ["command"]
 
@@ -96,6 +99,15 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     "--retain-bytes", type=parse_size, metavar="SIZE", help="Forget the oldest turns of larger ones: 100M."
 )
 @click.option(
+    "--max-body", type=parse_size, metavar="SIZE", help="What a request may bring that is new: 4M by default."
+)
+@click.option(
+    "--max-history",
+    type=parse_size,
+    metavar="SIZE",
+    help="A request with its history, which AG-UI clients send every time: eight times as much.",
+)
+@click.option(
     "--insecure-no-auth", is_flag=True, help="Let every program of this machine in, without a token."
 )
 def command(
@@ -111,6 +123,8 @@ def command(
     journal: str | None,
     retain_age: float | None,
     retain_bytes: int | None,
+    max_body: int | None,
+    max_history: int | None,
     insecure_no_auth: bool,
 ) -> None:
     begin()
@@ -142,6 +156,7 @@ def command(
         targets={name: target for name, (_, target) in agents.items()},
         journal=journal or default_url(),
         settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
+        limits=_limits(max_body, max_history),
         tokens=given or made,
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,
@@ -155,6 +170,16 @@ def command(
             asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
         finally:
             end_descendants()
+
+
+def _limits(max_body: int | None, max_history: int | None) -> Limits:
+    from trunkline.server.limits import Limits
+
+    body = Limits().body_bytes if max_body is None else max_body
+    history = 8 * body if max_history is None else max_history
+    if body < 1024 or history < body:
+        raise click.UsageError("--max-body must be at least 1K, and --max-history no less than --max-body")
+    return Limits(body_bytes=body, history_bytes=history, reading_bytes=4 * history)
 
 
 def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:

@@ -18,7 +18,7 @@ from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
 from trunkline.frontends.agui.wire import PROTOCOL_VERSION, RunAgentInput
-from trunkline.server.bodies import read_body
+from trunkline.server.bodies import new_part_check, read_body
 from trunkline.server.exchange import Exchange
 from trunkline.server.origins import is_loopback
 from trunkline.server.streams import Stream, framing_for
@@ -50,26 +50,30 @@ class AguiRoutes:
     async def run(self, request: Request) -> Response:
         """Open a run and stream it; what can be refused is refused before the first byte."""
         exchange, access = self._exchange, access_of(request.scope)
-        limits = exchange.limits
-        told = read_input(await read_body(request, limits), most=limits.messages)
-        check_scope(told, access)
-        endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
-        options = options_for(request, exchange.options)
-        run = await endpoint.open(
-            told,
-            principal=access.principal,
-            options=options,
-            starter=access.starter,
-            page=page_of(request),
-        )
+        limits, options = exchange.limits, options_for(request, exchange.options)
+        with exchange.reading.hold(access.principal) as take:
+            body = await read_body(request, limits, with_history=True, take=take)
+            told = read_input(body, most=limits.messages)
+            check_scope(told, access)
+            endpoint = await exchange.agui(request.path_params.get("agent"), told.thread_id, access.principal)
+            run = await endpoint.open(
+                told,
+                principal=access.principal,
+                options=options,
+                starter=access.starter,
+                page=page_of(request),
+                check_new=new_part_check(body, limits),
+            )
         return stream_of(run, request, exchange, options)
 
     async def connect(self, request: Request) -> Response:
         """Show a thread as it is, and what runs in it."""
         exchange = self._exchange
-        limits = exchange.limits
-        told = read_input(await read_body(request, limits), most=limits.messages)
-        return await replay_of(told, request.path_params.get("agent"), request, exchange, exchange.options)
+        limits, agent = exchange.limits, request.path_params.get("agent")
+        with exchange.reading.hold(access_of(request.scope).principal) as take:
+            body = await read_body(request, limits, with_history=True, take=take)
+            told = read_input(body, most=limits.messages)
+            return await replay_of(told, agent, request, exchange, exchange.options)
 
     async def capabilities(self, request: Request) -> Response:
         """Say what an agent can do, in AG-UI's words."""

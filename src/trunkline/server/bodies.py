@@ -7,6 +7,9 @@ interpreter's own C code over the bytes, so that no body within its limits holds
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Generator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,18 +18,78 @@ from starlette.requests import Request
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
-__all__ = ["Fault", "check_json", "find_fault", "read_body"]
+__all__ = ["Fault", "ReadingRoom", "check_json", "find_fault", "new_part_check", "read_body"]
 
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
-async def read_body(request: Request, limits: Limits) -> bytes:
-    """Give a request's body, or refuse it: too large, too slow, cut off, or nested too deeply."""
+class ReadingRoom:
+    """How much is being read of each principal's requests."""
+
+    def __init__(self, most: int) -> None:
+        """Let each principal have so many bytes."""
+        self._most = most
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def taken(self) -> int:
+        """How many bytes are being read."""
+        return self._taken.total()
+
+    @contextlib.contextmanager
+    def hold(self, principal: str) -> Generator[Callable[[int], None]]:
+        """Count what is read until the end of the block; more than there is room for is refused."""
+        mine = 0
+
+        def take(size: int) -> None:
+            nonlocal mine
+            if self._taken[principal] + size > self._most:
+                raise Refusal(
+                    429,
+                    "too_much_at_once",
+                    f"more than {self._most} bytes of your requests are being read: send them one by one",
+                )
+            mine += size
+            self._taken[principal] += size
+
+        try:
+            yield take
+        finally:
+            self._taken[principal] -= mine
+            if not self._taken[principal]:
+                del self._taken[principal]
+
+
+def new_part_check(body: bytes, limits: Limits) -> Callable[[int], None] | None:
+    """Give what refuses a request by the size of its new part; None where the whole is small enough."""
+    if len(body) <= limits.body_bytes:
+        return None
+
+    def check(size: int) -> None:
+        if size > limits.body_bytes:
+            raise Refusal(
+                413,
+                "too_large",
+                f"the request brings {size} bytes that its thread does not have, and {limits.body_bytes} are "
+                "the most: send less, or raise the limit (body_bytes, --max-body)",
+            )
+
+    return check
+
+
+async def read_body(
+    request: Request, limits: Limits, *, with_history: bool = False, take: Callable[[int], None] | None = None
+) -> bytes:
+    """Give a request's body, or refuse it: too large, too slow, cut off, or nested too deeply.
+
+    ``with_history`` allows for what a thread has already; ``take`` counts what is read.
+    """
+    most = max(limits.body_bytes, limits.history_bytes) if with_history else limits.body_bytes
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limits.body_bytes:
-        raise _too_large(limits)
+    if declared.isdecimal() and int(declared) > most:
+        raise _too_large(most, with_history=with_history)
     parts: list[bytes] = []
     size = 0
     try:
@@ -37,8 +100,10 @@ async def read_body(request: Request, limits: Limits) -> bytes:
                     raise Refusal(400, "truncated", "the request ended before its body did")
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
-                if size > limits.body_bytes:
-                    raise _too_large(limits)
+                if size > most:
+                    raise _too_large(most, with_history=with_history)
+                if take is not None:
+                    take(len(parts[-1]))
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
@@ -92,10 +157,9 @@ def _too_many(limits: Limits) -> Fault:
     )
 
 
-def _too_large(limits: Limits) -> Refusal:
+def _too_large(most: int, *, with_history: bool) -> Refusal:
     # The connection stays open: closed on a client that still sends, it would take the answer with it.
-    return Refusal(
-        413,
-        "too_large",
-        f"the body is larger than {limits.body_bytes} bytes: send less, or raise the limit (body_bytes)",
-    )
+    advice = "send less, or raise the limit (body_bytes, --max-body)"
+    if with_history:
+        advice = "begin a new thread, or raise the limit (history_bytes, --max-history)"
+    return Refusal(413, "too_large", f"the body is larger than {most} bytes: {advice}")

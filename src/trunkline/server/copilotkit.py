@@ -6,7 +6,8 @@ Two forms of the same: one address per thing to do, and one address that takes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.server.agui import check_scope, options_for, page_of, replay_of, stream_of
-from trunkline.server.bodies import read_body
+from trunkline.server.bodies import new_part_check, read_body
 from trunkline.server.exchange import DEFAULT, Exchange
 from trunkline.server.refusals import Refusal
 from trunkline.server.tokens import access_of
@@ -62,13 +63,18 @@ class CopilotKitRoutes:
 
     async def run(self, request: Request) -> Response:
         """Run an agent."""
-        body = await read_body(request, self._exchange.limits)
-        return await self._run(request, request.path_params["agent"], body)
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._run(request, request.path_params["agent"], body)
 
     async def connect(self, request: Request) -> Response:
         """Come back to a thread."""
-        body = await read_body(request, self._exchange.limits)
-        return await self._connect(request, request.path_params["agent"], body)
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._connect(request, request.path_params["agent"], body)
+
+    def _reading(self, request: Request) -> AbstractContextManager[Callable[[int], None]]:
+        return self._exchange.reading.hold(access_of(request.scope).principal)
 
     async def stop(self, request: Request) -> Response:
         """Stop what runs in a thread."""
@@ -77,8 +83,13 @@ class CopilotKitRoutes:
 
     async def single(self, request: Request) -> Response:
         """Do any of these, by the name of its method."""
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._call(request, body)
+
+    async def _call(self, request: Request, body: bytes) -> Response:
         try:
-            call = msgspec.json.decode(await read_body(request, self._exchange.limits), type=_Call)
+            call = msgspec.json.decode(body, type=_Call)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidCommand(f'the body must be {{"method", "params", "body"}}: {error}') from None
         agent = str(call.params.get("agentId") or DEFAULT)
@@ -132,6 +143,7 @@ class CopilotKitRoutes:
             front_end="copilotkit",
             starter=access.starter,
             page=page_of(request),
+            check_new=new_part_check(body, self._exchange.limits),
         )
         return stream_of(run, request, self._exchange, options)
 

@@ -21,6 +21,7 @@ from trunkline.frontends.agui.options import AguiOptions
 from trunkline.hub import Hub
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
 from trunkline.outbound import Outbound
+from trunkline.server.bodies import ReadingRoom
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 from trunkline.settings import Settings
@@ -99,6 +100,7 @@ class Exchange:
         self.default = agents[0].name
         self.options = options or AguiOptions()
         self.limits = limits or Limits()
+        self.reading = ReadingRoom(self.limits.reading_bytes)
         self.outbound = outbound or Outbound()
         """Whose MCP servers clients may name."""
         self._address = journal

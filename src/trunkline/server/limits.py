@@ -11,7 +11,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How much a request may be, and how long it may take; times are in seconds."""
 
     body_bytes: int = 4 * 1024 * 1024
-    """Bytes of a body, and of a WebSocket's frame."""
+    """Bytes of a body, and of a WebSocket's frame; of an AG-UI request, what is new in it."""
+    history_bytes: int = 32 * 1024 * 1024
+    """Bytes of an AG-UI request with its history: clients send all of it every time, photos too."""
+    reading_bytes: int = 128 * 1024 * 1024
+    """Bytes of one principal's requests that are read at once."""
     body_seconds: float = 30.0
     """How long a body may take to arrive."""
     json_depth: int = 64
@@ -26,6 +30,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Frames of a WebSocket that may wait while a run goes on."""
     head_seconds: float = 10.0
     """How long the first lines of a request may take to arrive, and the last bytes to be read."""
+    idle_seconds: int = 75
+    """How long a connection without a request stays open: longer than proxies keep theirs (nginx: 60 s)."""
     connections: int = 4096
     """Connections at once; more are told to come back later."""
     stranger_connections: int = 1024

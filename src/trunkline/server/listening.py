@@ -121,6 +121,8 @@ class _Uvicorn(uvicorn.Server):
                 limit_concurrency=room,
                 # So many are accepted before one of them can be refused.
                 backlog=max(1, room // 8),
+                # A proxy that sends a request into a connection that we close just then answers 502.
+                timeout_keep_alive=limits.idle_seconds,
                 timeout_graceful_shutdown=3,
             )
         )

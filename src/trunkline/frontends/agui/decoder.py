@@ -6,7 +6,7 @@ what is new counts, which is a message, the answers to open questions, or a plac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -31,6 +31,7 @@ __all__ = [
     "client_answers",
     "intent_of",
     "is_modern",
+    "new_bytes",
     "read_input",
     "says_state",
     "seen_turn",
@@ -102,6 +103,12 @@ def is_modern(told: wire.RunAgentInput) -> bool:
 def says_state(state: Any) -> bool:
     """Whether a client says something of the shared state; an empty object is how each one begins."""
     return state is not None and state != {}
+
+
+def new_bytes(told: wire.RunAgentInput, was_said: Callable[[str], bool]) -> int:
+    """How large a request is without the messages that its thread has."""
+    unknown = [message for message in told.messages if not was_said(message.id)]
+    return len(wire.encode(msgspec.structs.replace(told, messages=unknown)))
 
 
 def intent_of(

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import ClassVar
 
 import msgspec
@@ -30,6 +30,7 @@ from trunkline.frontends.agui.decoder import (
     Start,
     intent_of,
     is_modern,
+    new_bytes,
     says_state,
     seen_turn,
 )
@@ -73,10 +74,12 @@ class AguiEndpoint:
         front_end: str = "agui",
         starter: str | None = None,
         page: str | None = None,
+        check_new: Callable[[int], None] | None = None,
     ) -> AguiRun:
         """Begin a run, or refuse it: InvalidCommand, SessionBusy, or whatever the agent says.
 
-        ``page`` is the name that the client has given itself, if it has.
+        ``page`` is the name that the client has given itself, if it has. ``check_new`` is told how many bytes
+        of the request its thread does not have yet, and may refuse it.
         ``starter`` is somebody who sees only the turns that they started; None sees the whole thread.
         """
         chosen = options or self.options
@@ -88,7 +91,9 @@ class AguiEndpoint:
                 session = await self._session(thread_id, principal)
                 key = (principal, thread_id, run_id, *_brought(told))
                 drops = chosen.import_history == "drop"
-                place, standing = await self._enter(session, told, key, starter, page, drops=drops)
+                place, standing = await self._enter(
+                    session, told, key, starter, page, drops=drops, check_new=check_new
+                )
                 within = place is not None and place.after is not None
                 if starter is None and standing.tells_messages(
                     told, chosen, modern=is_modern(told), within=within
@@ -125,6 +130,7 @@ class AguiEndpoint:
         page: str | None,
         *,
         drops: bool,
+        check_new: Callable[[int], None] | None,
     ) -> tuple[Place | None, Standing]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
@@ -138,6 +144,8 @@ class AguiEndpoint:
             again = Place(turn_id, None)
             self._remember(key, again)
             return again, await stand(session, again)
+        if check_new is not None:
+            check_new(new_bytes(told, standing.was_said))
         questions = dict(session.line.grammar.questions)
         by = f"agui:{key[0]}"
         known = standing.thread(session.line.grammar.memory.asked)
@@ -356,7 +364,10 @@ class AguiRun:
             # Nothing takes back the arguments that this client has, so they must not be told again.
             kept: list[wire.AguiEvent] = [e for e in announced if not isinstance(e, wire.ToolCallArgs)]
             announced = kept
-        return self._knowledge(announced) + announced if self._within else announced
+        said = self._knowledge(announced) + announced if self._within else announced
+        # All that the client has sent is known by now: a long run need not hold its photos.
+        self._told = msgspec.structs.replace(self._told, messages=[])
+        return said
 
     def _holds(self, event: ev.TurnSuspended) -> bool:
         """Whether somebody still has to answer; results that came with the request do so by themselves."""
