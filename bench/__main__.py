@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import report
 
-NAMES = ("trunk", "acp", "langchain", "middleware", "agui", "replay", "start", "idle", "streams")
+NAMES = ("trunk", "acp", "langchain", "middleware", "agui", "replay", "growth", "start", "idle", "streams")
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -16,6 +16,7 @@ COLUMNS = {
     "langchain": {"case", "per", "cpu us (min)", "x of base"},
     "middleware": {"case", "cpu ms (median)", "adds ms", "x of none"},
     "replay": {"way", "records", "records/s", "cpu us/record", "peak MB"},
+    "growth": {"case", "run", "journal", "turns", "token ms", "x of shortest", "stall ms"},
     "start": {"case", "wall ms", "cpu ms", "x of base (wall)"},
     "idle": {"session", "KB each"},
     "streams": {"agents", "events/s", "slowest/fastest", "longest silence s"},
@@ -52,6 +53,7 @@ CASES = {
         "all of ours, callbacks and ACP",
     },
     "replay": {"read", "open", "fold", "prime"},
+    "growth": {"ACP prompt", "AG-UI, whole history", "AG-UI, new message only", "open, no snapshot"},
     "start": {
         "import asyncio",
         "import trunkline.session",

@@ -60,7 +60,7 @@ async def adopt(session: Session) -> None:
     if session.busy or not session.hub.may_run(session.info):
         return
     remembered = await recall(session.agent, session.view)
-    if remembered is None:
+    if remembered is None or await _is_known(session, remembered):
         return
     news, last = unknown_to(await session.history(), remembered)
     if not news or not await session.own() or session.busy:
@@ -74,14 +74,18 @@ async def adopt(session: Session) -> None:
             event = msgspec.structs.replace(event, expires_at=expires)
             event = named(event, session.line.grammar.memory.asked)
         session.line.say(event)
-        if isinstance(event, ev.TurnStarted):
-            session.register.note_start(event.turn_id or "", session.line.place_now()[0])
     if questions:
         await session.recover(None if can_wait(session.agent, questions) else _ENDED)
     await session.line.durable()
     first = next((message.text.strip() for message in news if message.role == "user"), "")
     if session.info.title is None and first:
         session.name(first.splitlines()[0][:80])
+
+
+async def _is_known(session: Session, remembered: Conversation) -> bool:
+    """Whether the journal has the last message of a memory: then it has all, and need not be folded."""
+    own = [message.message_id for message in remembered.messages if message.lane is None]
+    return not own or (await session.past.present()).turn_of(own[-1]) is not None
 
 
 def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:

@@ -65,24 +65,22 @@ class Past:
 
     async def conversation(self) -> tuple[Conversation, int]:
         """What was said before the last turn, which must not be changed, and where that begins."""
-        async with self._lock:
-            self._stay()
-            start = self.start
-            if self._folder is None or self._folded_seq >= start:
-                self._folder, self._folded_seq = Folder(), 0
-            folder = self._folder
-            await self._read(self._folded_seq, start, folder.feed)
-            self._folded_seq = start - 1
-            return folder.conversation, start
+        start = self.start
+        return await self.before(start), start
 
     async def before(self, start: int) -> Conversation:
-        """What was said before a record, which must not be changed; that of the last turn is at hand."""
-        past, at_hand = await self.conversation()
-        if at_hand == start:
-            return past
-        folder = Folder()
-        await self._read(0, start, folder.feed)
-        return folder.conversation
+        """What was said before a turn, which must not be changed; it is at hand for the last ones."""
+        async with self._lock:
+            self._stay()
+            if self._folded_seq >= start:
+                # Seldom: somebody else looks at a later turn already.
+                folder = Folder()
+                await self._read(0, start, folder.feed)
+                return folder.conversation
+            folder = self._folder = self._folder or Folder()
+            await self._read(self._folded_seq, start, folder.feed)
+            self._folded_seq = start - 1
+            return folder.conversation
 
     async def fold(self, before_turn: str | None = None) -> Conversation:
         """Fold everything said so far; with ``before_turn``, only what came before that turn."""

@@ -72,6 +72,11 @@ class Snapshots:
         """Write snapshots if enough was said since the last ones."""
         self._write_beyond(self._session.settings.snapshot_after)
 
+    async def written(self) -> None:
+        """Wait until nothing is being written; what is not kept by then is not worth waiting for."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing}, timeout=self._session.settings.command_timeout)
+
     async def close(self) -> None:
         """Write what is worth keeping for whoever opens the session next."""
         self._write_beyond(self._session.settings.snapshot_after // 5)

@@ -248,3 +248,27 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
     (short_read, short_folded), (long_read, long_folded) = costs
     assert long_read <= short_read + 40
     assert long_folded <= short_folded + 80
+
+
+async def test_a_page_that_has_nothing_is_told_all_of_a_long_thread_without_reading_it_again() -> None:
+    reads: list[int] = []
+    for turns in (15, 150):
+        journal, client = CountingJournal(), Client()
+        await journal.open()
+        async with world(journal=journal) as hub:
+            endpoint = AguiEndpoint(hub)
+            for _ in range(turns):
+                client.say("word")
+                await run(endpoint, client)
+            client.say("again")
+            await run(endpoint, client, messages=client.messages[-1:])
+            journal.read_records = 0
+            client.say("and again")
+            told = await run(endpoint, client, messages=client.messages[-1:])
+            _, snapshot = (event for event in told if event["type"] == "MESSAGES_SNAPSHOT")
+            assert [message["id"] for message in snapshot["messages"]] == [
+                message["id"] for message in client.messages[:-1]
+            ]
+        reads.append(journal.read_records)
+        await journal.close()
+    assert reads[1] <= reads[0] + 20

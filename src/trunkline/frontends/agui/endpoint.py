@@ -98,7 +98,7 @@ class AguiEndpoint:
                 if starter is None and standing.tells_messages(
                     told, chosen, modern=is_modern(told), within=within
                 ):
-                    await standing.load(session)
+                    await standing.load(session, chosen, modern=is_modern(told))
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
@@ -403,8 +403,9 @@ class AguiRun:
         encoder = self._encoder
         if not (asks or self._ahead or encoder.outdated or encoder.renamed) or not self._sees_history:
             return said
-        standing = await stand(self.session, Place("", place), whole=True)
+        standing = await stand(self.session, Place("", place))
         bring(standing, results_ahead(self._ahead, standing.conversation))
+        await standing.load(self.session, self._options, modern=self.modern)
         messages = standing.messages(self._options, modern=self.modern)
         if not is_light(messages):
             return said

@@ -7,6 +7,7 @@ greeting, say) are no difference.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Collection, Iterable, Sequence
 from operator import ne
@@ -27,6 +28,9 @@ from trunkline.frontends.agui.thread import Thread
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.patches import same_json
 from trunkline.session import Session
+
+_MANY = 500
+"""Messages that are told at once; for more, others may run meanwhile."""
 
 __all__ = ["Place", "Standing", "last_start", "stand"]
 
@@ -50,6 +54,7 @@ class Standing:
         self._folder = Folder(Conversation(state=state))
         self._ids, self._steps = OutlineReader(), list[Step]()
         self._outline: PresentOutline | None = None
+        self._told: list[dict[str, Any]] | None = None
         self.said: set[str] = set()
         """The ids of every message, call and result after the past, also of those that were taken back."""
         self._run: str | None = None
@@ -80,16 +85,18 @@ class Standing:
         """Whether a message, a call or a result ever had this id."""
         return name in self.said or name in self._past.said
 
-    async def load(self, session: Session) -> None:
-        """Fold the past too, for whoever is told of it."""
+    async def load(self, session: Session, options: AguiOptions, *, modern: bool) -> None:
+        """Fold the past too, for whoever is told of it; many messages are told beside the loop."""
         if not self._whole:
             self._folder, self._whole = Folder(await session.past.before(self._start)), True
             for event in self._events:
                 self._folder.feed(event)
+        if len(self.conversation.messages) > _MANY:
+            self._told = await asyncio.to_thread(self._tell, options, modern)
 
     def feed(self, event: ev.Event) -> None:
         """Take one event."""
-        self._outline = None
+        self._outline = self._told = None
         if not self._whole:
             self._events.append(event)
         self._steps += self._ids.feed(event)
@@ -119,6 +126,9 @@ class Standing:
 
     def messages(self, options: AguiOptions, *, modern: bool) -> list[dict[str, Any]]:
         """Give all messages as a client holds them."""
+        return self._tell(options, modern) if self._told is None else self._told
+
+    def _tell(self, options: AguiOptions, modern: bool) -> list[dict[str, Any]]:
         return snapshot_of(
             self.conversation,
             options.max_ui_payload_size,
@@ -230,10 +240,10 @@ def _arguments(call: dict[str, Any]) -> Any:
     return cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
 
 
-async def stand(session: Session, place: Place | None = None, *, whole: bool = False) -> Standing:
+async def stand(session: Session, place: Place | None = None) -> Standing:
     """Read what a session said up to a place; all of it without one.
 
-    Of the turns before the last one only the ids are read, unless the ``whole`` of it is wanted.
+    Of the turns before the last one only the ids are read; ``load`` reads the rest.
     """
     past, start = await session.past.outline()
     while start != session.past.start:
@@ -252,8 +262,6 @@ async def stand(session: Session, place: Place | None = None, *, whole: bool = F
             standing.at = entry.cursor
     if place is not None and place.after is not None:
         standing.at = place.after
-    if whole:
-        await standing.load(session)
     return standing
 
 
