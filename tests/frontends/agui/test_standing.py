@@ -255,7 +255,7 @@ async def test_a_page_that_has_nothing_is_told_all_of_a_long_thread_without_read
     for turns in (15, 150):
         journal, client = CountingJournal(), Client()
         await journal.open()
-        async with world(journal=journal) as hub:
+        async with world(journal=journal, snapshot_after=1_000_000) as hub:
             endpoint = AguiEndpoint(hub)
             for _ in range(turns):
                 client.say("word")
