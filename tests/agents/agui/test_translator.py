@@ -11,8 +11,8 @@ from trunkline.errors import AgentProtocolError
 from trunkline.folding import fold
 
 
-def said(*events: dict[str, Any], known: frozenset[str] = frozenset(), **options: bool) -> list[ev.AnyEvent]:
-    translator = AguiTranslator(known, **options)
+def said(*events: dict[str, Any], known: frozenset[str] = frozenset(), **options: Any) -> list[ev.AnyEvent]:
+    translator = AguiTranslator([{"id": name, "role": "assistant"} for name in known], **options)
     return [said for event in events for said in translator.feed(event)] + translator.close()
 
 

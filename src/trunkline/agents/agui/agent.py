@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from trunkline import events as ev
 from trunkline.agents.agui.client import AguiServer
+from trunkline.agents.agui.ending import Ending
 from trunkline.agents.agui.questions import Reply, Wait, resume_of, waits_of
-from trunkline.agents.agui.translator import AguiTranslator, Ending
+from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
@@ -57,7 +58,7 @@ class AguiAgent:
         self._raw = raw
         self.card = AgentCard(
             name=name or parts.hostname,
-            title=f"AG-UI at {parts.netloc}",
+            title=f"AG-UI at {parts.netloc.rpartition('@')[2]}",
             prompt=PromptCapabilities(image=True, audio=True, embedded_context=True),
         )
 
@@ -87,8 +88,8 @@ class AguiAgent:
             yield item
 
     def _translator(self, history: Conversation, ctx: TurnContext) -> AguiTranslator:
-        known = frozenset(message["id"] for message in snapshot_of(history))
-        return AguiTranslator(known, stateful=ctx.session.state is not None, raw=self._raw)
+        stateful = ctx.session.state is not None
+        return AguiTranslator(snapshot_of(history), stateful=stateful, raw=self._raw, peer=self._server.name)
 
     async def _follow(
         self, request: Json, translator: AguiTranslator, ctx: TurnContext
@@ -102,7 +103,8 @@ class AguiAgent:
                         await ctx.ready()
             ending = translator.ending
             if ending is None:
-                raise AgentProtocolError("the server ended its stream without RUN_FINISHED or RUN_ERROR")
+                why = "ended its stream without RUN_FINISHED or RUN_ERROR"
+                raise AgentProtocolError(f"{self._server.name} {why}")
             for usage in ending.usage:
                 ctx.usage(usage)
             waits = waits_of(ending, translator.calls, tools)

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -26,6 +27,11 @@ class AguiServer:
     def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
         """Remember where it is; nothing is sent yet."""
         self.url = url
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        self.name = f"the AG-UI server at {host}"
+        """How it is called in errors; a password in its address is nobody's to read."""
+        self._place = f"{parts.scheme}://{host}{parts.path}"
         self._headers = {"accept": "text/event-stream", "content-type": "application/json", **(headers or {})}
         self._timeout = httpx.Timeout(_SILENCE, connect=_CONNECT_WITHIN)
 
@@ -41,7 +47,7 @@ class AguiServer:
             ):
                 if response.status_code != 200:
                     await self._refuse(response)
-                yield _events(response)
+                yield self._events(response)
         except httpx.HTTPError as error:
             raise AgentError(self._explain(error)) from error
 
@@ -52,29 +58,27 @@ class AguiServer:
         status = response.status_code
         if status in (401, 403):
             raise AuthenticationRequired(
-                f"{self.url} refused us with {status}: set TRUNKLINE_AGUI_TOKEN to its token. {text}"
+                f"{self._place} refused us with {status}: set TRUNKLINE_AGUI_TOKEN to its token. {text}"
             )
-        raise AgentError(f"{self.url} answered {status}: {text or response.reason_phrase}")
+        raise AgentError(f"{self._place} answered {status}: {text or response.reason_phrase}")
 
     def _explain(self, error: httpx.HTTPError) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return f"nobody answers at {self.url}: start the AG-UI server, or check the address ({error})"
+            return f"nobody answers at {self._place}: start the AG-UI server, or check the address ({error})"
         if isinstance(error, httpx.TimeoutException):
-            return f"{self.url} said nothing for {_SILENCE:g} s"
-        return f"the connection to {self.url} broke: {type(error).__name__} {error}".rstrip()
+            return f"{self._place} said nothing for {_SILENCE:g} s"
+        return f"the connection to {self._place} broke: {type(error).__name__} {error}".rstrip()
 
+    async def _events(self, response: httpx.Response) -> AsyncGenerator[dict[str, Any]]:
+        reader = FrameReader(peer=self.name)
+        async for piece in response.aiter_bytes():
+            for frame in reader.feed(piece):
+                yield self._decode(frame)
+        for frame in reader.close():
+            yield self._decode(frame)
 
-async def _events(response: httpx.Response) -> AsyncGenerator[dict[str, Any]]:
-    reader = FrameReader()
-    async for piece in response.aiter_bytes():
-        for frame in reader.feed(piece):
-            yield _decode(frame)
-    for frame in reader.close():
-        yield _decode(frame)
-
-
-def _decode(frame: bytes) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(frame, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise AgentProtocolError(f"the server sent an event that is no JSON object: {error}") from None
+    def _decode(self, frame: bytes) -> dict[str, Any]:
+        try:
+            return msgspec.json.decode(frame, type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise AgentProtocolError(f"{self.name} sent an event that is no JSON object: {error}") from None

@@ -15,9 +15,10 @@ class FrameReader:
     A server may end its lines with LF, CR LF or CR, and comments and other fields are passed over.
     """
 
-    def __init__(self, longest: int = _LONGEST) -> None:
-        """Refuse a frame that is longer than this."""
+    def __init__(self, longest: int = _LONGEST, peer: str = "the server") -> None:
+        """Refuse a frame of ``peer`` that is longer than this."""
         self._longest = longest
+        self._peer = peer
         self._rest = b""
         self._data: list[bytes] = []
         self._size = 0
@@ -41,7 +42,7 @@ class FrameReader:
                 frames.append(b"\n".join(self._data))
                 self._data, self._size = [], 0
         if self._size + len(self._rest) > self._longest:
-            raise AgentProtocolError(f"the server sent an event of more than {self._longest} bytes")
+            raise AgentProtocolError(f"{self._peer} sent an event of more than {self._longest} bytes")
         return frames
 
     def close(self) -> list[bytes]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Required, TypedDict, cast
 
 import msgspec
 
@@ -47,12 +47,12 @@ def interrupt_of(event: Json) -> Json:
     """Give the interrupt that a custom event tells, in the shape it has as an outcome."""
     value: Any = event.get("value")
     if isinstance(value, str):
-        with suppress(msgspec.DecodeError):
+        with suppress(msgspec.DecodeError, RecursionError):
             value = msgspec.json.decode(value)
     about = cast("Json", value) if isinstance(value, dict) else {"message": value}
-    raw = cast("Json", event.get("rawEvent") or {})
+    raw: Any = event.get("rawEvent")
     return {
-        "id": raw.get("id"),
+        "id": cast("Json", raw).get("id") if isinstance(raw, dict) else None,
         "message": about.get("message"),
         "toolCallId": about.get("toolCallId") or about.get("tool_call_id"),
         "responseSchema": about.get("responseSchema") or about.get("response_schema"),
@@ -71,20 +71,19 @@ def is_langgraph(interrupt: Json) -> bool:
 
 def reviews_of(interrupt: Json, calls: Mapping[str, Json]) -> list[Permission]:
     """Give the reviews that an interrupt of LangChain's middleware asks for; none for any other interrupt."""
-    about = cast("Json", cast("Json", interrupt.get("metadata") or {}).get("langgraph") or {})
-    raw: Any = about.get("raw")
-    if not isinstance(raw, dict) or not isinstance(cast("Json", raw).get("action_requests"), list):
+    about: Any = cast("Json", interrupt.get("metadata") or {}).get("langgraph")
+    raw: Any = cast("Json", about).get("raw") if isinstance(about, dict) else None
+    try:
+        asked = msgspec.convert(raw, _Reviews)
+    except msgspec.ValidationError:
         return []
-    asked = cast("Json", raw)
-    allowed = {
-        config["action_name"]: config["allowed_decisions"]
-        for config in cast("list[Json]", asked.get("review_configs") or [])
-    }
+    configs = asked.get("review_configs") or []
+    allowed = {config["action_name"]: config["allowed_decisions"] for config in configs}
     open_calls = dict(calls)
     found: list[Permission] = []
-    for action in cast("list[Json]", asked["action_requests"]):
-        name = str(action["name"])
-        choices = allowed.get(name, ("approve", "reject"))
+    for action in asked["action_requests"]:
+        name = action["name"]
+        choices = allowed.get(name, ["approve", "reject"])
         call_id = _call_of(name, action.get("args"), open_calls) or name
         open_calls.pop(call_id, None)
         found.append(
@@ -96,6 +95,24 @@ def reviews_of(interrupt: Json, calls: Mapping[str, Json]) -> list[Permission]:
             )
         )
     return found
+
+
+class _Action(TypedDict, total=False):
+    name: Required[str]
+    args: Any
+    description: str | None
+
+
+class _Config(TypedDict):
+    action_name: str
+    allowed_decisions: list[str]
+
+
+class _Reviews(TypedDict, total=False):
+    """What LangChain's middleware asks."""
+
+    action_requests: Required[list[_Action]]
+    review_configs: list[_Config] | None
 
 
 def _call_of(name: str, args: Any, calls: Mapping[str, Json]) -> str | None:
@@ -127,8 +144,10 @@ def without_messages(state: Any) -> Any:
 def arguments_in(state: Any) -> Iterable[tuple[str, Any]]:
     """The arguments of the calls in a state's conversation, by their ids."""
     for message in _messages(state):
-        for call in cast("list[Json]", message.get("tool_calls") or []):
-            yield str(call.get("id")), call.get("args")
+        calls: Any = message.get("tool_calls")
+        for call in cast("list[Any]", calls) if isinstance(calls, list) else ():
+            if isinstance(call, dict):
+                yield str(cast("Json", call).get("id")), cast("Json", call).get("args")
 
 
 def _messages(state: Any) -> list[Json]:
@@ -145,5 +164,5 @@ def _messages(state: Any) -> list[Json]:
 def _read(arguments: str) -> Any:
     try:
         return msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return arguments

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.agui.ending import Ending
 from trunkline.agents.agui.langgraph import decision_of, is_langgraph, reviews_of
-from trunkline.agents.agui.translator import Ending
-from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, Permission, Question
+from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
 __all__ = ["Reply", "Wait", "question_of", "resume_of", "waits_of"]
 
@@ -71,30 +71,69 @@ def waits_of(ending: Ending, calls: Mapping[str, Json], tools: Iterable[str]) ->
 def question_of(interrupt: Json) -> Question:
     """Give an interrupt as the question it asks."""
     message = str(interrupt.get("message") or interrupt.get("reason") or "The agent asks.")
-    schema = cast("Json", interrupt.get("responseSchema") or {})
-    about = cast("Json", cast("Json", interrupt.get("metadata") or {}).get("trunkline") or {})
+    schema = _schema(interrupt.get("responseSchema"))
+    about = _about(interrupt)
     properties = cast("Json", schema.get("properties") or {})
-    call_id: Any = interrupt.get("toolCallId")
+    call_id = str(interrupt["toolCallId"]) if interrupt.get("toolCallId") else None
     if call_id and ("approved" in properties or not properties):
         options = tuple(
             Option(option_id=item["optionId"], name=item["name"], kind=item["kind"])
-            for item in cast("list[Json]", about.get("options") or [])
+            for item in about.get("options") or ()
         )
         return Permission(
             message=message,
-            call_id=str(call_id),
+            call_id=call_id,
             options=options or (_YES, _NO),
             allows_edit="editedArgs" in properties,
         )
-    if about.get("url"):
-        return Link(message=message, url=str(about["url"]), call_id=call_id)
+    if url := about.get("url"):
+        return Link(message=message, url=url, call_id=call_id)
     return Form(message=message, fields=schema if properties else _ANYTHING, call_id=call_id)
+
+
+class _Option(TypedDict):
+    optionId: str
+    name: str
+    kind: OptionKind
+
+
+class _About(TypedDict, total=False):
+    """What a server of ours adds to an interrupt."""
+
+    options: list[_Option] | None
+    url: str | None
+
+
+class _Schema(TypedDict, total=False):
+    """What of a form's schema is read."""
+
+    properties: dict[str, dict[str, Any]] | None
+    required: list[str] | None
+
+
+def _about(interrupt: Json) -> _About:
+    """Read what a server of ours adds; what cannot be read is as if it was not there."""
+    metadata: Any = interrupt.get("metadata")
+    about: Any = cast("Json", metadata).get("trunkline") if isinstance(metadata, dict) else None
+    try:
+        return msgspec.convert(about or {}, _About)
+    except msgspec.ValidationError:
+        return {}
+
+
+def _schema(given: Any) -> Json:
+    """Read the schema of an answer; one that is no form of fields is as if it was not there."""
+    try:
+        msgspec.convert(given or {}, _Schema)
+    except msgspec.ValidationError:
+        return {}
+    return cast("Json", given or {})
 
 
 def _read(arguments: str) -> Any:
     try:
         return msgspec.json.decode(arguments or "{}")
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return arguments
 
 

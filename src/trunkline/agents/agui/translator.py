@@ -6,55 +6,54 @@ what was not said before: the conversation is the trunk's, and everything in it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, cast, get_args
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.agui import langgraph
+from trunkline.agents.agui.ending import Ending, failed, finished
+from trunkline.agents.agui.said import SaidMessages
+from trunkline.agents.agui.shapes import About, check_shape
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError
 from trunkline.frontends.agui.messages import content_of
 
-__all__ = ["AguiTranslator", "Ending"]
+__all__ = ["AguiTranslator"]
 
 Out = list[ev.AnyEvent]
 Json = dict[str, Any]
 
 _ROLES = ("user", "developer", "system")
-
-
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended."""
-
-    error: ev.TurnFailed | None = None
-    outcome: str = "success"
-    interrupts: tuple[Json, ...] = ()
-    as_custom: bool = False
-    """Whether the interrupts were told by custom events, and in no other way."""
-    pending: tuple[str, ...] = ()
-    stop_reason: ev.StopReason = "end_turn"
-    usage: tuple[ev.TokenUsage, ...] = ()
+_KINDS = get_args(ev.ToolKind)
+_STATUSES = get_args(ev.ToolStatus)
 
 
 class AguiTranslator:
     """Translates the runs of one turn; a Translator[dict, event]."""
 
     def __init__(
-        self, known: frozenset[str] = frozenset(), *, stateful: bool = False, raw: bool = False
+        self,
+        earlier: Iterable[Json] = (),
+        *,
+        stateful: bool = False,
+        raw: bool = False,
+        peer: str = "the server",
     ) -> None:
-        """Take messages with these ids as said in earlier turns; ``raw`` lets RAW events through.
+        """Take these messages as said in ``earlier`` turns; ``raw`` lets RAW events through.
 
-        Without ``stateful`` there is no state yet, and what the server patches is an empty one.
+        Without ``stateful`` there is no state yet, and what the server patches is an empty one. ``peer`` is
+        how the server is called in errors.
         """
         self.ending: Ending | None = None
         self.answered: set[str] = set()
         """The calls that have a result."""
         self.calls: dict[str, Json] = {}
         """The calls that were made: their name and the text of their arguments."""
-        self._earlier = known
-        self._known = set(known)
+        told = list(earlier)
+        self._earlier = frozenset(message["id"] for message in told)
+        self._said = SaidMessages(told)
         self._silent: set[str] = set()
         self._chunk: dict[tuple[str, str | None], str] = {}
         self._run_id = ""
@@ -64,10 +63,14 @@ class AguiTranslator:
         self._stateful = stateful
         self._cut = False
         self._raw_too = raw
+        self._peer = peer
 
     def recall(self, said: Conversation) -> None:
         """Go on with a turn of which this was said before."""
-        self._known.update(message.message_id for message in said.messages)
+        for message in said.messages:
+            self._said.name(message.message_id)
+            if message.role == "agent":
+                self._said.add(message.message_id, "assistant", message.lane, message.text)
         self._lanes.update(name for name, lane in said.lanes.items() if lane.outcome is None)
         for call in said.calls.values():
             call_id = call.native_id or call.call_id
@@ -86,9 +89,10 @@ class AguiTranslator:
         if handle is None:
             return [ev.Raw(source="agui", payload=event)]
         try:
+            check_shape(str(kind), event)
             return handle(self, event)
-        except (KeyError, TypeError, ValueError) as error:
-            raise AgentProtocolError(f"the server sent a broken {kind}: {error!r}") from error
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise AgentProtocolError(f"{self._peer} sent a broken {kind}: {error}") from error
 
     def close(self) -> Out:
         """Nothing is left open here: the session closes what the server did not."""
@@ -104,29 +108,14 @@ class AguiTranslator:
         return []
 
     def _finished(self, event: Json) -> Out:
-        outcome = cast("Json", event.get("outcome") or {})
-        result: Any = event.get("result")
-        reason: Any = cast("Json", result).get("stopReason") if isinstance(result, dict) else None
-        known = reason in ("max_tokens", "max_turn_requests", "refusal")
-        interrupts = tuple(outcome.get("interrupts") or ())
-        as_custom = not outcome and bool(self._told)
-        self.ending = Ending(
-            outcome=str(outcome.get("type") or "success"),
-            interrupts=tuple(self._told) if as_custom else interrupts,
-            as_custom=as_custom,
-            pending=tuple(outcome.get("pendingToolCallIds") or self._unanswered()),
-            stop_reason=cast("ev.StopReason", reason if known else "end_turn"),
-            usage=_usage(event.get("usage")),
-        )
+        self.ending = finished(event, self._told, self._unanswered())
         return [said for call_id in self.ending.pending for said in self._input(call_id)]
 
     def _unanswered(self) -> list[str]:
         return [call_id for call_id in self.calls if call_id not in self.answered]
 
     def _error(self, event: Json) -> Out:
-        code = str(event.get("code") or "agent_failed").lower()
-        failed = ev.TurnFailed(code=code, message=str(event["message"]), usage=_usage(event.get("usage")))
-        self.ending = Ending(error=failed, outcome="error")
+        self.ending = failed(event)
         return []
 
     # -- words -------------------------------------------------------------------------------------
@@ -141,7 +130,7 @@ class AguiTranslator:
         message_id, delta = event["messageId"], event["delta"]
         if message_id in self._silent or not delta:
             return []
-        self._known.add(message_id)
+        self._said.add(message_id, "assistant", _lane(event), delta)
         return [ev.Text(lane=_lane(event), message_id=message_id, delta=delta)]
 
     def _text_end(self, event: Json) -> Out:
@@ -165,7 +154,7 @@ class AguiTranslator:
     def _reasoning(self, event: Json) -> Out:
         if not event["delta"] or event["messageId"] in self._earlier:
             return []
-        self._known.add(event["messageId"])
+        self._said.add(event["messageId"], "reasoning", _lane(event), event["delta"])
         return [ev.Thought(lane=_lane(event), message_id=event["messageId"], delta=event["delta"])]
 
     def _reasoning_chunk(self, event: Json) -> Out:
@@ -191,7 +180,7 @@ class AguiTranslator:
     # -- tools -------------------------------------------------------------------------------------
 
     def _call_start(self, event: Json) -> Out:
-        call_id, name = event["toolCallId"], str(event["toolCallName"])
+        call_id, name = event["toolCallId"], event["toolCallName"]
         if call_id in self.calls:
             return []
         self.calls[call_id] = _new_call(name, _lane(event))
@@ -241,6 +230,8 @@ class AguiTranslator:
         call_id = self._continued("tool", event, "toolCallId")
         said: Out = []
         if call_id not in self.calls:
+            if not event.get("toolCallName"):
+                raise ValueError("the first chunk has no toolCallName")
             said += self._call_start({**event, "toolCallId": call_id})
         self._chunk["tool", _lane(event)] = call_id
         return said + self._call_args({**event, "toolCallId": call_id, "delta": event.get("delta") or ""})
@@ -295,6 +286,7 @@ class AguiTranslator:
     def _messages(self, event: Json) -> Out:
         """Say what of a snapshot was not said yet: a server that does not stream says it all here."""
         said: Out = []
+        self._said.recognise(event["messages"])
         for message in cast("list[Json]", event["messages"]):
             lane, role = _lane(message), message.get("role")
             if role == "tool":
@@ -306,10 +298,11 @@ class AguiTranslator:
     def _late_message(self, message: Json, lane: str | None) -> Out:
         said: Out = []
         content = message.get("content")
-        if isinstance(content, str) and content and message["id"] not in self._known:
+        if isinstance(content, str) and content and message["id"] not in self._said:
             kind = ev.Thought if message["role"] == "reasoning" else ev.Text
             said.append(kind(lane=lane, message_id=message["id"], delta=content))
-        self._known.add(message["id"])
+            self._said.add(message["id"], message["role"], lane, content)
+        self._said.name(message["id"])
         for call in cast("list[Json]", message.get("toolCalls") or []):
             function = cast("Json", call["function"])
             owner = {"subagentRunId": lane} if lane is not None else {}
@@ -337,7 +330,11 @@ class AguiTranslator:
         about = (
             {"trunkline": {"status": "failed", "error": message["error"]}} if message.get("error") else None
         )
-        return self._result({**message, "messageId": message["id"], "toolCallId": call_id, "metadata": about})
+        content = message.get("content") or ""
+        if isinstance(content, dict):
+            raise ValueError("the content of a tool message is an object: send text or a list of parts")
+        told = {"messageId": message["id"], "toolCallId": call_id, "content": content, "metadata": about}
+        return self._result({**message, **told})
 
     def _step_started(self, event: Json) -> Out:
         return [ev.StepStarted(lane=_lane(event), step_id=event["stepName"], name=event["stepName"])]
@@ -357,7 +354,7 @@ class AguiTranslator:
         ]
 
     def _custom(self, event: Json) -> Out:
-        name, value = str(event["name"]), event.get("value")
+        name, value = event["name"], event.get("value")
         if name == "trunkline.plan" and isinstance(value, dict):
             entries = msgspec.convert(cast("Json", value).get("entries", []), tuple[ev.PlanEntry, ...])
             return [ev.Plan(lane=_lane(event), entries=entries)]
@@ -390,7 +387,7 @@ class AguiTranslator:
         return [
             ev.SubagentStarted(
                 lane=lane,
-                name=str(event["name"]),
+                name=event["name"],
                 description=event.get("description"),
                 parent_lane=event.get("parentSubagentRunId"),
                 parent_call_id=event.get("parentToolCallId"),
@@ -461,27 +458,17 @@ def _lane(event: Json) -> str | None:
 
 
 def _ours(event: Json) -> Json:
-    """What a server of ours adds to an event."""
-    return cast("Json", cast("Json", event.get("metadata") or {}).get("trunkline") or {})
+    """What a server of ours adds to an event; a word that is unknown here counts as not given."""
+    about: Any = cast("Json", event.get("metadata") or {}).get("trunkline") or {}
+    told: Json = dict(msgspec.convert(about, About))
+    for field, words in (("kind", _KINDS), ("status", _STATUSES)):
+        if told.get(field) not in words:
+            told.pop(field, None)
+    return told
 
 
 def _parsed(arguments: str) -> Any:
     try:
         return msgspec.json.decode(arguments) if arguments else {}
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
-
-
-def _usage(told: Any) -> tuple[ev.TokenUsage, ...]:
-    return tuple(
-        ev.TokenUsage(
-            provider=item.get("provider"),
-            model=item.get("model"),
-            input_tokens=item.get("inputTokens") or 0,
-            output_tokens=item.get("outputTokens") or 0,
-            reasoning_tokens=item.get("reasoningTokens") or 0,
-            cached_input_tokens=item.get("cachedInputTokens") or 0,
-            cache_write_tokens=item.get("cacheWriteInputTokens") or 0,
-        )
-        for item in cast("list[Json]", told or [])
-    )
