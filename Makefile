@@ -54,8 +54,9 @@ other-python: setup ## the quick tests on the newest other CPython of this machi
 bench: setup ## measure the budgets: speed, start, replay, memory
 	$(BIN)/python -m bench
 
-soak: setup ## a long run under load; prints what grew
+soak: setup ## a long run under load; prints what grew, then kills at acknowledgements for longer
 	$(BIN)/python -m bench.soak
+	TRUNKLINE_DEATHS=300 $(BIN)/python -m pytest tests/faults/test_acknowledged.py
 
 docs: setup ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

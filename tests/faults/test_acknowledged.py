@@ -119,7 +119,7 @@ async def stored(path: Path, session_id: str) -> list[ev.AnyEvent]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(20 * DEATHS)
 async def test_whatever_was_acknowledged_survives_a_kill_in_that_very_moment(tmp_path: Path) -> None:
     lost: list[str] = []
     async with child("acknowledging") as dying:
