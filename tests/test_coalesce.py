@@ -255,3 +255,14 @@ def test_an_event_that_stands_alone_is_written_as_the_very_object_it_is() -> Non
 def test_offsets_count_characters_however_many_bytes_they_have() -> None:
     coalescer = Coalescer()
     assert [coalescer.place(text("é")), coalescer.place(text("😀"))] == [(1, 1), (1, 2)]
+
+
+def test_a_large_piece_is_written_without_waiting_for_others() -> None:
+    coalescer = Coalescer(limit=100)
+    coalescer.place(text("x" * 799))
+    coalescer.place(text("x" * 800, "m2"))
+    assert not coalescer.due
+    coalescer.seal()
+    assert coalescer.due
+    assert len(coalescer.take()) == 2
+    assert not coalescer.due

@@ -130,6 +130,8 @@ class Coalescer:
         if event is None:
             return
         self._open = self._flow = None
+        if self._size >= _MANY * self._limit:
+            self._due = True  # As much as many records have.
         if len(self._pieces) > 1:
             field = "data" if type(event) is TerminalOutput else "delta"
             event = msgspec.structs.replace(event, **{field: "".join(self._pieces)})

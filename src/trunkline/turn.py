@@ -37,9 +37,10 @@ __all__ = ["Turn"]
 log = logging.getLogger("trunkline.agent")
 
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
-# says would not be written: after so many words, or after a mebibyte.
+# says would not be written. It begins with one word and says twice as many each time, up to this, as long as
+# the journal keeps up: so large words never run far ahead of it, and small ones cost nothing to count.
 _BREATH = 256
-_WORD = 12  # As a power of two: bytes that count as one word.
+_WORD = 12  # As a power of two: bytes of an event that count as one word.
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
@@ -366,7 +367,7 @@ class Turn:
         return ev.TurnFinished(turn_id=self.turn_id)
 
     async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
-        breath = _BREATH
+        breath = pace = 1
         say_text, line = self._say_text, self._session.line
         async for item in stream:
             if not self._live:
@@ -374,7 +375,7 @@ class Turn:
                 raise asyncio.CancelledError
             if type(item) is str:
                 say_text(item)
-                breath -= 1 + (len(item) >> _WORD)
+                breath -= 1
             elif isinstance(item, _TERMINALS):
                 return self._checked(self._stamp(item))
             else:
@@ -384,10 +385,12 @@ class Turn:
                     # What the agent does when it goes on must not happen without a record of it.
                     await line.durable()
             if breath <= 0:
-                breath = _BREATH
                 await asyncio.sleep(0)
+                pace = min(2 * pace, _BREATH)
                 if line.lagging:
+                    pace = 1
                     await line.ready()
+                breath = pace
         return None
 
     async def _drain(self, stream: AsyncIterator[Sayable]) -> None:

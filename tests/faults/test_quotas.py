@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 from tests.worlds import collect, events_of, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -67,14 +69,16 @@ async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> Non
     await journal.close()
 
 
-async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["text", "events"])
+async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Path, kind: str) -> None:
     said = 0
 
-    async def hasty(prompt: Prompt) -> AsyncIterator[ev.Event]:
+    async def hasty(prompt: Prompt) -> AsyncIterator[ev.Event | str]:
         nonlocal said
+        page = "y" * (LIMIT // 8)
         for number in range(200):
             said = number
-            yield ev.Custom(name="page", value="y" * (LIMIT // 8))
+            yield page if kind == "text" else ev.Custom(name="page", value=page)
 
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
@@ -89,7 +93,8 @@ async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Pat
                 await asyncio.sleep(0)
             assert said < 20
         assert only(await soon(running, within=30), ev.TurnFinished)
-        assert len(only(await events_of(session), ev.Custom)) == 200
+        events = await events_of(session)
+        assert len(text_of(events)) // (LIMIT // 8) + len(only(events, ev.Custom)) == 200
     await journal.close()
 
 
