@@ -141,7 +141,8 @@ class ClientContract:
     def test_a_failed_turn_is_an_error_that_says_the_cause(self, played: Played) -> None:
         error = played.live["steps"]["/fails"]["error"]
         assert error["code"] == -32603
-        assert "failed on purpose" in error["data"]["cause"]
+        assert error["data"] == {"details": error["message"]}
+        assert "failed on purpose" in error["message"]
 
     def test_text_arrives_whole_and_in_order(self, played: Played) -> None:
         (parts,) = heard_view(played.live["steps"]["/long 3000"]["heard"])["messages"].values()
@@ -416,7 +417,7 @@ class ClientContract:
             ]
         )["steps"]
         assert told["unknown"]["error"]["code"] == told["stranger"]["error"]["code"] == -32002
-        assert "sess_of_nobody" in told["unknown"]["error"]["data"]["cause"]
+        assert "sess_of_nobody" in told["unknown"]["error"]["data"]["details"]
         assert told["relative"]["error"]["code"] == -32602
         assert told["extension"]["error"]["code"] == -32601
         assert told["after"]["result"]["stopReason"] == "end_turn"

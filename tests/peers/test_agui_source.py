@@ -325,4 +325,4 @@ def test_a_server_of_somebody_else_shows_up_in_an_editor(root: Path, tmp_path: P
     assert [params["toolCall"]["rawInput"] for params in asked] == [{"what": "shoes"}, {"what": "hats"}]
     calls = heard_view(steps["sell"]["heard"])["calls"].values()
     assert [call["status"] for call in calls] == ["completed", "completed"]
-    assert "the provider hung up" in steps["fail"]["error"]["data"]["cause"]
+    assert "the provider hung up" in steps["fail"]["error"]["data"]["details"]
