@@ -68,6 +68,10 @@ class Snapshots:
         """Whether snapshots are being written."""
         return self._writing is not None and not self._writing.done()
 
+    async def _first_seq(self) -> int | None:
+        info = await self._session.hub.journal.get(self._session.key)
+        return info and info.first_seq
+
     def turn_ended(self) -> None:
         """Write snapshots if enough was said since the last ones."""
         self._write_beyond(self._session.settings.snapshot_after)
@@ -96,6 +100,7 @@ class Snapshots:
         """Read the records since the last snapshots, and write the next ones."""
         session = self._session
         journal, lease = session.hub.journal, session.line.lease
+        first = await self._first_seq()
         kept, after = await self._newest()
         if kept is None:
             after = 0
@@ -110,7 +115,7 @@ class Snapshots:
             await asyncio.to_thread(_learn, records, read, ids, steps)
             seq = records[-1].seq
         payload = read.take()
-        if payload is None or lease is None or seq <= after:
+        if payload is None or lease is None or seq <= after or await self._first_seq() != first:
             return
         page = msgspec.json.encode([*steps, *ids.close()])
         try:
