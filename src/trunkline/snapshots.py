@@ -30,6 +30,9 @@ log = logging.getLogger("trunkline.session")
 
 OPEN, OUTLINE = "open", "outline"
 
+_PAGE = 200
+"""How many records are read at once: few, since a snapshot is written beside the next turn."""
+
 _pages = msgspec.json.Decoder(list[Step])
 
 
@@ -109,7 +112,7 @@ class Snapshots:
             read.restore(kept)
         seq = after
         while seq < upto:
-            records = await journal.read(session.key, after=seq, limit=min(1000, upto - seq))
+            records = await journal.read(session.key, after=seq, limit=min(_PAGE, upto - seq))
             if not records:
                 return
             await asyncio.to_thread(_learn, records, read, ids, steps)
