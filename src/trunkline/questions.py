@@ -41,6 +41,8 @@ class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     option_id: str
     name: str
     kind: OptionKind
+    wants_words: bool = False
+    """Whether the person is asked for words next: of use only where there is a form for them."""
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

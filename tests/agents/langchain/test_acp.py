@@ -142,7 +142,9 @@ async def test_a_permission_is_a_request_with_the_call_as_it_is_known() -> None:
 
 
 async def test_arguments_are_edited_in_a_form_where_the_client_has_forms() -> None:
-    transport = RecordingTransport(permissions=["trunkline:edit"])
+    transport = RecordingTransport(permissions=["reject_once"])
+    edit = {"action": "accept", "content": {"choice": "trunkline:edit"}}
+    transport.queue_answer("elicitation/create", edit)
     transport.queue_answer("elicitation/create", {"action": "accept", "content": {"path": "b.txt"}})
     voice = voice_on(transport, client=CAPABLE)
     answered = await soon(voice.ask(permission(voice, allows_edit=True)))
@@ -175,11 +177,12 @@ async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
     form = Form(message="Go on?", fields={"type": "object", "properties": {"answer": {"type": "boolean"}}})
     assert (await soon(voice.ask(form))).content == {"answer": True}
     (asked,) = transport.requested
-    assert [option["name"] for option in asked.params["options"]] == ["Yes", "No", "Decline"]
+    assert [option["name"] for option in asked.params["options"]] == ["Yes", "No"]
     card = asked.params["toolCall"]["toolCallId"]
     shown = [item.params["update"] for item in transport.emitted]
-    assert [(one["sessionUpdate"], one["toolCallId"], one["status"]) for one in shown] == [
+    assert [(one["sessionUpdate"], one["toolCallId"], one.get("status")) for one in shown] == [
         ("tool_call", card, "pending"),
+        ("tool_call_update", card, None),
         ("tool_call_update", card, "completed"),
     ]
 
@@ -190,7 +193,10 @@ async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
         (RpcError(-32603, "broken"), "the client could not be asked: broken"),
         (TimeoutError(), "nobody answered in time"),
         (ConnectionError("gone"), "could not be read: gone"),
-        ({"outcome": {"outcome": "selected", "optionId": "maybe"}}, "there is no option 'maybe'"),
+        (
+            {"outcome": {"outcome": "selected", "optionId": "maybe"}},
+            "'maybe' that was not on offer",
+        ),
         ("nonsense", "could not be asked"),
     ],
 )

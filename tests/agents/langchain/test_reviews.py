@@ -22,8 +22,11 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
 from trunkline.folding import fold
+from trunkline.journal import open_journal
 from trunkline.questions import Form, Permission
 from trunkline.session import Session
+from trunkline.testing.chat import call
+from trunkline.workspace import Policy, Rule
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +84,46 @@ def restarted(request: pytest.FixtureRequest) -> bool:
 APPROVE = {"option_id": "approve"}
 
 
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_restart(mode: Any) -> None:
+    def again(number: int) -> list[Any]:
+        return [call("delete", {"path": "a"}, f"d{number}")]
+
+    answers = (again(1), again(2), "Done.")
+    graph, _ = reviewed(mode, InMemorySaver(), answers=answers)
+    journal = await open_journal("memory:")
+    async with world(LangChainAgent(graph), journal=journal) as hub:
+        session = await hub.create()
+        await session.prompt("go")
+        (asked,) = await stopped(session, 1)
+        assert isinstance(asked.question, Permission)
+        names = {option.kind: option.name for option in asked.question.options}
+        assert names["allow_always"] == "Always approve (delete)"
+        told = await finish(session, {"": {"option_id": "approve_always"}})
+        await session.prompt("again")
+        told = await ended(session)
+    async with world(LangChainAgent(graph), journal=journal) as hub:
+        session = await hub.session(session.session_id)
+        await session.prompt("once more")
+        told = await ended(session)
+    await journal.close()
+    assert len(only(told, ev.Asked)) == 1
+    done = [update for update in only(told, ev.ToolUpdate) if update.status == "completed"]
+    assert len(done) == 6
+
+
+async def test_where_a_rule_asks_a_review_offers_no_always() -> None:
+    graph, _ = reviewed("batched", InMemorySaver())
+    policy = Policy.ask().also(Rule(decision="ask", tool="delete"))
+    async with world(LangChainAgent(graph), policy=policy) as hub:
+        session = await hub.create()
+        await session.prompt("go")
+        for asked in await stopped(session, 2):
+            assert isinstance(asked.question, Permission)
+            assert "allow_always" not in {option.kind for option in asked.question.options}
+        await session.cancel()
+
+
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_itself(
     name: str, restarted: bool, killed: Path, tmp_path: Path
@@ -113,10 +156,16 @@ async def test_an_editor_that_comes_back_is_asked_again_and_sees_the_turn_end(
         await editor.call(f"session/{way}", sessionId="batched", cwd="/", mcpServers=[])
         session = await hub.session("batched")
         await until(lambda: not session.busy and editor.text.endswith("Done."))
-        assert [ask["toolCall"]["toolCallId"] for ask in editor.asked("session/request_permission")] == [
-            "d1",
-            "d2",
-        ]
+        asked = [request["toolCall"] for request in editor.asked("session/request_permission")]
+        assert [one["toolCallId"] for one in asked] == ["d1", "d2"]
+        for one in asked:
+            assert (one["title"], one["kind"]) == ("Delete a", "delete")
+            assert one["rawInput"] == {"path": "a"}
+            assert one["locations"] == [{"path": "/a"}]
+        cards = {card["toolCallId"]: card for card in editor.updates("tool_call")}
+        assert {"d1", "d2"} <= set(cards), "a client that resumes was never told of them"
+        if way == "resume":
+            assert cards["d1"]["rawInput"] == {"path": "a"}
         ends = [update for update in editor.updates("tool_call_update") if update.get("status")]
         finals = {update["toolCallId"]: update["status"] for update in ends}
         assert finals == {"d1": "completed", "l1": "completed", "d2": "failed"}

@@ -13,7 +13,7 @@ from tests.worlds import soon, until, world
 
 from trunkline.commands import Answer, Prompt
 from trunkline.context import TurnContext
-from trunkline.questions import Form
+from trunkline.questions import Form, Option, Permission
 from trunkline.testing import ScriptedAgent
 
 ORDER = {"name": "A", "colour": "red"}
@@ -131,13 +131,38 @@ async def test_two_permissions_are_asked_at_once() -> None:
         assert editor.text == "read_notes: allowed, send_report: refused"
 
 
-async def test_arguments_are_edited_in_a_form(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
-        editor.permit("trunkline:edit")
+FORMS = {"elicitation": {"form": {}}}
+
+
+def filling(*answers: Any) -> Any:
+    """Fill in one form after the other; None cancels."""
+    left = list(answers)
+
+    def fill(params: dict[str, Any]) -> dict[str, Any]:
+        content = left.pop(0)
+        return {"action": "cancel"} if content is None else {"action": "accept", "content": content}
+
+    return fill
+
+
+def kinds_of(asked: dict[str, Any]) -> list[str]:
+    return [option["kind"] for option in asked["options"]]
+
+
+async def test_arguments_are_edited_in_a_form_behind_the_refusal(tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once")
         edited = {"path": "other.txt", "content": "edited\n"}
-        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": edited}
+        editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, edited)
         await editor.prompt(await editor.open(tmp_path), "/edit")
-        (form,) = editor.asked("elicitation/create")
+        (asked,) = editor.asked("session/request_permission")
+        assert kinds_of(asked) == ["allow_once", "allow_always", "reject_once", "reject_always"]
+        assert asked["options"][2]["name"] == "Reject or change…"
+        (choice, form) = editor.asked("elicitation/create")
+        assert choice["requestedSchema"]["properties"]["choice"]["oneOf"] == [
+            {"const": "reject_once", "title": "Reject"},
+            {"const": "trunkline:edit", "title": "Run it with changed arguments"},
+        ]
         assert form["requestedSchema"]["properties"]["path"] == {
             "type": "string", "title": "path", "default": "hello.txt",
         }  # fmt: skip
@@ -147,12 +172,120 @@ async def test_arguments_are_edited_in_a_form(tmp_path: Path) -> None:
 
 
 async def test_whoever_changes_their_mind_about_editing_is_asked_again(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
-        editor.permit("trunkline:edit", "allow_once")
-        editor.answers["elicitation/create"] = lambda params: {"action": "cancel"}
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once", "allow_once")
+        editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, None)
         await editor.prompt(await editor.open(tmp_path), "/edit")
         assert len(editor.asked("session/request_permission")) == 2
         assert (tmp_path / "hello.txt").read_text() == "hello\n"
+
+
+@pytest.mark.parametrize(
+    "filled", [None, {}, {"choice": "reject_once"}, {"choice": "nonsense"}, {"choice": 7}]
+)
+async def test_whoever_refuses_has_refused_whatever_becomes_of_the_form(filled: Any, tmp_path: Path) -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once")
+        editor.answers["elicitation/create"] = filling(filled)
+        await editor.prompt(await editor.open(tmp_path), "/edit")
+        assert editor.text.endswith("Nothing was written.")
+        assert not (tmp_path / "hello.txt").exists()
+
+
+REVIEW = (
+    Option(option_id="approve", name="Approve", kind="allow_once"),
+    Option(option_id="reject", name="Reject", kind="reject_once"),
+    Option(option_id="respond", name="Answer in its place", kind="reject_once", wants_words=True),
+)
+SCOPES = (
+    Option(option_id="file", name="This file", kind="allow_once"),
+    Option(option_id="folder", name="This folder", kind="allow_once"),
+    Option(option_id="no", name="No", kind="reject_once"),
+)
+
+
+def asking(options: tuple[Option, ...]) -> Any:
+    """An agent that asks with options of its own and says what was chosen."""
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        call_id = ctx.start_call("write_file", {"path": "a.txt"}, "edit")
+        answered = await ctx.ask(Permission(message="May I?", call_id=call_id, options=options))
+        yield f"{answered.outcome} {answered.option_id} {answered.reason}"
+
+    return agent
+
+
+async def test_without_forms_nobody_is_offered_to_answer_in_words_so_that_reject_rejects() -> None:
+    async with world(asking(REVIEW)) as hub, editing(hub) as editor:
+        editor.permit("reject")
+        await editor.prompt(await editor.open(), "go")
+        (asked,) = editor.asked("session/request_permission")
+        assert [one["optionId"] for one in asked["options"]] == ["approve", "reject"]
+        assert editor.text == "selected reject None"
+
+
+async def test_a_permission_without_a_refusal_can_be_refused_all_the_same() -> None:
+    async with world(asking((REVIEW[0], REVIEW[2]))) as hub, editing(hub) as editor:
+        editor.permit("trunkline:decline")
+        await editor.prompt(await editor.open(), "go")
+        (asked,) = editor.asked("session/request_permission")
+        assert kinds_of(asked) == ["allow_once", "reject_once"]
+        assert editor.text == "declined None the person declined"
+
+
+async def test_with_forms_the_words_are_asked_for_behind_the_refusal() -> None:
+    async with world(asking(REVIEW)) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject")
+        editor.answers["elicitation/create"] = filling({"choice": "respond", "words": "use b.txt"})
+        await editor.prompt(await editor.open(), "go")
+        (asked,) = editor.asked("session/request_permission")
+        assert kinds_of(asked) == ["allow_once", "reject_once"]
+        assert asked["options"][1]["name"] == "Reject or answer…"
+        assert editor.text == "selected respond use b.txt"
+
+
+@pytest.mark.parametrize(
+    ("filled", "words"),
+    [({"choice": "folder"}, "selected folder None"), (None, "declined None the person declined")],
+)
+async def test_with_forms_options_of_one_kind_are_chosen_from_behind_one_button(
+    filled: Any, words: str
+) -> None:
+    async with world(asking(SCOPES)) as hub, editing(hub, FORMS) as editor:
+        editor.permit("file")
+        editor.answers["elicitation/create"] = filling(filled)
+        await editor.prompt(await editor.open(), "go")
+        (asked,) = editor.asked("session/request_permission")
+        assert [(one["name"], one["kind"]) for one in asked["options"]] == [
+            ("This file / This folder", "allow_once"), ("No", "reject_once"),
+        ]  # fmt: skip
+        assert editor.text == words
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ("2", "selected folder None"),
+        ("this folder", "selected folder None"),
+        ("No", "selected no None"),
+        ("Decline.", "declined None the person declined"),
+    ],
+)
+async def test_without_forms_options_of_one_kind_are_asked_in_words(reply: str, words: str) -> None:
+    async with world(asking(SCOPES)) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "go")
+        assert editor.asked("session/request_permission") == []
+        assert '"path": "a.txt"' in editor.text
+        assert "1. This file\n2. This folder\n3. No" in editor.text
+        editor.log.clear()
+        await editor.prompt(session_id, "yes, go on")
+        assert "must be one of: This file | This folder | No" in editor.text, (
+            "what is no option allows nothing"
+        )
+        editor.log.clear()
+        await editor.prompt(session_id, reply)
+        assert editor.text == words
 
 
 async def test_a_client_without_forms_is_offered_no_editing(tmp_path: Path) -> None:
@@ -172,14 +305,13 @@ async def test_structured_arguments_are_edited_as_json() -> None:
         seen.append(decision.input)
         yield "ok"
 
-    async with world(agent) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
-        editor.permit("trunkline:edit")
-        editor.answers["elicitation/create"] = lambda params: {
-            "action": "accept",
-            "content": {"n": 2, "list": "[1, 2]", "none": "not json", "word": "[3]"},
-        }
+    async with world(agent) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once")
+        editor.answers["elicitation/create"] = filling(
+            {"choice": "trunkline:edit"}, {"n": 2, "list": "[1, 2]", "none": "not json", "word": "[3]"}
+        )
         await editor.prompt(await editor.open(), "go")
-        fields = editor.asked("elicitation/create")[0]["requestedSchema"]["properties"]
+        fields = editor.asked("elicitation/create")[1]["requestedSchema"]["properties"]
         assert {name: (field["type"], field["default"]) for name, field in fields.items()} == {
             "n": ("integer", 1), "x": ("number", 1.5), "on": ("boolean", True), "list": ("string", "[1]"),
             "none": ("string", "null"), "word": ("string", "w"),
@@ -219,74 +351,101 @@ async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
         assert words in editor.text
 
 
-@pytest.mark.parametrize(("scenario", "words"), [("link", "not confirmed"), ("client-tool", "gave nothing")])
-async def test_what_a_client_cannot_be_asked_is_declined_for_it(scenario: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "words"), [("ok", "is confirmed"), ("trunkline:decline", "was not confirmed")]
+)
+async def test_a_client_that_cannot_open_a_link_is_shown_its_address(option: str, words: str) -> None:
     async with world(ScriptedAgent()) as hub, editing(hub) as editor:
-        await editor.prompt(await editor.open(), f"/{scenario}")
+        editor.permit(option)
+        await editor.prompt(await editor.open(), "/link")
+        (asked,) = editor.asked("session/request_permission")
+        assert "https://example.com/device" in asked["toolCall"]["title"]
+        assert "https://example.com/device" in asked["toolCall"]["content"][0]["content"]["text"]
+        assert kinds_of(asked) == ["allow_once", "reject_once"]
+        assert editor.updates("agent_thought_chunk") == []
         assert words in editor.text
+
+
+async def test_what_a_client_cannot_be_asked_is_declined_for_it() -> None:
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        await editor.prompt(await editor.open(), "/client-tool")
+        assert "gave nothing" in editor.text
         assert editor.asked("elicitation/create") == []
 
 
 # -- choices for clients without forms -------------------------------------------------------------
 
-SIZES: dict[str, Any] = {
+SURE: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "size": {"type": "integer", "enum": [1, 2]},
-        "gift": {"type": "boolean", "default": True},
-    },
-    "required": ["size"],
+    "properties": {"sure": {"type": "boolean"}, "gift": {"type": "boolean", "default": True}},
+    "required": ["sure"],
 }
 
 
-async def size(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-    """Ask for a size, on the card of a call or on none."""
+async def sure(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    """Ask for a yes or a no, on the card of a call or on none."""
     call_id = ctx.start_call("order") if prompt.text == "on a card" else None
-    answered = await ctx.ask(Form(message="Which size?", fields=SIZES, call_id=call_id))
+    answered = await ctx.ask(Form(message="Sure?", fields=SURE, call_id=call_id))
     yield f"{answered.outcome} {answered.content} {answered.reason}"
 
 
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("2", "accepted {'size': 2, 'gift': True} None"),
-        ("trunkline:decline", "declined None the person declined"),
+        ("true", "accepted {'sure': True, 'gift': True} None"),
+        ("false", "accepted {'sure': False, 'gift': True} None"),
         ("3", "declined None the client gave an option '3' that was not on offer"),
     ],
 )
-async def test_a_choice_is_a_permission_where_there_are_no_forms(option: str, words: str) -> None:
-    async with world(size) as hub, editing(hub) as editor:
+async def test_a_yes_or_no_is_a_permission_where_there_are_no_forms(option: str, words: str) -> None:
+    async with world(sure) as hub, editing(hub) as editor:
         editor.permit(option)
         assert (await editor.prompt(await editor.open(), "go"))["stopReason"] == "end_turn"
         (asked,) = editor.asked("session/request_permission")
         assert asked["options"] == [
-            {"optionId": "1", "name": "1", "kind": "allow_once"},
-            {"optionId": "2", "name": "2", "kind": "allow_once"},
-            {"optionId": "trunkline:decline", "name": "Decline", "kind": "reject_once"},
+            {"optionId": "true", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "false", "name": "No", "kind": "reject_once"},
         ]
         (card,) = editor.updates("tool_call")
         assert asked["toolCall"]["toolCallId"] == card["toolCallId"]
-        assert (asked["toolCall"]["title"], card["title"]) == ("Which size?", "Which size?")
-        (ended,) = editor.updates("tool_call_update")
-        assert ended["status"] == ("completed" if option == "2" else "failed")
+        assert (asked["toolCall"]["title"], card["title"]) == ("Sure?", "Sure?")
+        meant = "Sure?\n\nAccept: Yes. Reject: No."
+        assert [one["content"]["text"] for one in asked["toolCall"]["content"]] == [meant]
+        ended = editor.updates("tool_call_update")[-1]
+        assert ended["status"] == ("failed" if option == "3" else "completed")
         assert editor.heard().index("tool_call") < editor.heard().index("session/request_permission")
         assert editor.text == words
 
 
 async def test_a_choice_of_a_call_is_asked_on_its_own_card() -> None:
-    async with world(size) as hub, editing(hub) as editor:
-        editor.permit("1")
+    async with world(sure) as hub, editing(hub) as editor:
+        editor.permit("true")
         await editor.prompt(await editor.open(), "on a card")
         (asked,) = editor.asked("session/request_permission")
         (card,) = editor.updates("tool_call")
         assert asked["toolCall"]["toolCallId"] == card["toolCallId"]
-        assert asked["toolCall"]["content"][-1]["content"]["text"] == "Which size?"
-        assert editor.text.startswith("accepted {'size': 1")
+        meant = "Sure?\n\nAccept: Yes. Reject: No."
+        assert asked["toolCall"]["content"][-1]["content"]["text"] == meant
+        assert editor.text.startswith("accepted {'sure': True")
+
+
+async def test_a_choice_of_several_values_is_asked_in_words_that_name_them() -> None:
+    async def colour(prompt: Prompt, ctx: TurnContext) -> str:
+        return str(await ctx.form("Which colour?", {"colour": {"enum": ["red", "green", "blue"]}}))
+
+    async with world(colour) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "go")
+        assert editor.asked("session/request_permission") == []
+        assert "1. red\n2. green\n3. blue" in editor.text
+        editor.log.clear()
+        await editor.prompt(session_id, "green")
+        assert editor.text == "{'colour': 'green'}"
 
 
 @pytest.mark.parametrize("answer", ["cancelled", "perhaps"])
 async def test_a_choice_may_be_cancelled_or_misunderstood(answer: str) -> None:
-    async with world(size) as hub, editing(hub) as editor:
+    async with world(sure) as hub, editing(hub) as editor:
         editor.answers["session/request_permission"] = lambda params: {"outcome": {"outcome": answer}}
         ended = await editor.prompt(await editor.open(), "go")
         assert ended["stopReason"] == ("cancelled" if answer == "cancelled" else "end_turn")
@@ -295,19 +454,19 @@ async def test_a_choice_may_be_cancelled_or_misunderstood(answer: str) -> None:
 
 @pytest.mark.parametrize("content", [[1], "x", 7])
 async def test_a_form_filled_in_with_garbage_is_as_good_as_none(content: Any, tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
-        editor.permit("trunkline:edit", "reject_once")
-        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": content}
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once")
+        editor.answers["elicitation/create"] = filling(content)
         result = await editor.prompt(await editor.open(tmp_path), "/edit")
         assert result["stopReason"] == "end_turn"
         assert not (tmp_path / "hello.txt").exists()
 
 
 async def test_editing_adds_no_argument_that_was_not_offered(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
-        editor.permit("trunkline:edit")
+    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+        editor.permit("reject_once")
         edited = {"content": "edited\n", "mode": "0777"}
-        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": edited}
+        editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, edited)
         session_id = await editor.open(tmp_path)
         await editor.prompt(session_id, "/edit")
         assert (tmp_path / "hello.txt").read_text() == "edited\n"

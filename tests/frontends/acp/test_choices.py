@@ -7,8 +7,16 @@ from typing import Any
 import pytest
 
 from trunkline import events as ev
-from trunkline.frontends.acp.choices import Button, buttons_for, card_for, choices_of
-from trunkline.questions import Form
+from trunkline.frontends.acp.choices import (
+    Button,
+    buttons_for,
+    card_for,
+    choices_of,
+    chosen_in,
+    describe_choice,
+    spoken_form,
+)
+from trunkline.questions import ClientCall, Form, Link, Option, Permission, default_options
 
 
 def form(required: Any = None, **fields: Any) -> Form:
@@ -23,15 +31,11 @@ COLOUR = {"type": "string", "enum": ["red", "blue"]}
 @pytest.mark.parametrize(
     ("question", "buttons"),
     [
-        (form(x=COLOUR), [Button("red", "red", {"x": "red"}), Button("blue", "blue", {"x": "blue"})]),
         (
             form(["x"], x={"type": "boolean"}),
-            [Button("true", "Yes", {"x": True}), Button("false", "No", {"x": False})],
+            [Button("true", "Yes", {"x": True}), Button("false", "No", {"x": False}, "reject_once")],
         ),
-        (
-            form(["x"], x={"oneOf": [{"const": 1, "title": "One"}, {"const": "2"}]}),
-            [Button("1", "One", {"x": 1}), Button("2", "2", {"x": "2"})],
-        ),
+        (form(["x"], x={"oneOf": [{"const": 1, "title": "One"}]}), [Button("1", "One", {"x": 1})]),
         (form(["x"], x={"anyOf": [{"const": None}]}), [Button("null", "null", {"x": None})]),
         (form(["x"], x={"const": 7}), [Button("7", "7", {"x": 7})]),
         (form(["x"], x={"enum": [1], "enumNames": ["One"]}), [Button("1", "One", {"x": 1})]),
@@ -43,16 +47,20 @@ COLOUR = {"type": "string", "enum": ["red", "blue"]}
         (form(), [Button("ok", "OK", {})]),
         (Form(fields={}), [Button("ok", "OK", {})]),
         (Form(fields={"properties": "nonsense", "required": 7}), [Button("ok", "OK", {})]),
+        (Link(message="Go", url="https://example.com"), [Button("ok", "Done", None)]),
     ],
 )
-def test_one_choice_has_a_button_for_each_value_of_its_own_type(question: Form, buttons: Any) -> None:
+def test_a_yes_or_a_yes_and_a_no_are_buttons_of_different_kinds(question: Form, buttons: Any) -> None:
     assert buttons_for(question) == buttons
+    assert len({button.kind for button in buttons}) == len(buttons)
 
 
 @pytest.mark.parametrize(
     "question",
     [
         form(x=TEXT),
+        form(x=COLOUR),
+        form(["x"], x={"oneOf": [{"const": 1, "title": "One"}, {"const": "2"}]}),
         form(["x", "y"], x=COLOUR, y=COLOUR),
         form(x=COLOUR, y=COLOUR),
         form(["x"], x=TEXT, y=COLOUR),
@@ -63,8 +71,9 @@ def test_one_choice_has_a_button_for_each_value_of_its_own_type(question: Form, 
         form(x="nonsense"),
     ],
 )
-def test_what_wants_more_than_one_choice_has_no_buttons(question: Form) -> None:
+def test_what_has_more_to_choose_from_has_no_buttons(question: Form) -> None:
     assert buttons_for(question) == []
+    assert spoken_form(question) == question
 
 
 def test_a_value_that_may_be_null_is_what_it_is_otherwise() -> None:
@@ -79,3 +88,34 @@ def test_a_card_is_titled_with_the_first_line_of_the_question() -> None:
     question = Form(message=" Which?\nOne of them.", fields={})
     card = card_for(ev.Asked(turn_id="t", lane="l", question_id="q", question=question))
     assert (card.call_id, card.title, card.turn_id, card.lane) == ("q.choice", "Which?…", "t", "l")
+
+
+def option(option_id: str, kind: Any, **more: Any) -> Option:
+    return Option(option_id=option_id, name=option_id.upper(), kind=kind, **more)
+
+
+def test_a_permission_is_put_in_words_only_if_two_options_have_one_kind() -> None:
+    assert spoken_form(Permission(call_id="c", options=default_options())) is None
+    words = option("w", "reject_once", wants_words=True)
+    once = (option("a", "allow_once"), option("r", "reject_once"), words)
+    assert spoken_form(Permission(call_id="c", options=once)) is None, "there is no form for its words"
+    asked = spoken_form(Permission(message="May I?", call_id="c", options=(*once, option("b", "allow_once"))))
+    assert asked is not None
+    (field,) = asked.fields["properties"].values()
+    assert [choice.value for choice in choices_of(field)] == ["a", "r", "b"]
+    assert chosen_in({"choice": "b"}) == "b"
+    assert chosen_in("nonsense") is None
+
+
+def test_a_link_and_a_call_of_the_front_end_take_no_words() -> None:
+    assert spoken_form(Link(url="https://example.com")) is None
+    assert spoken_form(ClientCall(call_id="c")) is None
+
+
+def test_the_card_of_a_choice_says_what_its_buttons_mean() -> None:
+    sure = form(["x"], x={"type": "boolean"})
+    assert describe_choice(sure, buttons_for(sure)) == "Which?\n\nAccept: Yes. Reject: No."
+    link = Link(message="Go", url="https://example.com")
+    assert describe_choice(link, buttons_for(link)) == (
+        "Go\n\nhttps://example.com\n\nAccept: Done. Reject: decline."
+    )

@@ -18,13 +18,14 @@ from tests.strategies import event_kinds, sloppy_streams
 from trunkline import events as ev
 from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, TextBlock
 from trunkline.cursor import Entry
+from trunkline.escapes import safe_title
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode, wire
 from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Pause, Withdraw
 from trunkline.frontends.acp.words import put_in_words
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
-from trunkline.questions import Form, Link, Permission, default_options
+from trunkline.questions import Form, Link, Option, Permission, default_options
 from trunkline.translate import translate
 
 ABLE: dict[str, Any] = {
@@ -326,18 +327,12 @@ def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None
     assert outs(broken, client={}) == []
 
 
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        (Form(message="Which size?", fields={"type": "object", "properties": {"x": {}}}), "Which size?"),
-        (Link(message="Log in", url="https://example.com"), "Log in https://example.com"),
-    ],
-)
-def test_a_question_that_a_client_cannot_show_is_at_least_told(question: Any, words: str) -> None:
+def test_a_question_that_a_client_cannot_show_is_at_least_told() -> None:
+    question = Form(message="Which size?", fields={"type": "object", "properties": {"x": {}}})
     asked = ev.Asked(turn_id="t", question_id="q", question=question)
     (told, ask) = outs(asked, client={})
     assert told["sessionUpdate"] == "agent_thought_chunk"
-    assert told["content"]["text"] == f"The agent asks what this editor cannot show: {words}\n"
+    assert told["content"]["text"] == "The agent asks what this editor cannot show: Which size?\n"
     assert isinstance(ask, Ask)
     assert len(outs(asked, client={"elicitation": {"form": {}, "url": {}}})) == 1
     assert all(isinstance(out, Ask) for out in outs(asked, client={}, replay=True)), "it is no news"
@@ -347,6 +342,8 @@ def test_a_question_that_a_client_cannot_show_is_at_least_told(question: Any, wo
 
 NAME = Form(message="Your name?", fields={"type": "object", "properties": {"x": {"type": "string"}}})
 SIZE = Form(message="Which size?", fields={"type": "object", "properties": {"x": {"enum": ["S", "L"]}}})
+SURE = Form(message="Sure?", fields={"type": "object", "properties": {"x": {"type": "boolean"}}})
+MEANT = "Accept: Yes. Reject: No."
 
 
 def asked(question: Any, question_id: str = "q1") -> ev.Asked:
@@ -357,16 +354,17 @@ def suspended(*question_ids: str) -> ev.TurnSuspended:
     return ev.TurnSuspended(turn_id="t", question_ids=question_ids)
 
 
-def test_a_choice_has_a_card_of_its_own_that_ends_with_its_answer() -> None:
-    took = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "L"})
-    (card, ask, done, withdraw) = outs(asked(SIZE), took, client={})
+def test_a_choice_has_a_card_of_its_own_that_says_what_the_buttons_mean() -> None:
+    took = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": True})
+    (card, told, ask, done, withdraw) = outs(asked(SURE), took, client={})
     assert card == {
-        "sessionUpdate": "tool_call", "toolCallId": "q1.choice", "title": "Which size?", "name": "question",
+        "sessionUpdate": "tool_call", "toolCallId": "q1.choice", "title": "Sure?", "name": "question",
         "kind": "other", "status": "pending",
     }  # fmt: skip
-    shown = {"toolCallId": "q1.choice", "title": "Which size?", "kind": "other", "status": "pending"}
-    assert ask == Ask(asked(SIZE), shown)
-    content = [{"type": "content", "content": words("L")}]
+    assert shown_text(told) == f"Sure?\n\n{MEANT}"
+    shown = {"toolCallId": "q1.choice", "title": "Sure?", "kind": "other", "status": "pending"}
+    assert ask == Ask(asked(SURE), {**shown, "content": told["content"]})
+    content = [{"type": "content", "content": words("Yes")}]
     assert done == {**UPDATE, "toolCallId": "q1.choice", "status": "completed", "content": content}
     assert withdraw == Withdraw(took)
 
@@ -377,28 +375,83 @@ def test_a_choice_has_a_card_of_its_own_that_ends_with_its_answer() -> None:
 )
 def test_a_choice_that_nobody_makes_is_a_failed_card(outcome: Any, words: str) -> None:
     no = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, reason="no")
-    done = outs(asked(SIZE), no, client={})[2]
-    assert (done["status"], shown_text(done)) == ("failed", words)
+    done = outs(asked(SURE), no, client={})[3]
+    assert (done["status"], shown_text(done)) == ("failed", f"Sure?\n\n{MEANT}{words}")
 
 
 def test_a_choice_that_takes_many_words_has_them_on_its_card() -> None:
-    long = msgspec.structs.replace(SIZE, message="Which size?\nL is for tall people.")
+    long = msgspec.structs.replace(SURE, message="Sure?\nIt cannot be undone.")
     (card, told, ask) = outs(asked(long), client={})
-    assert card["title"] == "Which size?"
-    assert shown_text(told) == "Which size?\nL is for tall people."
+    assert card["title"] == "Sure?…"
+    assert shown_text(told) == f"Sure?\nIt cannot be undone.\n\n{MEANT}"
     assert ask.call["content"] == told["content"]
     done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={})
-    silent = msgspec.structs.replace(SIZE, message="", fields={})
-    (card, _, over, _) = outs(asked(silent), done, client={})
+    silent = msgspec.structs.replace(SURE, message="", fields={})
+    (card, _, _, over, _) = outs(asked(silent), done, client={})
     assert card["title"] == "The agent asks"
     assert over == {**UPDATE, "toolCallId": "q1.choice", "status": "completed"}
 
 
+def test_a_link_shows_its_address_to_a_client_that_cannot_open_it() -> None:
+    link = Link(message="Log in", url="https://example.com/a?b=c")
+    (card, told, ask) = outs(asked(link), client={})
+    assert card["title"] == "Log in https://example.com/a?b=c"
+    assert shown_text(told).startswith("Log in\n\nhttps://example.com/a?b=c\n\n")
+    assert ask.call["content"] == told["content"]
+    assert outs(asked(link), client={"elicitation": {"url": {}}}) == [Ask(asked(link))]
+
+
 def test_a_choice_of_a_call_is_asked_on_its_card() -> None:
-    own = msgspec.structs.replace(SIZE, call_id="c1")
-    done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "L"})
+    own = msgspec.structs.replace(SURE, call_id="c1")
+    done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": True})
     (called, ask, withdraw) = outs(CALL, asked(own), done, client={})
     assert (called, ask.call["toolCallId"], withdraw) == (CALLED, "c1", Withdraw(done))
+
+
+def test_a_choice_of_several_values_is_put_in_words_that_name_them() -> None:
+    (told, pause) = outs(asked(SIZE), suspended("q1"), client={}, replies=True)
+    assert told["content"]["text"].startswith("Which size?\n\n1. S\n2. L\n\nYour next message")
+    assert pause == Pause(asked(SIZE))
+
+
+TWICE = Permission(
+    message="May I?",
+    call_id="c1",
+    options=(
+        Option(option_id="a", name="This file", kind="allow_once"),
+        Option(option_id="b", name="This folder", kind="allow_once"),
+        Option(option_id="c", name="No", kind="reject_once"),
+    ),
+)
+
+
+def test_options_of_one_kind_are_put_in_words_with_the_whole_call() -> None:
+    given = ev.ToolUpdate(call_id="c1", input={"path": "a```b"})
+    (*_, told, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, replies=True)
+    call = 'Search\n\n````json\n{\n  "path": "a```b"\n}\n````\n\n'
+    choice = "May I?\n\n1. This file\n2. This folder\n3. No\n\n"
+    assert told["content"]["text"].startswith(call + choice)
+    assert pause == Pause(asked(TWICE))
+    assert isinstance(outs(CALL, asked(TWICE), client=ABLE)[-1], Ask), "a form tells them apart"
+
+
+def test_what_is_open_is_asked_again_with_its_whole_call() -> None:
+    question = Permission(call_id="c1", options=default_options())
+    diff = DiffBlock(path="/a", old="1", new="2")
+    update = ev.ToolUpdate(call_id="c1", input={"q": 1}, content=(diff,), locations=(ev.Location(path="/a"),))
+    encoding = encoder({})
+    for event in (CALL, update, asked(question)):
+        encoding.feed(Entry(1, 0, 1, 0.0, event))
+    call = {
+        "toolCallId": "c1", "title": "Search", "kind": "search", "status": "pending", "rawInput": {"q": 1},
+        "locations": [{"path": "/a"}],
+        "content": [{"type": "diff", "path": "/a", "oldText": "1", "newText": "2"}],
+    }  # fmt: skip
+    assert encoding.ask_again(announce=False) == [Ask(asked(question), call)]
+    card, again = encoding.ask_again(announce=True)
+    assert isinstance(card, bytes)
+    assert update_of(card) == {**call, "sessionUpdate": "tool_call", "name": "search"}
+    assert again == Ask(asked(question), call)
 
 
 def test_a_form_is_put_in_words_once_the_turn_is_quiet() -> None:
@@ -418,8 +471,8 @@ def test_several_forms_are_put_in_words_one_after_the_other() -> None:
 
 
 def test_what_a_request_waits_for_comes_first() -> None:
-    said = outs(asked(NAME), asked(SIZE, "q2"), suspended("q1", "q2"), client={}, replies=True)
-    assert [type(out) for out in said] == [dict, Ask]
+    said = outs(asked(NAME), asked(SURE, "q2"), suspended("q1", "q2"), client={}, replies=True)
+    assert [type(out) for out in said] == [dict, dict, Ask]
 
 
 def test_a_replay_tells_what_was_asked_in_words_and_what_the_person_said() -> None:
@@ -576,6 +629,7 @@ def test_what_a_client_folds_is_what_we_fold(story: Story, data: st.DataObject) 
         # What is not JSON is shown as it came.
         call.input = call.arguments or None if call.input is None else call.input
         call.arguments = ""
+        call.title = None if call.title is None else safe_title(call.title)
     wanted = kept_view(told, person=True)
     wanted.pop("order")
     for stream in (events, data.draw(rechunked(events))):

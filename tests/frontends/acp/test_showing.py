@@ -14,7 +14,7 @@ from tests.worlds import BRISK, make, soon, until, world
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.content import TextBlock
+from trunkline.content import DiffBlock, TextBlock
 from trunkline.context import TurnContext
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode, wire
@@ -94,7 +94,7 @@ async def test_several_fields_are_asked_until_the_answer_fits() -> None:
         assert "must be of type integer, not 1.5" in said(editor), "the session has the last word"
         image = {"type": "image", "mimeType": "image/png", "data": ""}
         await editor.call("session/prompt", sessionId=session_id, prompt=[image])
-        assert said(editor).startswith("The answer can only be text.")
+        assert said(editor).startswith("The answer can only be text")
         await editor.prompt(session_id, "name: Ada\ncolour: red")
         assert said(editor) == 'Ordered: {"colour": "red", "copies": 1, "gift": false, "name": "Ada"}'
 
@@ -106,6 +106,47 @@ async def test_a_word_declines() -> None:
         said(editor)
         assert (await editor.prompt(session_id, "decline"))["stopReason"] == "end_turn"
         assert said(editor) == "No order, then."
+
+
+@pytest.mark.parametrize("scenario", ["/form", "greet"])
+async def test_a_command_is_run_and_is_no_answer(scenario: str) -> None:
+    demo = ScriptedAgent()
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+        async for said in (greeter if prompt.text == "greet" else demo.run)(prompt, ctx):
+            yield said
+
+    async with world(make(agent, commands=demo.card.commands)) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, scenario)
+        said(editor)
+        assert (await editor.prompt(session_id, "/plan now"))["stopReason"] == "end_turn"
+        assert said(editor).startswith("The question before is given up.\n\n")
+        session = await hub.session(session_id)
+        assert [turn.stop_reason for turn in (await session.history()).turns] == ["cancelled", "end_turn"]
+        assert (await session.history()).plan != ()
+
+
+async def test_what_only_looks_like_a_command_is_an_answer() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        await editor.prompt(session_id, "/usr/bin")
+        assert said(editor).startswith("Hello /usr/bin. ")
+
+
+async def test_a_link_alone_is_no_answer() -> None:
+    async with world(greeter) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        await editor.prompt(session_id, "hi")
+        said(editor)
+        link = {"type": "resource_link", "uri": "file:///a.txt", "name": "a.txt"}
+        await editor.call("session/prompt", sessionId=session_id, prompt=[link])
+        assert said(editor).startswith("The answer can only be text: a link or a file alone is none.")
+        words = {"type": "text", "text": "it is in "}
+        await editor.call("session/prompt", sessionId=session_id, prompt=[words, link])
+        assert said(editor).startswith("Hello it is in file:///a.txt. ")
 
 
 async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -> None:
@@ -457,6 +498,52 @@ async def test_a_cancel_after_the_answer_ends_its_prompt() -> None:
 # -- restarts --------------------------------------------------------------------------------------
 
 
+class Careful:
+    """An agent whose permission survives a restart."""
+
+    def __init__(self) -> None:
+        self.card = make(greeter, name="careful").card
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        diff = DiffBlock(path="/a.txt", old="IMPORTANT = 1", new="hi")
+        given = {"path": "a.txt", "text": "hi"}
+        await ctx.permission(
+            "Write?", tool="write", kind="edit", input=given, paths=["/a.txt"], content=diff, durable_key="k"
+        )
+        yield ""
+
+    async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"Resumed with {answers['k'].option_id}."
+
+
+@pytest.mark.parametrize("how", ["load", "resume"])
+async def test_a_permission_of_a_dead_process_is_asked_again_with_the_whole_call(how: str) -> None:
+    journal = await open_journal("memory:")
+    async with Hub(Careful(), journal, settings=BRISK) as hub:
+        session = await hub.create()
+        await session.prompt("hi")
+        await until(waits(session))
+    async with Hub(Careful(), journal, settings=BRISK) as hub, editing(hub) as editor:
+        editor.permit("allow_once")
+        await editor.call(f"session/{how}", sessionId=session.session_id, cwd="/", mcpServers=[])
+        await until(lambda: editor.text == "Resumed with allow_once.")
+        (asked,) = editor.asked("session/request_permission")
+        call = asked["toolCall"]
+        assert (call["title"], call["kind"], call["status"]) == ("Write?", "edit", "pending")
+        assert call["rawInput"] == {"path": "a.txt", "text": "hi"}
+        assert call["locations"] == [{"path": "/a.txt"}]
+        diff = {"type": "diff", "path": "/a.txt", "oldText": "IMPORTANT = 1", "newText": "hi"}
+        assert call["content"] == [diff]
+        (card,) = editor.updates("tool_call")
+        assert card["toolCallId"] == call["toolCallId"]
+        if how == "resume":
+            assert card["content"] == [diff], "it was never told of the call"
+        heard = editor.heard()
+        assert heard.index(f"= session/{how}") < heard.index("session/request_permission")
+        assert heard.index("tool_call") < heard.index("session/request_permission")
+    await journal.close()
+
+
 class Durable:
     """An agent whose two questions survive a restart, one after the other or at once."""
 
@@ -515,7 +602,7 @@ async def test_two_questions_of_a_dead_process_are_put_one_after_the_other() -> 
 async def test_what_a_dead_process_asked_with_buttons_is_asked_first() -> None:
     class Mixed(Durable):
         async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-            size = Form(message="Which size?", fields=text_field(enum=["S", "L"]))
+            size = Form(message="Which size?", fields=text_field(enum=["L"]))
             await asyncio.gather(ask(ctx, "Who?", "who"), ctx.ask(size, durable_key="size"))
             yield ""
 

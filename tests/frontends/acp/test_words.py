@@ -141,7 +141,20 @@ def test_a_message_that_does_not_fit_is_told_why(field: Any, text: str, why: str
     assert str(caught.value) == why
 
 
-@pytest.mark.parametrize("text", ["decline", "/decline", "Cancel", "/cancel"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "decline",
+        "/decline",
+        "Cancel",
+        "/cancel",
+        "Decline.",
+        " cancel!",
+        "No, thanks.",
+        "no thank you",
+        "Never mind…",
+    ],
+)
 def test_a_word_on_its_own_declines(text: str) -> None:
     assert read_reply(form(x=TEXT), text) is None
     assert read_reply(ORDER, text) is None

@@ -77,7 +77,12 @@ def question_of(interrupt: Json) -> Question:
     call_id = str(interrupt["toolCallId"]) if interrupt.get("toolCallId") else None
     if call_id and ("approved" in properties or not properties):
         options = tuple(
-            Option(option_id=item["optionId"], name=item["name"], kind=item["kind"])
+            Option(
+                option_id=item["optionId"],
+                name=item["name"],
+                kind=item["kind"],
+                wants_words=item.get("wantsWords") is True,
+            )
             for item in about.get("options") or ()
         )
         return Permission(

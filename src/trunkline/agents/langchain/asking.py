@@ -326,7 +326,7 @@ _BUTTONS: tuple[tuple[Word, Option], ...] = (
     ("approve", _ALLOW_ALWAYS),
     ("reject", _REJECT_ONCE),
     ("reject", _REJECT_ALWAYS),
-    ("respond", Option(option_id="respond", name="Answer instead", kind="reject_once")),
+    ("respond", Option(option_id="respond", name="Answer instead", kind="reject_once", wants_words=True)),
 )
 
 

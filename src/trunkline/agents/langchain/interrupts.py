@@ -17,14 +17,24 @@ from langgraph import types
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.forms import DECLINED, Sheet, sheet_for
+from trunkline.context import Decision
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
-from trunkline.questions import ALLOW_KINDS, Form, Option, Permission, Question
+from trunkline.questions import (
+    ALLOW_KINDS,
+    Coverage,
+    Form,
+    Option,
+    Permission,
+    Question,
+    name_coverage,
+)
 
 __all__ = [
     "OpenCalls",
     "Pending",
     "breakpoints",
+    "earlier_answer",
     "may_go_on",
     "pending_questions",
     "put_question",
@@ -35,13 +45,15 @@ __all__ = [
 ]
 
 Describe = Callable[[str | None, Mapping[str, Any]], str]
+Cover = Callable[[Mapping[str, Any]], Coverage | None]
 
 _OPTIONS = {
     "approve": Option(option_id="approve", name="Approve", kind="allow_once"),
     "edit": Option(option_id="edit", name="Run with edited arguments", kind="allow_once"),
     "reject": Option(option_id="reject", name="Reject", kind="reject_once"),
-    "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once"),
+    "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once", wants_words=True),
 }
+_ALWAYS = Option(option_id="approve_always", name="Always approve", kind="allow_always")
 _REFUSED = "The user refused this call."
 _OURS = "trunkline.question"
 
@@ -136,25 +148,29 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pending_questions(
-    interrupts: Iterable[Any], calls: OpenCalls, describe: Describe | None = None
+    interrupts: Iterable[Any],
+    calls: OpenCalls,
+    describe: Describe | None = None,
+    cover: Cover | None = None,
 ) -> list[Pending]:
     """Make the questions of these interrupts.
 
     ``describe(lane, tool_call)`` announces a call, if nobody did yet, and gives the id it has in the
-    session: a permission is always about a call that can be seen.
+    session: a permission is always about a call that can be seen. ``cover(tool_call)`` says what an
+    "always" about it would cover; without it none is offered.
     """
-    name_call = describe or _native_id
+    name_call, covers = describe or _native_id, cover or _nothing
     found: list[Pending] = []
     for interrupt in interrupts:
         value: Any = interrupt.value
         told = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         lane = calls.lane_of(interrupt)
         if isinstance(told.get("action_requests"), list):
-            found += _batch(interrupt, told, lane, calls, name_call)
+            found += _batch(interrupt, told, lane, calls, name_call, covers)
         elif told.get("type") == "tool_approval" and "tool_call_id" in told:
             allowed = told.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
             native_id = str(told["tool_call_id"])
-            found.append(_review(interrupt, told, lane, native_id, allowed, name_call))
+            found.append(_review(interrupt, told, lane, native_id, allowed, name_call, covers))
         elif told.get("type") == _OURS:
             asked = msgspec.convert(told["question"], Question)
             found.append(
@@ -168,12 +184,16 @@ def pending_questions(
     return found
 
 
+def _nothing(tool_call: Mapping[str, Any]) -> Coverage | None:
+    return None
+
+
 def _native_id(lane: str | None, tool_call: Mapping[str, Any]) -> str:
     return str(tool_call["id"])
 
 
 def _batch(
-    interrupt: Any, told: dict[str, Any], lane: str | None, calls: OpenCalls, describe: Describe
+    interrupt: Any, told: dict[str, Any], lane: str | None, calls: OpenCalls, describe: Describe, cover: Cover
 ) -> list[Pending]:
     actions = cast("list[dict[str, Any]]", told["action_requests"])
     configs = cast("list[dict[str, Any]]", told.get("review_configs") or [])
@@ -186,6 +206,7 @@ def _batch(
             native_id or f"{interrupt.id}#{number}",
             allowed.get(action.get("name")),
             describe,
+            cover,
             number,
         )
         for number, (action, native_id) in enumerate(zip(actions, calls.match(lane, actions), strict=True))
@@ -199,12 +220,14 @@ def _review(
     native_id: str,
     allowed: Iterable[str] | None,
     describe: Describe,
+    cover: Cover,
     number: int | None = None,
 ) -> Pending:
     name: str = str(action.get("name") or "tool")
     args: Any = action.get("args") or {}
     decisions = tuple(word for word in allowed or () if word in _OPTIONS) or ("approve", "reject")
-    call_id = describe(lane, {"id": native_id, "name": name, "args": args})
+    call = {"id": native_id, "name": name, "args": args}
+    call_id = describe(lane, call)
     message = str(action.get("description") or f"Run {name}?")
     runs = [word for word in ("approve", "edit") if word in decisions][:1]
     sheet = None
@@ -213,12 +236,17 @@ def _review(
         sheet = sheet_for(message)
         question: Question = sheet.form(call_id)
     else:
-        offered = [*runs, *(word for word in ("reject", "respond") if word in decisions)]
+        covers = cover(call) if "approve" in decisions else None
+        refusals = (word for word in ("reject", "respond") if word in decisions)
+        options = [_OPTIONS[word] for word in (*runs, *refusals)]
+        if covers is not None:
+            options.insert(1, _ALWAYS)
         question = Permission(
             message=message,
             call_id=call_id,
-            options=tuple(_OPTIONS[word] for word in offered),
+            options=name_coverage(options, covers),
             allows_edit="edit" in decisions,
+            covers=covers,
         )
     return Pending(
         interrupt_id=str(interrupt.id),
@@ -245,6 +273,24 @@ def _decisions_in(schema: Any) -> list[str]:
         kind: Any = cast("dict[str, Any]", branch.get("properties") or {}).get("type") or {}
         words += [kind.get("const"), *(kind.get("enum") or ())]
     return [word for word in _OPTIONS if word in words]
+
+
+def earlier_answer(item: Pending, decision: Decision | None) -> ev.Answered | None:
+    """Answer a review as an "always" did earlier; None when a person must."""
+    if decision is None or not item.decisions or not isinstance(item.question, Permission):
+        return None
+    wanted = "allow_once" if decision else "reject_once"
+    option = next((one for one in item.question.options if one.kind == wanted), None)
+    if option is None or (decision and "approve" not in item.decisions):
+        return None
+    return ev.Answered(
+        question_id="",
+        outcome="selected",
+        option_id=option.option_id,
+        option_kind=option.kind,
+        reason=None if decision else decision.reason,
+        by=decision.by,
+    )
 
 
 def reply_form(item: Pending, answered: ev.Answered) -> Form | None:

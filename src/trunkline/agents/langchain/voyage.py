@@ -31,12 +31,14 @@ from trunkline.agents.langchain.interrupts import (
     OpenCalls,
     Pending,
     breakpoints,
+    earlier_answer,
     may_go_on,
     pending_questions,
     reply_form,
     resume_value,
     show_decision,
 )
+from trunkline.agents.langchain.kinds import kind_of
 from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.outputs import combine, put_in_words
 from trunkline.agents.langchain.places import Places
@@ -47,11 +49,12 @@ from trunkline.agents.langchain.stops import breakdown_of, code_of, explain, map
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
+from trunkline.context import Decision, TurnContext
 from trunkline.conversation import Conversation
 from trunkline.failures import marks_of
 from trunkline.ids import new_id
 from trunkline.patches import same_json
+from trunkline.questions import Coverage, Permission
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
@@ -222,7 +225,7 @@ class Voyage:
         messages = read_messages(_fields(state.values).get("messages"))
         if state.interrupts:
             self._calls.add(None, unanswered_calls(messages))
-            pending = pending_questions(state.interrupts, self._calls, self._emitter.describe)
+            pending = pending_questions(state.interrupts, self._calls, self._emitter.describe, self._cover)
             return Command(resume=resume_value(pending, await self._ask(pending)))
         if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
             pending = pending_questions(stops, self._calls, self._emitter.describe)
@@ -362,13 +365,31 @@ class Voyage:
 
     async def _ask_one(self, item: Pending) -> ev.Answered:
         group, lane = item.interrupt_id, item.lane
-        answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+        covers = item.question.covers if isinstance(item.question, Permission) else None
+        answered = self._answered_earlier(item) if covers is not None else None
+        if answered is None:
+            answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+        if answered.option_kind == "allow_always":
+            self._voice.remember(covers, Decision(allowed=True, call_id="", always=True))
         if (form := reply_form(item, answered)) is not None:
             words = await self._voice.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
             said = words.content.get("answer") if words.outcome == "accepted" else None
             answered = msgspec.structs.replace(answered, reason=said)
         show_decision(self._emitter, item, answered)
         return answered
+
+    def _cover(self, call: Mapping[str, Any]) -> Coverage | None:
+        return self._voice.covers(call, self._kind_of(str(call["name"])))
+
+    def _kind_of(self, tool: str) -> ev.ToolKind:
+        return kind_of(tool, self._annotations(tool), self._agent.kind_mapper)
+
+    def _answered_earlier(self, item: Pending) -> ev.Answered | None:
+        """What an "always" of this session says: a reviewer is not asked twice for what it covers."""
+        call = {"id": item.native_id, **item.action}
+        decision = self._voice.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
+        # The policy has no say here: the agent's own reviewer wants an answer.
+        return earlier_answer(item, decision) if decision is not None and decision.by != "policy" else None
 
 
 _END: Any = object()

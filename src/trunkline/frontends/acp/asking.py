@@ -1,9 +1,9 @@
 """Questions over ACP: each is a request to the client at once, and its answer settles it.
 
-A permission is answered by option, never by silence. ``cancelled`` from a client means that the
-turn was cancelled. A form is a permission too where the client has no forms and one choice is all it
-wants. What a client cannot be asked it declines, and so does one that answers with an error: the agent
-learns why, and its turn goes on.
+A permission is answered by option, never by silence, and a request has one option of a kind: see
+``choices``. What else there is to choose is asked in a form behind a button, where the client has forms.
+``cancelled`` from a client means that the turn was cancelled. What a client cannot be asked it declines,
+and so does one that answers with an error: the agent learns why, and its turn goes on.
 """
 
 from __future__ import annotations
@@ -19,13 +19,20 @@ from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.calls import CallView
-from trunkline.frontends.acp.choices import Button, buttons_for, card_for
+from trunkline.frontends.acp.choices import (
+    buttons_for,
+    by_kind,
+    card_for,
+    choice_form,
+    chosen_in,
+    describe_choice,
+)
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.words import blank_form, read_form
 from trunkline.jsonrpc import RpcError
-from trunkline.questions import Form, Link, Permission
+from trunkline.questions import Form, Link, Option, OptionKind, Permission
 from trunkline.session import Session
 
 __all__ = ["Asker"]
@@ -33,8 +40,11 @@ __all__ = ["Asker"]
 log = logging.getLogger("trunkline.acp")
 
 _EDIT = "trunkline:edit"
-_DECLINE = "trunkline:decline"
+_WORDS = "words"
 _BY = "acp"
+_DECLINED = "the person declined"
+_REFUSE = Option(option_id="trunkline:decline", name="Reject", kind="reject_once")
+_REFUSALS: tuple[OptionKind, ...] = ("reject_once", "reject_always")
 _NO_FORMS = "the client cannot show forms"
 
 
@@ -81,7 +91,7 @@ class Asker:
             elif isinstance(question, Form):
                 answer = await self._form(ask, question)
             elif isinstance(question, Link):
-                answer = await self._link(ask.asked, question)
+                answer = await self._link(ask, question)
             else:
                 answer = self._declined(ask.asked, "an editor has no tools of its own to call")
         except (RpcError, msgspec.ValidationError) as error:
@@ -112,29 +122,66 @@ class Asker:
 
     async def _permission(self, ask: Ask, question: Permission) -> Answer:
         asked = ask.asked
-        options = [
-            {"optionId": option.option_id, "name": option.name, "kind": option.kind}
-            for option in question.options
-        ]
+        groups = by_kind(question.options)
         given = (ask.call or {}).get("rawInput")
-        once = next((o.option_id for o in question.options if o.kind == "allow_once"), None)
-        editable = question.allows_edit and self._forms and isinstance(given, dict) and once is not None
+        once = next((option for kind, (option, *_) in groups.items() if kind == "allow_once"), None)
+        editable = question.allows_edit and isinstance(given, dict) and once is not None
+        more = [option for option in question.options if option.wants_words]
         if editable:
-            options.insert(1, {"optionId": _EDIT, "name": "Edit…", "kind": "allow_once"})
+            more.insert(0, Option(option_id=_EDIT, name="Run it with changed arguments", kind="allow_once"))
+        refusal = next((groups[kind][0] for kind in _REFUSALS if kind in groups), _REFUSE)
+        groups.setdefault(refusal.kind, [refusal])
+        names = {kind: _name(group if self._forms else group[:1]) for kind, group in groups.items()}
+        if more and self._forms:
+            # Behind the refusal: whoever gives up half way has refused.
+            names[refusal.kind] += " or change…" if editable else " or answer…"
         params: dict[str, Any] = {
             "sessionId": self._session.session_id,
             "toolCall": ask.call or {"toolCallId": question.call_id},
-            "options": options,
+            "options": [
+                {"optionId": group[0].option_id, "name": names[kind], "kind": kind}
+                for kind, group in groups.items()
+            ],
         }
         while True:
             selected = await self._select(asked, params)
             if isinstance(selected, Answer):
                 return selected
-            if selected != _EDIT:
-                return Answer(question_id=asked.question_id, option_id=selected, by=_BY)
-            edited = await self._edit(asked, cast("dict[str, Any]", given))
-            if edited is not None:
-                return Answer(question_id=asked.question_id, option_id=once, input=edited, by=_BY)
+            pressed = next((group for group in groups.values() if group[0].option_id == selected), None)
+            if pressed is None:
+                return self._declined(asked, f"the client gave an option {selected!r} that was not on offer")
+            refuses = pressed[0] is refusal
+            among = [*pressed, *more] if refuses else pressed
+            message = f"{question.message} What shall be done instead?" if refuses else question.message
+            answer = await self._answer_among(ask, message, among, once)
+            if answer is not None:
+                return answer
+
+    async def _answer_among(
+        self, ask: Ask, message: str, options: list[Option], once: Option | None
+    ) -> Answer | None:
+        """Answer with the only option, or the one chosen in a form; None when the person thinks again."""
+        asked, chosen, words = ask.asked, options[0], None
+        if len(options) > 1 and self._forms:
+            form = choice_form(message, options)
+            fields = dict(form.fields["properties"])
+            if any(option.wants_words for option in options):
+                fields[_WORDS] = {"type": "string", "title": "Your answer, if you give one"}
+            filled = await self._elicit(asked, message, {**form.fields, "properties": fields}) or {}
+            picked = chosen_in(filled)
+            refusal = chosen if chosen.kind in _REFUSALS else _REFUSE
+            chosen = next((option for option in options if option.option_id == picked), refusal)
+            words = filled.get(_WORDS)
+        if chosen.option_id != _EDIT:
+            reason = words if chosen.wants_words and isinstance(words, str) and words else None
+            return self._picked(asked, chosen, reason=reason)
+        edited = await self._edit(asked, cast("dict[str, Any]", (ask.call or {})["rawInput"]))
+        return None if edited is None else self._picked(asked, cast("Option", once), input=edited)
+
+    def _picked(self, asked: ev.Asked, option: Option, **fields: Any) -> Answer:
+        if option is _REFUSE:
+            return self._declined(asked, _DECLINED)
+        return Answer(question_id=asked.question_id, option_id=option.option_id, by=_BY, **fields)
 
     async def _select(self, asked: ev.Asked, params: dict[str, Any]) -> str | Answer:
         """Let the person select an option; an answer at once when they did not."""
@@ -168,36 +215,36 @@ class Asker:
     async def _form(self, ask: Ask, question: Form) -> Answer:
         asked = ask.asked
         if not self._forms:
-            buttons = buttons_for(question)
-            return await self._choice(ask, question, buttons) if buttons else self._declined(asked, _NO_FORMS)
+            return await self._choice(ask, question)
         content = await self._elicit(asked, question.message, blank_form(question))
         if content is None:
-            return self._declined(asked, "the person declined")
+            return self._declined(asked, _DECLINED)
         filled = read_form(question, content)
         return Answer(question_id=asked.question_id, outcome="accepted", content=filled, by=_BY)
 
-    async def _choice(self, ask: Ask, question: Form, buttons: list[Button]) -> Answer:
-        """Let the person press a button, as for a permission, and fill in the form with what it means."""
-        asked = ask.asked
-        options = [{"optionId": one.option_id, "name": one.name, "kind": "allow_once"} for one in buttons]
-        options.append({"optionId": _DECLINE, "name": "Decline", "kind": "reject_once"})
-        if question.call_id is None:
-            call = ask.call or CallView(card_for(asked), (), {}).describe()
-        else:
-            # The card is the call's own, which does not tell what is asked.
-            told = {"type": "content", "content": {"type": "text", "text": question.message}}
-            call: dict[str, Any] = dict(ask.call or {"toolCallId": question.call_id})
+    async def _choice(self, ask: Ask, question: Form | Link) -> Answer:
+        """Let the person press a button, as for a permission, and answer with what it means."""
+        asked, buttons = ask.asked, buttons_for(question)
+        if not buttons:
+            return self._declined(asked, _NO_FORMS)
+        options = [{"optionId": one.option_id, "name": one.name, "kind": one.kind} for one in buttons]
+        if len(options) == 1:
+            options.append({"optionId": _REFUSE.option_id, "name": "Decline", "kind": _REFUSE.kind})
+        call: dict[str, Any] = dict(ask.call or CallView(card_for(asked), (), {}).describe())
+        # The card of a call does not tell what is asked, nor does every client show what a button says.
+        told = {"type": "content", "content": {"type": "text", "text": describe_choice(question, buttons)}}
+        if told not in call.get("content", ()):
             call["content"] = [*call.get("content", ()), told]
         params = {"sessionId": self._session.session_id, "toolCall": call, "options": options}
         selected = await self._select(asked, params)
         if isinstance(selected, Answer):
             return selected
-        if selected == _DECLINE:
-            return self._declined(asked, "the person declined")
-        content = next((one.content for one in buttons if one.option_id == selected), None)
-        if content is None:
+        if selected == _REFUSE.option_id:
+            return self._declined(asked, _DECLINED)
+        pressed = next((one for one in buttons if one.option_id == selected), None)
+        if pressed is None:
             return self._declined(asked, f"the client gave an option {selected!r} that was not on offer")
-        return Answer(question_id=asked.question_id, outcome="accepted", content=content, by=_BY)
+        return Answer(question_id=asked.question_id, outcome="accepted", content=pressed.content, by=_BY)
 
     async def _elicit(self, asked: ev.Asked, message: str, schema: dict[str, Any]) -> dict[str, Any] | None:
         params = self._scope(asked, {"mode": "form", "message": message, "requestedSchema": schema})
@@ -210,9 +257,10 @@ class Asker:
             return None
         return cast("dict[str, Any]", content)
 
-    async def _link(self, asked: ev.Asked, question: Link) -> Answer:
+    async def _link(self, ask: Ask, question: Link) -> Answer:
         if not self._links:
-            return self._declined(asked, "the client cannot open links")
+            return await self._choice(ask, question)
+        asked = ask.asked
         elicitation_id = asked.question_id
         params = self._scope(
             asked,
@@ -226,7 +274,7 @@ class Asker:
         result = await self._request(asked, "elicitation/create", params)
         accepted = isinstance(result, dict) and cast("dict[str, Any]", result).get("action") == "accept"
         if not accepted:
-            return self._declined(asked, "the person declined")
+            return self._declined(asked, _DECLINED)
         self._connection.notify("elicitation/complete", {"elicitationId": elicitation_id})
         return Answer(question_id=asked.question_id, outcome="accepted", by=_BY)
 
@@ -239,6 +287,11 @@ class Asker:
 
     def _declined(self, asked: ev.Asked, reason: str) -> Answer:
         return Answer(question_id=asked.question_id, outcome="declined", reason=reason, by=_BY)
+
+
+def _name(options: list[Option]) -> str:
+    """What the button of some options says: all of them, when they are to be chosen from behind it."""
+    return " / ".join(option.name for option in options)
 
 
 def _field_type(value: Any) -> str:

@@ -49,7 +49,7 @@ class CallView:
         ACP's paths are absolute: those of the agent are looked for from ``folder``.
         """
         self.call_id = event.call_id
-        self.title = safe_title(event.title or event.name)
+        self.title = safe_title(event.title or "") or safe_title(event.name)
         self.name = event.name
         self.kind: str = event.kind
         self.status = "pending"
@@ -104,7 +104,7 @@ class CallView:
         """Take an update and give what the client is to be told now, if anything."""
         told: dict[str, Any] = {}
         if event.title is not None:
-            told["title"] = self.title = safe_title(event.title)
+            told["title"] = self.title = safe_title(event.title) or safe_title(self.name)
         if event.kind is not None:
             told["kind"] = self.kind = event.kind
         if event.status is not None:

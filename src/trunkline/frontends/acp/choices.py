@@ -1,7 +1,9 @@
-"""Choices: a form that comes down to one choice, as the buttons of a permission.
+"""Choices: questions that come down to a yes or a no, as the buttons of a permission; others in words.
 
-Every ACP client can show a permission; few can show a form. A form that wants one thing out of a few
-is asked as a permission, whose options are what may be chosen.
+Every ACP client can show a permission; few can show a form. But some clients show the *kind* of an option
+only ("Accept", "Reject"), and take the last one of a kind. So a request has **never two options of one
+kind**: a form that wants a yes, or a yes or no, and a link are asked as a permission, whose card names what
+the buttons mean. What has more to choose from is asked in words.
 """
 
 from __future__ import annotations
@@ -12,21 +14,24 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.questions import Form
+from trunkline.questions import Form, Link, Option, OptionKind, Permission, Question
 
 __all__ = [
     "Button",
     "Choice",
     "buttons_for",
+    "by_kind",
     "card_for",
+    "choice_form",
+    "chosen_in",
+    "describe_choice",
     "choices_of",
     "defaults_of",
     "fields_of",
     "required_of",
+    "spoken_form",
     "type_of",
 ]
-
-_MOST = 9
 
 
 class Choice(NamedTuple):
@@ -42,35 +47,52 @@ class Choice(NamedTuple):
 
 
 class Button(NamedTuple):
-    """One way to answer a form: what the button says, and the content that pressing it means."""
+    """One way to answer: what the button says, its kind, and the content that pressing it means."""
 
     option_id: str
     name: str
-    content: dict[str, Any]
+    content: dict[str, Any] | None
+    kind: OptionKind = "allow_once"
 
 
-def buttons_for(form: Form) -> list[Button]:
-    """Give the buttons that a form comes down to; none when it wants more than one choice.
+def buttons_for(question: Form | Link) -> list[Button]:
+    """Give the buttons that a question comes down to, one of a kind; none when it has more to choose from.
 
     Fields that may be left out are left to their defaults. A form without fields wants a yes only.
     """
-    fields, required = fields_of(form), required_of(form)
+    if isinstance(question, Link):
+        return [Button("ok", "Done", None)]
+    fields, required = fields_of(question), required_of(question)
     if not fields:
         return [Button("ok", "OK", {})]
     name = required[0] if len(required) == 1 else next(iter(fields))
     if len(fields) > 1 and len(required) != 1:
         return []
     choices = choices_of(fields[name])
-    if len(choices) > _MOST or len({choice.word for choice in choices}) < len(choices):
-        return []
     others = {other: value for other, value in defaults_of(fields).items() if other != name}
-    return [Button(choice.word, choice.name, {name: choice.value, **others}) for choice in choices]
+    made = [Button(choice.word, choice.name, {name: choice.value, **others}) for choice in choices]
+    if type_of(fields[name]) == "boolean":
+        return [made[0], made[1]._replace(kind="reject_once")]
+    return made if len(made) == 1 else []
+
+
+def describe_choice(question: Form | Link, buttons: list[Button]) -> str:
+    """Say what is asked and what the buttons mean, for a client that does not show what they say."""
+    asked = question.message.strip()
+    if isinstance(question, Link):
+        asked = f"{asked}\n\n{question.url}"
+    yes = f"Accept: {buttons[0].name}."
+    no = f"Reject: {buttons[1].name}." if len(buttons) > 1 else "Reject: decline."
+    return f"{asked}\n\n{yes} {no}"
 
 
 def card_for(asked: ev.Asked) -> ev.ToolCall:
     """Give the call to show for a question that belongs to none: a permission is always about a call."""
-    first, newline, _ = asked.question.message.strip().partition("\n")
+    question = asked.question
+    first, newline, _ = question.message.strip().partition("\n")
     title = f"{first}{'…' if newline else ''}" or "The agent asks"
+    if isinstance(question, Link):
+        title = f"{title} {question.url}"
     return ev.ToolCall(
         turn_id=asked.turn_id,
         lane=asked.lane,
@@ -79,6 +101,46 @@ def card_for(asked: ev.Asked) -> ev.ToolCall:
         title=title,
         kind="other",
     )
+
+
+# -- permissions -------------------------------------------------------------------------------------
+
+_CHOICE = "choice"
+
+
+def by_kind(options: Iterable[Option]) -> dict[OptionKind, list[Option]]:
+    """The options that need no words, by kind, in their order."""
+    groups: dict[OptionKind, list[Option]] = {}
+    for option in options:
+        if not option.wants_words:
+            groups.setdefault(option.kind, []).append(option)
+    return groups
+
+
+def choice_form(message: str, options: Iterable[Option], call_id: str | None = None) -> Form:
+    """Ask which of these options it shall be."""
+    named = [{"const": option.option_id, "title": option.name} for option in options]
+    field = {"type": "string", "title": "Your choice", "oneOf": named}
+    schema = {"type": "object", "properties": {_CHOICE: field}, "required": [_CHOICE]}
+    return Form(message=message, fields=schema, call_id=call_id)
+
+
+def chosen_in(content: Any) -> str | None:
+    """The option that such a form was filled in with."""
+    chosen = _mapping(content).get(_CHOICE)
+    return chosen if isinstance(chosen, str) else None
+
+
+def spoken_form(question: Question) -> Form | None:
+    """Give what a client without forms is asked in words; None for what buttons can ask."""
+    if isinstance(question, Form):
+        return None if buttons_for(question) else question
+    if isinstance(question, Permission) and any(
+        len(group) > 1 for group in by_kind(question.options).values()
+    ):
+        plain = [option for option in question.options if not option.wants_words]
+        return choice_form(question.message, plain, question.call_id)
+    return None
 
 
 # -- reading a form's schema -------------------------------------------------------------------------

@@ -11,7 +11,7 @@ ACP v1's update union is closed, so what it has no variant for goes nowhere; ``L
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, Union, cast
+from typing import Any, ClassVar, TypeGuard, cast
 
 import msgspec
 from orjson import dumps
@@ -24,40 +24,14 @@ from trunkline.failures import without_words
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.blocks import block_to_wire
 from trunkline.frontends.acp.calls import CallView
-from trunkline.frontends.acp.choices import buttons_for, card_for
+from trunkline.frontends.acp.choices import buttons_for, card_for, describe_choice, spoken_form
 from trunkline.frontends.acp.config import mode_option, options_to_wire
+from trunkline.frontends.acp.outputs import Ask, End, Out, Pause, Withdraw
 from trunkline.frontends.acp.words import DECLINE, describe_form, put_in_words, write_reply
-from trunkline.questions import Form, Link, Question
+from trunkline.questions import Form, Link, Permission, Question
 
 __all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Pause", "Withdraw", "can_show_forms", "is_spoken"]
 
-
-class Ask(msgspec.Struct, frozen=True):
-    """Ask the client; ``call`` is the tool call in question as the wire shows it."""
-
-    asked: ev.Asked
-    call: dict[str, Any] | None = None
-
-
-class Withdraw(msgspec.Struct, frozen=True):
-    """A question was settled: take an open request back."""
-
-    answered: ev.Answered
-
-
-class Pause(msgspec.Struct, frozen=True):
-    """The turn waits for the person's next message: answer the prompt, and take the next one for this."""
-
-    asked: ev.Asked
-
-
-class End(msgspec.Struct, frozen=True):
-    """The turn is over: answer the prompt."""
-
-    terminal: ev.TurnFinished | ev.TurnFailed
-
-
-Out = Union[bytes, Ask, Withdraw, Pause, End]
 
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the prompt itself is the start",
@@ -259,41 +233,57 @@ class AcpEncoder:
         self._asked[event.question_id] = event
         question = event.question
         said = self.flush()
-        if not self._forms and isinstance(question, Form):
-            if not is_spoken(question):
-                if question.call_id is None:
-                    said += self._show_card(event, at)
-            elif self._replies or self._replay:
+        if self._is_spoken(question):
+            if self._replies or self._replay:
                 return said
-        call_id: str | None = getattr(question, "call_id", None)
-        view = self._calls.get(card_for(event).call_id if call_id is None else call_id)
-        ask = Ask(event, view.describe() if view is not None else None)
-        return [*said, *self._untold(event), ask]
+        elif self._is_choice(question) and question.call_id is None:
+            said += self._show_card(event, at)
+        return [*said, *self._untold(event), self._ask_for(event)]
+
+    def _is_spoken(self, question: Question) -> bool:
+        return not self._forms and is_spoken(question)
+
+    def _is_choice(self, question: Question) -> TypeGuard[Form | Link]:
+        """Whether a question is asked as a permission, though it is none."""
+        if isinstance(question, Link):
+            return not self._links
+        return isinstance(question, Form) and not self._forms
+
+    def _ask_for(self, asked: ev.Asked) -> Ask:
+        """Ask with the whole call, as far as it is known."""
+        call_id: str | None = getattr(asked.question, "call_id", None)
+        view = self._calls.get(card_for(asked).call_id if call_id is None else call_id)
+        return Ask(asked, view.describe() if view is not None else None)
+
+    def ask_again(self, *, announce: bool) -> list[Out]:
+        """Put the open questions again, with their calls; ``announce`` tells a client of these first."""
+        said: list[Out] = []
+        if announce:
+            open_calls = [view for view in self._calls.values() if view.status not in ev.FINAL_STATUSES]
+            said += [self._line({**view.announce(), **view.describe()}, _NOBODY) for view in open_calls]
+        waits = list(self._asked.values())
+        said += [self._ask_for(asked) for asked in waits if not self._is_spoken(asked.question)]
+        if (
+            waits
+            and isinstance(waits[0].question, Permission)
+            and all(self._is_spoken(w.question) for w in waits)
+        ):
+            said += self._put_in_words(waits[0])
+        return said
 
     def _show_card(self, event: ev.Asked, at: float) -> list[Out]:
-        """Show a call for a choice that belongs to none, with all that is asked."""
-        call = card_for(event)
-        said = self._call(call, at)
-        message = event.question.message.strip()
-        if message and message != call.title:
-            about = (TextBlock(text=message),)
-            said += self._update(
-                ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, call_id=call.call_id, content=about), at
-            )
-        return said
+        """Show a call for a choice that belongs to none, with all that is asked and what the buttons mean."""
+        call, question = card_for(event), cast("Form | Link", event.question)
+        about = (TextBlock(text=describe_choice(question, buttons_for(question))),)
+        told = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, call_id=call.call_id, content=about)
+        return [*self._call(call, at), *self._update(told, at)]
 
     def _untold(self, event: ev.Asked) -> list[Out]:
         """Tell what was asked to a client that cannot show it, and whose person declines unasked."""
-        question = event.question
-        if self._replay:
-            return []
-        if isinstance(question, Form) and not self._forms and is_spoken(question):
-            words = question.message
-        elif isinstance(question, Link) and not self._links:
-            words = f"{question.message} {question.url}".strip()
-        else:
+        if self._replay or not self._is_spoken(event.question):
             return []
         title = "The agent asks what this editor cannot show"
+        words = event.question.message
         return self._notice(
             ev.Notice(turn_id=event.turn_id, title=title, description=words, severity="warning"), 0
         )
@@ -305,10 +295,15 @@ class AcpEncoder:
         waits = [asked for name in event.question_ids if (asked := self._asked.get(name)) is not None]
         if not waits or not all(is_spoken(asked.question) for asked in waits):
             return []
-        said, asked = self.flush(), waits[0]
+        return [*self.flush(), *self._put_in_words(waits[0])]
+
+    def _put_in_words(self, asked: ev.Asked) -> list[Out]:
+        said: list[Out] = []
         if self._put != asked.question_id:
             self._put = asked.question_id
-            said += self._words(asked, put_in_words(cast("Form", asked.question)))
+            form = cast("Form", spoken_form(asked.question))
+            call = self._ask_for(asked).call if isinstance(asked.question, Permission) else None
+            said = self._words(asked, put_in_words(form, call))
         return [*said, Pause(asked)]
 
     def _words(self, asked: ev.Asked, words: str) -> list[Out]:
@@ -322,12 +317,15 @@ class AcpEncoder:
         if asked is None:
             return []
         said: list[Out] = []
-        if isinstance(asked.question, Form) and not self._forms:
+        if self._is_choice(asked.question):
             said += self._show_answer(asked, asked.question, event, at)
         return [*said, Withdraw(event)]
 
-    def _show_answer(self, asked: ev.Asked, form: Form, event: ev.Answered, at: float) -> list[Out]:
-        """Show the answer to a form that was a choice; to one that was put in words, if it is a replay."""
+    def _show_answer(
+        self, asked: ev.Asked, question: Form | Link, event: ev.Answered, at: float
+    ) -> list[Out]:
+        """Show the answer to what was a choice; to a form that was put in words, if it is a replay."""
+        form = question if isinstance(question, Form) else Form(fields={})
         reply = write_reply(form, event.content) if event.outcome == "accepted" else None
         card_id = card_for(asked).call_id
         if card_id in self._calls:
@@ -338,7 +336,7 @@ class AcpEncoder:
             elif reply:
                 told = msgspec.structs.replace(told, content=(TextBlock(text=reply),))
             return self._update(told, at)
-        if not self._replay or not is_spoken(form):
+        if not self._replay or not is_spoken(question):
             return []
         said = self._words(asked, describe_form(form))
         if reply is None and event.outcome == "declined":
@@ -457,7 +455,7 @@ def can_show_forms(client: wire.ClientCapabilities) -> bool:
 
 def is_spoken(question: Question) -> bool:
     """Whether a client without forms can only be asked this in words."""
-    return isinstance(question, Form) and not buttons_for(question)
+    return spoken_form(question) is not None
 
 
 def _lane_meta(event: ev.Event) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.commands import Prompt
-from trunkline.content import Content
+from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
 from trunkline.frontends.acp import wire
@@ -27,7 +27,7 @@ from trunkline.frontends.acp.checks import check_content, check_folders
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.connection import Connection, Reply, explained
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, Ask, can_show_forms, commands_update, is_spoken
+from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.listing import list_sessions
 from trunkline.frontends.acp.lossless import decode
@@ -35,6 +35,7 @@ from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
 from trunkline.hub import Hub
 from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.questions import Permission
 from trunkline.reader import Reader
 from trunkline.session import Session
 
@@ -174,7 +175,7 @@ class AcpEndpoint:
         # An open question in words ends the story; requests follow the answer.
         if attached.shown is not None and attached.shown.asked is not None:
             attached.shown.put(attached.shown.asked)
-        self._wake(attached)
+        self._wake(attached, announce=False)
         # "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the
         # original session/load request" (agentclientprotocol.com/protocol/session-setup). The conformance kit
         # takes any update behind that answer for a late one (ACP-LOAD-002).
@@ -283,11 +284,11 @@ class AcpEndpoint:
                 view.files = attached.files
         return attached
 
-    def _wake(self, attached: Attached, told: ev.Asked | None = None) -> None:
+    def _wake(self, attached: Attached, told: ev.Asked | None = None, *, announce: bool = True) -> None:
         """Put the questions again that a dead process asked, and show what comes of the answers.
 
         Questions in words are put again whoever asked them, since the next message would answer them;
-        ``told`` is one that the client has read.
+        ``told`` is one that the client has read. The calls in question are announced, unless a replay did.
         """
         session = attached.session
         grammar, turn = session.line.grammar, session.turn
@@ -298,14 +299,18 @@ class AcpEndpoint:
         if not (waits and self._may_answer and self._may_follow) or attached.shown is not None:
             return
         record, offset, fence = session.line.place_now()
-        showing = self._show(attached, grammar.turn_id or "", Cursor(fence, record, offset))
-        for asked in live:
-            showing.ask(Ask(asked, None))
+        place = Cursor(fence, record, offset)
+        # What buttons ask follows once the turn was read again: with the whole call.
+        showing = self._show(attached, grammar.turn_id or "", place, announce=announce and told is None)
         if quiet:
             first = grammar.questions.get(told.question_id) if told is not None else None
-            showing.put(first or questions[0], silently=first is not None)
+            asked = first or questions[0]
+            if first is not None or not isinstance(asked.question, Permission):
+                showing.put(asked, silently=first is not None)
 
-    def _show(self, attached: Attached, turn_id: str, after: Cursor | None = None) -> Showing:
+    def _show(
+        self, attached: Attached, turn_id: str, after: Cursor | None = None, *, announce: bool = False
+    ) -> Showing:
         attached.showing = Showing(
             self._connection,
             attached.session,
@@ -315,6 +320,7 @@ class AcpEndpoint:
             may_answer=self._may_answer,
             quotes=self._mcp_reach is None,
             after=after,
+            announce=announce,
         )
         return attached.showing
 
@@ -362,6 +368,9 @@ class AcpEndpoint:
         try:
             session = await self._known(request.session_id)
             showing = attached.asking
+            if showing is not None and self._is_command(content):
+                await showing.give_up()
+                showing = None
             if showing is not None:
                 await showing.reply(content, request.meta)
             else:
@@ -391,6 +400,12 @@ class AcpEndpoint:
         notice = ev.Notice(turn_id=turn_id, title=title, description=about, severity="warning")
         encoder = AcpEncoder(attached.session.session_id, self._client)
         self._send([out for out in encoder.feed(Entry(0, 0, 0, 0.0, notice)) if isinstance(out, bytes)])
+
+    def _is_command(self, content: tuple[Content, ...]) -> bool:
+        """Whether a message runs one of the commands that the client was told of."""
+        first = content[0]
+        words = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
+        return bool(words) and words[0] in {f"/{one.name}" for one in self._hub.agent.card.commands}
 
     async def _begin(
         self,

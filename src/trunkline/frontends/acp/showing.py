@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection
+from functools import partial
 from typing import Any, cast
 
 from trunkline import events as ev
@@ -21,11 +22,12 @@ from trunkline.desk import settle
 from trunkline.errors import InvalidCommand, SessionError, TrunklineError
 from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.asking import Asker
+from trunkline.frontends.acp.choices import chosen_in, spoken_form
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Out, Pause, Withdraw
 from trunkline.frontends.acp.words import DECLINE, Unfit, put_in_words, read_reply, text_in, write_reply
 from trunkline.ids import new_id
-from trunkline.questions import Form
+from trunkline.questions import Form, Permission
 from trunkline.session import Session
 from trunkline.window import Window
 
@@ -48,8 +50,12 @@ class Showing:
         may_answer: bool = True,
         quotes: bool = True,
         after: Cursor | None = None,
+        announce: bool = False,
     ) -> None:
-        """Begin to show; ``after`` is the place up to which the client has seen the turn already."""
+        """Begin to show; ``after`` is the place up to which the client has seen the turn already.
+
+        What is open at that place is asked again; ``announce`` tells a client of the calls first.
+        """
         self.session = session
         self.turn_id = turn_id
         self.asked: ev.Asked | None = None
@@ -69,7 +75,13 @@ class Showing:
             quotes=quotes,
         )
         self._window = Window(
-            session, self._encoder, turn_id=turn_id, run_id=new_id("run"), front_end="acp", after=after
+            session,
+            self._encoder,
+            turn_id=turn_id,
+            run_id=new_id("run"),
+            front_end="acp",
+            after=after,
+            announce=None if after is None else partial(self._encoder.ask_again, announce=announce),
         )
         self._task = connection.spawn(self._show(self._window))
         self._task.add_done_callback(_look_away)
@@ -137,7 +149,7 @@ class Showing:
     def put(self, asked: ev.Asked, *, silently: bool = False) -> None:
         """Put a question in words, again; silently, if the client has them already."""
         if not silently:
-            self._say(f"\n\n{put_in_words(cast('Form', asked.question))}")
+            self._say(f"\n\n{put_in_words(_form(asked))}")
         self._wait_for(asked)
 
     async def reply(self, content: tuple[Content, ...], meta: dict[str, Any] | None) -> None:
@@ -159,6 +171,13 @@ class Showing:
             self._replied = None
             self._wait_for(asked)
             raise
+
+    async def give_up(self) -> None:
+        """Cancel the turn that waits: its person has something else to do first."""
+        self.forget()
+        self._say("The question before is given up.\n\n")
+        await self.session.cancel(self.turn_id, by="acp")
+        await asyncio.wait({self._task})
 
     def forget(self) -> None:
         """Take no message for an answer any more to what was asked."""
@@ -185,11 +204,11 @@ class Showing:
             return
         self._go_on()
         if answered.outcome == "accepted":
-            self._say(
-                f"Answered elsewhere: {write_reply(cast('Form', asked.question), answered.content)}\n\n"
-            )
+            self._say(f"Answered elsewhere: {write_reply(_form(asked), answered.content)}\n\n")
         elif answered.outcome == "declined":
             self._say("Declined elsewhere.\n\n")
+        elif answered.outcome == "selected":
+            self._say("Answered elsewhere.\n\n")
         elif answered.outcome == "expired":
             self._say("Nobody answered in time.\n\n")
 
@@ -203,12 +222,19 @@ class Showing:
         self._connection.notify("session/update", {"sessionId": self.session.session_id, "update": update})
 
 
+def _form(asked: ev.Asked) -> Form:
+    return cast("Form", spoken_form(asked.question))
+
+
 def _read(asked: ev.Asked, content: tuple[Content, ...], meta: dict[str, Any] | None) -> Answer:
-    given = read_reply(cast("Form", asked.question), text_in(content))
+    given = read_reply(_form(asked), text_in(content))
+    made: dict[str, Any] = {"question_id": asked.question_id, "by": "acp", "meta": meta}
     if given is None:
-        reason = "the person declined"
-        return Answer(question_id=asked.question_id, outcome="declined", reason=reason, by="acp", meta=meta)
-    answer = Answer(question_id=asked.question_id, outcome="accepted", content=given, by="acp", meta=meta)
+        return Answer(outcome="declined", reason="the person declined", **made)
+    if isinstance(asked.question, Permission):
+        answer = Answer(option_id=chosen_in(given), **made)
+    else:
+        answer = Answer(outcome="accepted", content=given, **made)
     settle(asked, answer)  # Raises now, while nothing is lost, if the form does not take it.
     return answer
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.content import Content, LinkBlock, ResourceBlock, TextBlock
+from trunkline.escapes import reveal
 from trunkline.frontends.acp.choices import (
     Choice,
     choices_of,
@@ -28,6 +29,7 @@ __all__ = [
     "DECLINE",
     "Unfit",
     "blank_form",
+    "declines",
     "describe_form",
     "put_in_words",
     "read_form",
@@ -37,7 +39,21 @@ __all__ = [
 ]
 
 DECLINE = "decline"
-_DECLINES = frozenset({DECLINE, "/decline", "cancel", "/cancel"})
+_DECLINES = frozenset(
+    {
+        DECLINE,
+        "/decline",
+        "cancel",
+        "/cancel",
+        "no thanks",
+        "no thank you",
+        "never mind",
+        "nevermind",
+        "abort",
+        "stop",
+    }
+)
+"""Whole messages that decline, in any case and with any punctuation around them; see docs/editors.md."""
 _YES = frozenset({"y", "true", "on", "ok", "sure"})
 _NO = frozenset({"n", "false", "off"})
 _KINDS = {
@@ -46,6 +62,7 @@ _KINDS = {
     "array": "several, separated by commas",
     "object": "a JSON object",
 }
+_EMPTY = "There is nothing in the answer"
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -71,15 +88,26 @@ def describe_form(form: Form) -> str:
     return "\n".join([message, *([""] if lines else []), *lines])
 
 
-def put_in_words(form: Form) -> str:
-    """Ask for what a form asks for, and say how to answer."""
+def put_in_words(form: Form, call: dict[str, Any] | None = None) -> str:
+    """Ask for what a form asks for, and say how to answer; ``call`` is what is to be approved."""
     fields, how = fields_of(form), ""
     if len(fields) != 1:
         how = f": one line for each field, as in `{next(iter(fields))}: ...`, or a JSON object"
     elif not choices_of(*fields.values()) and (kind := _kind(*fields.values())) != "text":
         how = f": {kind}"
     said = f"Your next message is the answer{how}. To decline, write `{DECLINE}`."
-    return f"{describe_form(form)}\n\n{said}"
+    return f"{_describe_call(call)}{describe_form(form)}\n\n{said}"
+
+
+def _describe_call(call: dict[str, Any] | None) -> str:
+    """A call with its whole arguments, in a block that these cannot end."""
+    if call is None:
+        return ""
+    given = msgspec.json.format(msgspec.json.encode(call.get("rawInput"), enc_hook=repr)).decode()
+    fence = "```"
+    while fence in given:
+        fence += "`"
+    return f"{call['title']}\n\n{fence}json\n{reveal(given)}\n{fence}\n\n"
 
 
 def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
@@ -109,7 +137,9 @@ def _kind(field: dict[str, Any]) -> str:
 
 
 def text_in(content: tuple[Content, ...]) -> str:
-    """The words of a message; what it mentions is named by its address."""
+    """The words of a message; what it mentions is named by its address, but is no answer alone."""
+    if not any(isinstance(block, TextBlock) and block.text.strip() for block in content):
+        raise Unfit("The answer can only be text: a link or a file alone is none" if content else _EMPTY)
     words: list[str] = []
     for block in content:
         if isinstance(block, TextBlock):
@@ -125,8 +155,8 @@ def read_reply(form: Form, text: str) -> dict[str, Any] | None:
     """Read what a person wrote as the content of a form; None when they decline."""
     fields = fields_of(form)
     if not text:
-        raise Unfit("There is nothing in the answer")
-    if text.casefold() in _DECLINES and not _names_choice(fields, text):
+        raise Unfit(_EMPTY)
+    if declines(text) and not _names_choice(fields, text):
         return None
     if len(fields) == 1:
         ((name, field),) = fields.items()
@@ -137,6 +167,12 @@ def read_reply(form: Form, text: str) -> dict[str, Any] | None:
     if missing:
         raise Unfit(f"The answer lacks {', '.join(missing)}")
     return content
+
+
+def declines(text: str) -> bool:
+    """Whether a message says that its person does not want to answer."""
+    words = " ".join(text.replace(",", " ").split()).strip(" .!…;:\"'").casefold()
+    return words in _DECLINES
 
 
 def _names_choice(fields: dict[str, dict[str, Any]], text: str) -> bool:

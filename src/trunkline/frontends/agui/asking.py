@@ -25,6 +25,7 @@ def interrupt_of(asked: ev.Asked, *, modern: bool = True) -> wire.Interrupt:
         schema = _permission_schema(question)
         metadata["options"] = [
             {"optionId": option.option_id, "name": option.name, "kind": option.kind}
+            | ({"wantsWords": True} if option.wants_words else {})
             for option in question.options
         ]
     elif isinstance(question, Form):

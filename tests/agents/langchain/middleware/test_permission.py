@@ -501,30 +501,32 @@ async def test_a_call_that_two_middlewares_gate_is_asked_about_once() -> None:
 # -- in an editor ----------------------------------------------------------------------------------
 
 
-async def in_editor(graph: Any, button: str, content: Any = None) -> Editor:
+async def in_editor(graph: Any, button: str, contents: list[Any]) -> Editor:
     """Play a turn in an editor that can show forms, with somebody who presses this button."""
     async with world(adapt(graph)) as hub, editing(hub, ABLE) as editor:
         editor.permit(button)
-        editor.answers["elicitation/create"] = lambda _: {"action": "accept", "content": content}
+        left = list(contents)
+        editor.answers["elicitation/create"] = lambda _: {"action": "accept", "content": left.pop(0)}
         result = await editor.prompt(await editor.open(), "go")
         assert result["stopReason"] == "end_turn"
         return editor
 
 
 @pytest.mark.parametrize(
-    ("button", "content", "ran", "told"),
+    ("button", "contents", "ran", "told"),
     [
-        ("allow_once", None, ["a"], "deleted a"),
-        ("trunkline:edit", {"path": "b"}, ["b"], "deleted b"),
-        ("reject_once", None, [], "The user refused this call; it did not run."),
-        ("respond", {"answer": "I did."}, [], "I did."),
+        ("allow_once", [], ["a"], "deleted a"),
+        ("reject_once", [{"choice": "trunkline:edit"}, {"path": "b"}], ["b"], "deleted b"),
+        ("reject_once", [{"choice": "reject_once"}], [], "The user refused this call; it did not run."),
+        ("reject_once", [{"choice": "respond", "words": "I did."}], [], "I did."),
+        ("reject_once", [{"choice": "respond"}, {"answer": "I did."}], [], "I did."),
     ],
 )
 async def test_every_decision_can_be_taken_in_an_editor_about_the_call_it_shows(
-    button: str, content: Any, ran: list[str], told: str
+    button: str, contents: list[Any], ran: list[str], told: str
 ) -> None:
     scene = Scene({"delete": EVERY})
-    editor = await in_editor(scene.graph, button, content)
+    editor = await in_editor(scene.graph, button, contents)
     (asked,) = editor.asked("session/request_permission")
     (shown,) = editor.updates("tool_call")
     assert asked["toolCall"]["toolCallId"] == shown["toolCallId"]
@@ -532,7 +534,9 @@ async def test_every_decision_can_be_taken_in_an_editor_about_the_call_it_shows(
     assert scene.trace.ran == ran
     assert scene.told.content == told
     last = [update["status"] for update in editor.updates("tool_call_update") if update.get("status")][-1]
-    assert last == ("failed" if button == "reject_once" else "completed")
+    assert last == ("failed" if told.startswith("The user refused") else "completed")
+    kinds = [option["kind"] for option in asked["options"]]
+    assert len(set(kinds)) == len(kinds), "some clients tell options apart by their kind only"
 
 
 # -- without a voice -------------------------------------------------------------------------------
