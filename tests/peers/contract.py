@@ -30,7 +30,8 @@ SCENARIOS: dict[str, Told] = {
     "/permission-twice": {"answers": ["reject_once", "allow_once"]},
     "/edit": {
         "answers": [
-            "trunkline:edit",
+            "reject_once",
+            {"action": "accept", "content": {"choice": "trunkline:edit"}},
             {"action": "accept", "content": {"path": "other.txt", "content": "edited\n"}},
         ]
     },
@@ -64,8 +65,13 @@ class Played(NamedTuple):
         kept = self.stage.conversation(self.live["sessions"][name])
         loose = {call_id for call_id, call in kept.calls.items() if call.message_id is None}
         told = report["steps"][name]
-        heard = [item for item in told["heard"] if item not in in_words(told)]
+        heard = [item for item in told["heard"] if item not in in_words(told) and not is_choice(item)]
         return heard_view(heard, loose=loose), kept_view(kept, notices=self.notices, **shown)
+
+
+def is_choice(item: Told) -> bool:
+    """Whether it is about the card of a question that belongs to no call."""
+    return str(item.get("update", {}).get("toolCallId", "")).endswith(".choice")
 
 
 class ClientContract:
@@ -175,7 +181,10 @@ class ClientContract:
         assert not (played.stage.cwd / "hello.txt").exists(), "the editor has it, so the disk has not"
 
     def test_an_edit_opens_a_form_and_the_edited_arguments_are_used(self, played: Played) -> None:
-        (form,) = requests(played.live["steps"]["/edit"], "elicitation/create")
+        (choice, form) = requests(played.live["steps"]["/edit"], "elicitation/create")
+        assert [one["const"] for one in choice["requestedSchema"]["properties"]["choice"]["oneOf"]] == [
+            "reject_once", "trunkline:edit",
+        ]  # fmt: skip
         fields = form["requestedSchema"]["properties"]
         assert {name: field["default"] for name, field in fields.items()} == {
             "path": "hello.txt",
@@ -225,7 +234,8 @@ class ClientContract:
         told = stage.play(
             [
                 stage.new("s"),
-                *(stage.prompt(text, "s", text) for text in ("/form", "decline", "/link", "/terminal")),
+                *(stage.prompt(text, "s", text) for text in ("/form", "Decline.", "/terminal")),
+                stage.prompt("/link", "s", "/link", answers=["ok"]),
                 stage.prompt("/edit", "s", "/edit", answers=["allow_once"]),
             ],
             capabilities={},
@@ -234,12 +244,18 @@ class ClientContract:
             item["method"]
             for name, step in told.items()
             for item in step["heard"]
-            if "method" in item and name != "/edit"
+            if "method" in item and name not in ("/edit", "/link")
         ]
         assert asked == []
-        assert said_in(told["decline"]) == "No order, then."
+        assert said_in(told["Decline."]) == "No order, then."
+        (link,) = requests(told["/link"], "session/request_permission")
+        assert "https://example.com/device" in link["toolCall"]["title"]
+        assert "is confirmed" in said_in(told["/link"])
         (permission,) = requests(told["/edit"], "session/request_permission")
-        assert "trunkline:edit" not in {option["optionId"] for option in permission["options"]}
+        for asked in (link, permission):
+            kinds = [option["kind"] for option in asked["options"]]
+            assert len(set(kinds)) == len(kinds)
+            assert asked["toolCall"]["content"], "what is approved is there to be seen"
         assert (stage.cwd / "hello.txt").read_text(encoding="utf-8") == "hello\n"
         (call,) = heard_view(told["/terminal"]["heard"])["calls"].values()
         assert call["content"] == [
@@ -263,7 +279,8 @@ class ClientContract:
         last = stage.play(
             [
                 stage.open("load", "load", session),
-                stage.prompt("drink", session, "London", answers=["tea"]),
+                stage.prompt("drink", session, "London"),
+                stage.prompt("tea", session, "tea"),
                 stage.open("load", "whole", session),
             ],
             target=target,
@@ -278,14 +295,13 @@ class ClientContract:
         ):
             assert said_in(step).endswith(f"{question}\n\n{how}")
         drink = last["steps"]["drink"]
-        assert said_in(drink) == "Ada of London. Here is your tea."
-        assert drink["result"]["stopReason"] == "end_turn"
-        (asked,) = requests(drink, "session/request_permission")
-        assert [option["name"] for option in asked["options"]] == ["tea", "coffee", "Decline"]
-        (card,) = heard_view(drink["heard"])["calls"].values()
-        assert (card["title"], card["status"]) == ("Tea or coffee?", "completed")
+        assert "Tea or coffee?\n\n1. tea\n2. coffee\n\n" in said_in(drink)
+        assert requests(drink, "session/request_permission") == []
+        assert said_in(last["steps"]["tea"]) == "Here is your tea."
+        assert last["steps"]["tea"]["result"]["stopReason"] == "end_turn"
         assert [item["update"]["content"]["text"].strip() for item in in_words(last["steps"]["whole"])] == [
             "What is your name?", "Ada", "Where do you live?\nhint: A town will do.", "London",
+            "Tea or coffee?\n\n1. tea\n2. coffee", "tea",
         ]  # fmt: skip
         (turn,) = stage.conversation(session).turns
         assert turn.status == "finished", "it was one turn all the time"
