@@ -131,11 +131,12 @@ def same_json(left: Any, right: Any, *, numeric: bool = False) -> bool:
     """
     if isinstance(left, dict) and isinstance(right, dict):
         one, two = cast("dict[str, Any]", left), cast("dict[str, Any]", right)
-        return one.keys() == two.keys() and all(same_json(one[key], two[key], numeric=numeric) for key in one)
+        pairs = ((value, two[key]) for key, value in one.items()) if one.keys() == two.keys() else None
+        return pairs is not None and all(a is b or same_json(a, b, numeric=numeric) for a, b in pairs)
     if isinstance(left, list) and isinstance(right, list):
         here, there = cast("list[Any]", left), cast("list[Any]", right)
         pairs = zip(here, there, strict=True)
-        return len(here) == len(there) and all(same_json(a, b, numeric=numeric) for a, b in pairs)
+        return len(here) == len(there) and all(a is b or same_json(a, b, numeric=numeric) for a, b in pairs)
     if numeric and _is_number(left) and _is_number(right):
         return left == right
     # What is no number is not equal to itself, and yet no change.
@@ -150,10 +151,15 @@ def _is_number(value: Any) -> bool:
 def copy_json(value: Any) -> Any:
     """Give a value that nobody else can change; a tuple becomes the list that JSON has for it."""
     if isinstance(value, dict):
-        return {key: copy_json(item) for key, item in cast("dict[Any, Any]", value).items()}
+        table = cast("dict[Any, Any]", value)
+        return {key: item if type(item) in _PLAIN else copy_json(item) for key, item in table.items()}
     if isinstance(value, list | tuple):
-        return [copy_json(item) for item in cast("list[Any]", value)]
+        # A state may have a hundred thousand values: what has no parts is not asked twice.
+        return [item if type(item) in _PLAIN else copy_json(item) for item in cast("list[Any]", value)]
     return value
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def diff(before: Any, after: Any) -> list[Operation]:

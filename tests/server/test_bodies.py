@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 import time
@@ -19,7 +20,7 @@ from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.server.app import Server
-from trunkline.server.bodies import ReadingRoom, find_fault, read_body
+from trunkline.server.bodies import JsonCheck, ReadingRoom, find_fault, read_body
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
@@ -72,6 +73,17 @@ def test_depth_is_what_a_parser_would_find(value: Any, limit: int) -> None:
 def test_values_are_counted_as_a_parser_would_find_them(value: Any, limit: int) -> None:
     expected = "too_many_values" if values(value) > limit else None
     assert fault(json.dumps(value).encode(), json_values=limit) == expected
+
+
+@given(VALUES, st.integers(0, 6), st.integers(0, 20), st.lists(st.integers(0, 60)))
+def test_it_is_the_same_in_pieces(value: Any, deep: int, many: int, cuts: list[int]) -> None:
+    body, limits = json.dumps(value).encode(), Limits(json_depth=deep, json_values=many)
+    check, found = JsonCheck(limits), None
+    for start, end in itertools.pairwise([0, *sorted(cut % (len(body) + 1) for cut in cuts), len(body)]):
+        found = found or check.feed(body[start:end])
+    whole = find_fault(body, limits)
+    # In pieces the first fault is found, of two.
+    assert (found is None) is (whole is None)
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 65 + b"]" * 65])

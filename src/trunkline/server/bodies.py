@@ -18,7 +18,7 @@ from starlette.requests import Request
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
 
-__all__ = ["Fault", "ReadingRoom", "check_json", "find_fault", "new_part_check", "read_body"]
+__all__ = ["Fault", "JsonCheck", "ReadingRoom", "check_json", "find_fault", "new_part_check", "read_body"]
 
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""
@@ -92,6 +92,7 @@ async def read_body(
         raise _too_large(most, with_history=with_history)
     parts: list[bytes] = []
     size = 0
+    check = JsonCheck(limits)
     try:
         async with asyncio.timeout(limits.body_seconds):
             while True:
@@ -104,15 +105,15 @@ async def read_body(
                     raise _too_large(most, with_history=with_history)
                 if take is not None:
                     take(len(parts[-1]))
+                if (fault := check.feed(parts[-1])) is not None:
+                    raise Refusal(*fault)
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
         raise Refusal(
             408, "slow", f"the body took longer than {limits.body_seconds:g} seconds", {"connection": "close"}
         ) from None
-    body = b"".join(parts)
-    check_json(body, limits)
-    return body
+    return b"".join(parts)
 
 
 class Fault(NamedTuple):
@@ -132,20 +133,50 @@ def check_json(body: bytes, limits: Limits) -> None:
 
 def find_fault(body: bytes, limits: Limits) -> Fault | None:
     """Say what is wrong with the shape of JSON, found without building anything of it."""
-    most = limits.json_values
-    if b"\\" in body:
-        # What is left of a text has no quote in it, so that quotes are its ends.
-        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # A value has at most a key and a text, which are four quotes.
-    if body.count(b'"') > 4 * (most + 1):
-        return _too_many(limits)
-    outside = b"".join(body.split(b'"')[::2])
-    if outside.count(b",") + outside.count(b"[") + outside.count(b"{") > most:
-        return _too_many(limits)
-    steps = outside.translate(_STEPS, _OTHERS)[: 2 * most]
-    if max(accumulate(memoryview(steps).cast("b")), default=0) > limits.json_depth:
-        return Fault(422, "depth", f"the body is nested deeper than {limits.json_depth} levels")
-    return None
+    return JsonCheck(limits).feed(body)
+
+
+class JsonCheck:
+    """Counts the values and the levels of JSON, piece by piece as it comes."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Begin before the first byte."""
+        self._limits = limits
+        self._in_text = False
+        self._escapes = False
+        self._quotes = 0
+        self._values = 0
+        self._brackets = 0
+        self._depth = 0
+
+    def feed(self, piece: bytes) -> Fault | None:
+        """Take a piece; give what is wrong with all so far."""
+        limits, most = self._limits, self._limits.json_values
+        if self._escapes and piece:
+            piece, self._escapes = piece[1:], False
+        if b"\\" in piece:
+            # What is left of a text has no quote in it, so that quotes are its ends.
+            piece = piece.replace(b"\\\\", b"").replace(b'\\"', b"")
+            if piece.endswith(b"\\"):
+                piece, self._escapes = piece[:-1], True
+        self._quotes += piece.count(b'"')
+        # A value has at most a key and a text, which are four quotes.
+        if self._quotes > 4 * (most + 1):
+            return _too_many(limits)
+        parts = piece.split(b'"')
+        outside = b"".join(parts[self._in_text :: 2])
+        self._in_text ^= len(parts) % 2 == 0
+        self._values += outside.count(b",") + outside.count(b"[") + outside.count(b"{")
+        if self._values > most:
+            return _too_many(limits)
+        # Of more than these, more close than were opened: what follows is read by nobody.
+        steps = outside.translate(_STEPS, _OTHERS)[: max(0, 2 * most - self._brackets)]
+        self._brackets += len(steps)
+        levels = list(accumulate(memoryview(steps).cast("b"), initial=self._depth))
+        self._depth = levels[-1]
+        if max(levels) > limits.json_depth:
+            return Fault(422, "depth", f"the body is nested deeper than {limits.json_depth} levels")
+        return None
 
 
 def _too_many(limits: Limits) -> Fault:
