@@ -72,7 +72,7 @@ MODULES = {
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "hub": "Hub",
     "journal": """
-        Disposition Held Journal Lease Posted Record SessionInfo SessionKey default_url open_journal
+        Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot default_url open_journal
     """,
     "options": "Choice ChoiceGroup ConfigOption choose",
     "questions": """
