@@ -127,7 +127,7 @@ async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> N
     with pytest.raises(JournalError, match="the disk is full"):
         await soon(reader.next())
     with pytest.raises(JournalError, match="the disk is full"):
-        line.follow()
+        await soon(line.follow().next())
 
 
 async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
@@ -167,3 +167,18 @@ async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
     await line.durable()
     await follower.catch_up()
     assert [type(event) for event in await seen(reader)] == [ev.TurnStarted, ev.TurnFinished]
+
+
+async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason() -> None:
+    journal = MemoryJournal()
+    line = await speaking(journal)
+    line.say(ev.TurnStarted(turn_id="t"))
+    line.say(ev.TurnFinished(turn_id="t"))
+    await line.durable()
+    line.close(SessionClosed("closed"))
+    reader = line.subscribe_from(1)
+    stored = [type(entry.event) for entry in await soon(reader.next())]
+    assert stored == [ev.TurnStarted, ev.TurnFinished]
+    with pytest.raises(SessionClosed):
+        await soon(reader.next())
+    assert line.readers == 0

@@ -151,22 +151,28 @@ async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(tmp_
     await journal.close()
 
 
-async def test_a_window_on_a_closed_session_ends_with_the_reason() -> None:
+class Names:
+    """Encodes an entry as the name of its event."""
+
+    def feed(self, item: Entry, /) -> list[str]:
+        return [type(item.event).__name__]
+
+    def close(self) -> list[str]:
+        return []
+
+
+async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends() -> None:
     async with world() as hub:
         session = await hub.create("s")
         told = await collect(session, "hello")
         await session.close()
-
-        class Silent:
-            def feed(self, item: Entry, /) -> list[str]:
-                return []
-
-            def close(self) -> list[str]:
-                return []
-
-        window = Window(session, Silent(), turn_id=told[0].turn_id or "", run_id="r", front_end="test")
+        turn_id = told[0].turn_id or ""
+        window = Window(session, Names(), turn_id=turn_id, run_id="r", front_end="test")
+        shown = [name async for _, names in window for name in names]
+        assert shown[-1] == "TurnFinished"
+        missing = Window(session, Names(), turn_id="never stored", run_id="r", front_end="test")
         with pytest.raises(SessionClosed):
-            await anext(aiter(window))
+            await soon(anext(aiter(missing)))
 
 
 async def test_a_deleted_session_is_lost_when_its_lease_is_renewed() -> None:

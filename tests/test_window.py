@@ -227,7 +227,7 @@ async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_c
         shown = window(session, receipt.turn_id or "")
         batches = aiter(shown)
         said: list[Any] = []
-        while not only(said, ev.Text):
+        while not (only(said, ev.Text) and only(said, ev.RunOpened)):
             said += (await soon(anext(batches)))[1]
         record, offset, _ = session.line.place_now()
         reached = shown.reached(record, offset)

@@ -333,7 +333,10 @@ class Line:
             raise self._closed
 
     def _attach(self, reader: Reader) -> Reader:
-        self.check_open()
+        if self._closed is not None:
+            # It gives what is stored, and then the reason why nothing follows.
+            reader.fail(self._closed)
+            return reader
         self._readers.append(reader)
         if self.on_readers is not None:
             self.on_readers(len(self._readers))

@@ -332,6 +332,7 @@ class Session:
         """The first record of a turn; waits for one that another process just began."""
         async with asyncio.timeout(self.settings.command_timeout):
             while turn_id not in self.register.turn_starts and self.line.lease is None:
+                self.check_open()
                 await self.hub.changed(self.settings.poll_idle)
         if turn_id not in self.register.turn_starts:
             raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
