@@ -522,8 +522,15 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
     async with world(never_reached, detach_after=60.0) as hub:
         session = await hub.create()
         await session.own()
-        receipt = await session.prompt("go")
-        assert await soon(session.cancel(receipt.turn_id, by="tester"), within=5.0)
+
+        def cancel() -> None:
+            assert session.turn is not None
+            session.turn.cancel("tester")
+
+        # Called before the turn's task is made, so before its first step.
+        session.line.on_turn = lambda *_: asyncio.get_running_loop().call_soon(cancel) and None
+        await soon(session.prompt("go"), within=5.0)
+        await soon(session.settle(), within=5.0)
         told = await events_of(session)
         assert [event.stop_reason for event in only(told, ev.TurnFinished)] == ["cancelled"]
         assert text_of(told) == ""
