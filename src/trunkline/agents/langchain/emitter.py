@@ -34,8 +34,8 @@ class _Call:
     """A call on its way: its id, and what of it was said."""
 
     __slots__ = (
-        "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "returned",
-        "running",
+        "call_id", "denied", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised",
+        "returned", "running",
     )  # fmt: skip
 
     def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
@@ -43,10 +43,8 @@ class _Call:
         self.native_id = native_id
         self.name = name
         self.kind: ev.ToolKind = kind
-        self.described = False
-        self.diff = False
-        self.done = False
-        self.running = False
+        self.described = self.diff = self.denied = False
+        self.done = self.running = False
         self.raised: str | None = None
         self.returned: Any = None
         self.messages: set[str] = set()
@@ -327,8 +325,9 @@ class Emitter:
             self._end(lane, call, "failed", reason)
 
     def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Say that a call was refused; the message that tells the model so changes nothing of it."""
+        """Say that a call was refused; the message that tells the model so follows."""
         if (call := self._calls.get((lane, native_id))) is not None:
+            call.denied = not call.done
             self._end(lane, call, "denied", reason)
 
     def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str) -> None:
@@ -365,7 +364,10 @@ class Emitter:
                 lane,
             )
         elif message.id is not None:
-            self._say(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
+            # Of a refusal a person reads what the model does.
+            content = self.mapper.content_of(message.content) if call.denied else None
+            told = ev.ToolUpdate(call_id=call.call_id, content=content, result_message_id=message.id)
+            self._say(told, lane)
         if message.id is not None:
             self._results.add(message.id)
 
