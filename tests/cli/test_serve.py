@@ -215,10 +215,25 @@ def test_old_sessions_are_forgotten_where_that_is_wanted(folder: Path) -> None:
     assert kept(folder / "journal.db") == []
 
 
+def test_requests_are_as_large_as_is_wanted(folder: Path) -> None:
+    with (
+        serving("demo", "--max-body", "2K", "--max-history", "4K", cwd=folder) as child,
+        child.client() as client,
+    ):
+        codes = [
+            client.post("/agui", json=told("x" * size, f"t{size}")).status_code
+            for size in (1_000, 3_000, 5_000)
+        ]
+        child.end()
+    assert codes == [200, 413, 413]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--retain-age", "a month"), "write a number with s, min, h or d"),
+        (("--max-body", "much"), "is no size"),
+        (("--max-body", "8M", "--max-history", "4M"), "--max-history no less than --max-body"),
         (("--host", "0.0.0.0"), "0.0.0.0 can be reached from other machines: give a token"),
         (("--host", "::"), ":: can be reached from other machines"),
         (("--host", "0.0.0.0", "--insecure-no-auth"), "--insecure-no-auth is for this machine alone"),
