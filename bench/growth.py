@@ -2,10 +2,10 @@
 
 A thread of one-word turns lies in a journal, with the snapshots that its last owner left. A fresh process
 opens it, as after a restart, and runs one word in it, and then another: over AG-UI by a page that has the
-whole thread, by one that has only its new message (and is told the whole thread), and over ACP. ``start`` is
-the time to RUN_STARTED, ``token`` that to the first token (ACP: to the answer of the prompt), ``stall`` the
-longest time for which the loop did nothing else. Last, a session of 100,000 records is opened that has no
-snapshot.
+whole thread, by one that has only its new message (and is told the whole thread), and over ACP. ``read`` is
+what it takes to decode the request, ``start`` the time from there to RUN_STARTED, ``token`` that to the first
+token (ACP: to the answer of the prompt), ``stall`` the longest time for which the loop did nothing else.
+Last, a session of 100,000 records is opened that has no snapshot.
 """
 
 from __future__ import annotations
@@ -126,8 +126,11 @@ async def run_agui(hub: Hub, messages: list[dict[str, str]], number: int) -> Tim
     sent = json.dumps(body | {"tools": [], "context": [], "state": None, "forwardedProps": {}}).encode()
     times: Times = {}
     async with Stall() as stall:
+        came = time.perf_counter()
+        told = read_input(sent)
         began = time.perf_counter()
-        run = await AguiEndpoint(hub).open(read_input(sent))
+        times["read"] = began - came
+        run = await AguiEndpoint(hub).open(told)
         async for _, batch in run:
             for event in batch:
                 if isinstance(event, wire.RunStarted):
@@ -243,6 +246,7 @@ def run(quick: bool = False) -> Result:
                     "run": case,
                     "journal": name,
                     "turns": turns,
+                    "read ms": median(one[case]["read"] for one in runs) * 1e3 if starts else None,
                     "start ms": median(starts) * 1e3 if starts else None,
                     "token ms": token * 1e3,
                     "x of shortest": token / base,
@@ -269,6 +273,7 @@ def run(quick: bool = False) -> Result:
                 "run": "first",
                 "journal": name,
                 "turns": turns,
+                "read ms": None,
                 "start ms": None,
                 "token ms": token * 1e3,
                 "x of shortest": None,

@@ -94,11 +94,6 @@ class AguiEndpoint:
                 place, standing = await self._enter(
                     session, told, key, starter, page, drops=drops, check_new=check_new
                 )
-                within = place is not None and place.after is not None
-                if starter is None and standing.tells_messages(
-                    told, chosen, modern=is_modern(told), within=within
-                ):
-                    await standing.load(session, chosen, modern=is_modern(told))
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
@@ -316,7 +311,10 @@ class AguiRun:
     async def __aiter__(self) -> AsyncGenerator[Batch]:
         """Give the run from its start to its one terminal."""
         try:
-            yield None, self._opening()
+            yield None, self._encoder.begin(self._began, parent_run_id=self._told.parent_run_id)
+            await self._load()
+            if not self._within and (knowledge := self._knowledge()):
+                yield None, knowledge
             if self._place is None:
                 yield None, self._nothing_left()
                 return
@@ -352,10 +350,13 @@ class AguiRun:
         message = message if self._options.tells_errors else "the run failed"
         return self._encoder.fail(message, None if self._options.error_detail_level == "none" else code)
 
-    def _opening(self) -> list[wire.AguiEvent]:
-        """Start the run, and say what the client does not know of its thread."""
-        said = self._encoder.begin(self._began, parent_run_id=self._told.parent_run_id)
-        return said if self._within else said + self._knowledge()
+    async def _load(self) -> None:
+        """Read the messages of the thread, if the client is told of them."""
+        standing, options, modern = self._standing, self._options, self.modern
+        if self._sees_history and (
+            self.whole or standing.tells_messages(self._told, options, modern=modern, within=self._within)
+        ):
+            await standing.load(self.session, options, modern=modern)
 
     def _announce(self) -> list[wire.AguiEvent]:
         """Say what is open where the run begins; inside a turn, after all that was said before it."""

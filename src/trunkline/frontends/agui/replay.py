@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from trunkline.errors import SessionNotFound
 from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import last_start, stand
@@ -39,7 +38,6 @@ async def open_replay(
     await session.settle()
     place = await last_start(session)
     standing = await stand(session, place)
-    await standing.load(session, options, modern=is_modern(told))
     if turns := standing.conversation.turns:
         endpoint.pages.visit(principal, thread_id, page, is_new=False).move(None, turns[-1].turn_id)
     run_id = options.run_id_override or told.run_id
