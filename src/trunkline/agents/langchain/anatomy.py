@@ -27,6 +27,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
 from trunkline.agents.langchain.middleware.presence import present
+from trunkline.agents.langchain.plain_wrappers import wrap_in_thread
 from trunkline.errors import AgentError
 
 __all__ = ["Doors", "input_for", "middleware_in", "model_in", "open_doors", "tools_in"]
@@ -76,10 +77,13 @@ def _wrapped_tools(node: ToolNode, wrap: Wrap) -> ToolNode:
     made: Any = copy.copy(node)
 
     async def outer(request: Any, execute: Execute) -> Any:
-        return await wrap(request, execute if inner is None else functools.partial(_through, inner, execute))
+        if inner is not None:
+            execute = functools.partial(_through, inner, execute)
+        elif plain is not None:
+            # The node would call it in the event loop, and with it the tool.
+            execute = functools.partial(wrap_in_thread, plain, execute)
+        return await wrap(request, execute)
 
-    if inner is None and plain is not None:
-        return node  # Wrapped by a plain function alone: it could not wait for ours.
     made._awrap_tool_call = outer
     # The node calls itself through these two, bound to the original.
     made.func = made._func
