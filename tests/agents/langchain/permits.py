@@ -60,12 +60,14 @@ def says(*people: Person) -> Person:
     return lambda asked: next(turns)(asked)
 
 
-async def ask(graph: Any, person: Person, *prompts: str, policy: Policy | None = None) -> list[Any]:
+async def ask(
+    graph: Any, person: Person, *prompts: str, policy: Policy | None = None, principal: str = "local"
+) -> list[Any]:
     """Run a graph in one session, a turn for each prompt, with a person at hand; give all events."""
     agent: Any = adapt(graph)
     told: list[Any] = []
     async with world(agent, policy=policy) as hub:
-        session = await hub.create()
+        session = await hub.create(principal=principal)
 
         async def react(asked: ev.Asked) -> None:
             await session.answer(person(asked))

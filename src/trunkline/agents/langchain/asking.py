@@ -31,7 +31,7 @@ from pydantic import Discriminator
 from trunkline import events as ev
 from trunkline.agents.langchain.kinds import kind_of
 from trunkline.agents.langchain.speaker import LineVoice
-from trunkline.agents.langchain.voice import Voice
+from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.context import Decision
 from trunkline.errors import ConfigurationError
 from trunkline.handles import in_loop
@@ -201,7 +201,7 @@ def _deliberate(
         earlier = voice.decide(call, kind, durable_key=key)
     covers = coverage_of(name, kind, call.get("args")) if voice is None else voice.covers(call, kind)
     if earlier is None and rule.require_permission:
-        earlier = _kept(always, covers)
+        earlier = _kept(always, covers, _whose(voice))
     if earlier is not None:
         return _APPROVED if earlier else _refuse(voice, call, lane, earlier.reason or _REFUSED)
     if not rule.require_permission:
@@ -236,7 +236,7 @@ def _deliberate(
         verdict = _read_words((yield form, f"{key}:words"))
     if (answered.option_kind or "").endswith("_always"):
         voice.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
-        _keep(always, covers, verdict)
+        _keep(always, covers, _whose(voice), verdict)
     _show(voice, call, lane, verdict)
     _note(voice, key, verdict)
     if verdict.args is not None:
@@ -263,10 +263,16 @@ def _note(voice: Voice, key: str, verdict: Verdict) -> None:
         decided.popitem(last=False)
 
 
-def _kept(always: Always | None, covers: Coverage | None) -> Decision | None:
+def _whose(voice: Voice | None) -> str:
+    """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
+    principal = voice.ctx.session.principal if isinstance(voice, TurnVoice) else "local"
+    return "" if principal == "local" else json.dumps(principal)
+
+
+def _kept(always: Always | None, covers: Coverage | None, whose: str) -> Decision | None:
     if always is None or covers is None:
         return None
-    answer = always.get(covers.key)
+    answer = always.get(whose + covers.key)
     if answer is None:
         answer = _kept_by_name(always, covers)
     if answer is None:
@@ -286,10 +292,10 @@ def _kept_by_name(always: Always, covers: Coverage) -> str | None:
     return answer if answer == "reject" or whole else None
 
 
-def _keep(always: Always | None, covers: Coverage | None, verdict: Verdict) -> None:
+def _keep(always: Always | None, covers: Coverage | None, whose: str, verdict: Verdict) -> None:
     if always is not None and covers is not None:
         try:
-            always[covers.key] = "allow" if verdict else "reject"
+            always[whose + covers.key] = "allow" if verdict else "reject"
         except Exception as error:
             # The answer holds for this session all the same.
             log.warning("the answer for %s could not be kept: %s", covers, error)

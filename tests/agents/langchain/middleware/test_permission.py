@@ -255,6 +255,19 @@ async def test_an_always_is_kept_in_a_mapping_and_a_once_is_not() -> None:
     assert kept == {'["delete","delete"]': "allow"}
 
 
+async def test_a_persisted_always_of_one_principal_means_nothing_to_another() -> None:
+    kept: dict[str, str] = {}
+    for principal in ("ann", "bob", "local"):
+        events = await ask(
+            Scene({"delete": Rule()}, persist=kept).graph, chooses("allow_always"), principal=principal
+        )
+        assert len(permissions(events)) == 1
+        again = Scene({"delete": Rule()}, persist=kept)
+        assert permissions(await ask(again.graph, chooses("never asked"), principal=principal)) == []
+        assert again.trace.ran == ["a"]
+    assert list(kept) == ['"ann"["delete","delete"]', '"bob"["delete","delete"]', '["delete","delete"]']
+
+
 async def test_an_answer_for_a_whole_tool_counts_unless_it_allows_commands() -> None:
     scene = Scene({"delete": Rule()}, persist={"delete": "allow"})
     assert permissions(await ask(scene.graph, chooses("never asked"))) == []
