@@ -1,6 +1,6 @@
 """A LangGraph graph without create_agent: `trunkline chat examples/langchain/graph.py:agent`.
 
-Its first node stops with LangGraph's own interrupt(). In an editor that is a form, or two buttons where the
+Its first node stops with LangGraph's own interrupt(). In an editor that is a form, or a message where the
 editor has no forms; whoever answers it, the graph goes on from there. No checkpointer is needed for that as
 long as the process lives.
 """

@@ -131,7 +131,7 @@ async def test_two_permissions_are_asked_at_once() -> None:
         assert editor.text == "read_notes: allowed, send_report: refused"
 
 
-FORMS = {"elicitation": {"form": {}}}
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 def filling(*answers: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -13,10 +14,16 @@ from tests.frontends.agui.talking import ScriptedAgent, answer_all, comparable, 
 from tests.frontends.agui.test_endpoint import counts
 from tests.worlds import WAIT, world
 
+from trunkline import events as ev
+from trunkline.agents.interface import AgentCard
+from trunkline.commands import Prompt
+from trunkline.content import DiffBlock
+from trunkline.context import TurnContext
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
+from trunkline.journal import open_journal
 
 
 async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[Told]:
@@ -58,6 +65,45 @@ async def test_a_thread_at_rest_is_told_whole(known: bool) -> None:
 
         assert events[-1]["outcome"] == {"type": "success"}
         await check_equal(endpoint, again)
+
+
+class Careful:
+    """An agent whose permission survives a restart."""
+
+    card = AgentCard(name="careful")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        diff = DiffBlock(path="a.txt", old="old", new="hi")
+        given = {"path": "a.txt", "text": "hi"}
+        await ctx.permission("Write?", tool="write", kind="edit", input=given, content=diff, durable_key="k")
+        yield ""
+
+    async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"Resumed with {answers['k'].option_id}."
+
+
+async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call() -> None:
+    journal = await open_journal("memory:")
+    async with world(Careful(), journal=journal) as hub:
+        client = Client()
+        client.say("go")
+        await run(AguiEndpoint(hub), client)
+    async with world(Careful(), journal=journal) as hub:
+        endpoint = AguiEndpoint(hub)
+        again = Client(name="again")
+        await connect(endpoint, again)
+        (interrupt,) = again.interrupts
+        calls = [call for message in again.messages for call in message.get("toolCalls", ())]
+        assert [call["id"] for call in calls] == [interrupt["toolCallId"]]
+        assert json.loads(calls[0]["function"]["arguments"]) == {"path": "a.txt", "text": "hi"}
+        shown = {"type": "diff", "path": "a.txt", "old": "old", "new": "hi"}
+        assert interrupt["metadata"]["trunkline"]["content"] == [shown]
+        assert [one["name"] for one in interrupt["metadata"]["trunkline"]["options"]] == [
+            "Allow once", "Always allow write", "Reject", "Always reject write",
+        ]  # fmt: skip
+        await run(endpoint, again, **answer_all(again))
+        assert again.messages[-1]["content"] == "Resumed with allow_once."
+    await journal.close()
 
 
 async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import msgspec
+
 from trunkline import events as ev
 from trunkline.commands import Answer
+from trunkline.content import Content
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui import wire
 from trunkline.outline import BROUGHT
@@ -15,8 +18,13 @@ from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 __all__ = ["BROUGHT", "answer_of", "interrupt_of"]
 
 
-def interrupt_of(asked: ev.Asked, *, modern: bool = True) -> wire.Interrupt:
-    """Give a question as the interrupt that a client answers."""
+def interrupt_of(
+    asked: ev.Asked, *, modern: bool = True, content: tuple[Content, ...] = ()
+) -> wire.Interrupt:
+    """Give a question as the interrupt that a client answers.
+
+    ``content`` is what its call shows besides the arguments, which the client has: a diff, a command.
+    """
     question = asked.question
     reason, schema = "confirmation", None
     metadata: dict[str, Any] = {}
@@ -28,6 +36,8 @@ def interrupt_of(asked: ev.Asked, *, modern: bool = True) -> wire.Interrupt:
             | ({"wantsWords": True} if option.wants_words else {})
             for option in question.options
         ]
+        if content:
+            metadata["content"] = msgspec.to_builtins(content)
     elif isinstance(question, Form):
         reason, schema = "input_required", question.fields
     elif isinstance(question, Link):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from trunkline import events as ev
+from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.failures import without_words
 from trunkline.frontends.agui import wire
@@ -297,12 +298,20 @@ class AguiEncoder:
         asked = [q for q in open_questions if not isinstance(q.question, ClientCall)]
         outcome: dict[str, Any] | None = {"type": "success"}
         if asked:
-            interrupts = [interrupt_of(question, modern=self._modern) for question in asked]
+            interrupts = [
+                interrupt_of(question, modern=self._modern, content=self._content_of(question))
+                for question in asked
+            ]
             outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(one) for one in interrupts]}
         elif pending:
             # To older clients (assistant-ui) a success means that no result is awaited.
             outcome = {"type": "success", "pendingToolCallIds": pending} if self._modern else None
         return self._finish(self._finished(outcome), suspended=asked)
+
+    def _content_of(self, asked: ev.Asked) -> tuple[Content, ...]:
+        """What the call in question shows before it runs."""
+        call = self._calls.get(getattr(asked.question, "call_id", None) or "")
+        return () if call is None else call.content
 
     # -- the end -----------------------------------------------------------------------------------
 
