@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.frontends.acp.editors import editing
-from tests.worlds import world
-from trunkline.commands import Prompt
+from tests.frontends.acp.editors import Editor, editing
+from tests.worlds import forever, soon, until, world
+from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.context import TurnContext
 from trunkline.edited import Edited
+from trunkline.hub import Hub
+from trunkline.questions import Permission
 from trunkline.testing import ScriptedAgent
-
-FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 @pytest.mark.parametrize(
@@ -52,19 +53,31 @@ def test_arguments_that_cannot_be_compared_change_nothing(values: Any) -> None:
     assert Edited(*values).words("x and 1") == "x and 1"
 
 
+async def edit(hub: Hub, editor: Editor, folder: Path, words: str, arguments: dict[str, Any]) -> Any:
+    """Play a turn in which a person allows a call with other arguments; give the card at its end."""
+    editor.answers["session/request_permission"] = lambda params: forever()
+    session_id = await editor.open(folder)
+    playing = asyncio.create_task(editor.prompt(session_id, words))
+    await until(lambda: bool(editor.asked("session/request_permission")))
+    session = await hub.session(session_id)
+    (asked,) = session.desk.open.values()
+    options = asked.question.options if isinstance(asked.question, Permission) else ()
+    once = next(option.option_id for option in options if option.kind == "allow_once")
+    await session.answer(Answer(question_id=asked.question_id, option_id=once, input=arguments))
+    await soon(playing)
+    card: dict[str, Any] = {}
+    for update in editor.updates("tool_call", "tool_call_update"):
+        card |= update
+    return card
+
+
 async def test_a_card_shows_what_was_edited(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
-        editor.permit("trunkline:edit")
-        editor.answers["elicitation/create"] = lambda params: {
-            "action": "accept", "content": {"path": "bye.txt", "content": "bye\n"},
-        }  # fmt: skip
-        await editor.prompt(await editor.open(tmp_path), "/edit")
-        told: dict[str, Any] = {}
-        for update in editor.updates("tool_call", "tool_call_update"):
-            told |= update
-        assert told["title"] == "Write bye.txt"
-        assert told["locations"] == [{"path": str(tmp_path / "bye.txt")}]
-        assert told["content"][0]["path"] == str(tmp_path / "bye.txt")
+    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+        arguments = {"path": "bye.txt", "content": "bye\n"}
+        card = await edit(hub, editor, tmp_path, "/edit", arguments)
+        assert card["title"] == "Write bye.txt"
+        assert card["locations"] == [{"path": str(tmp_path / "bye.txt")}]
+        assert card["content"][0]["path"] == str(tmp_path / "bye.txt")
 
 
 async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Path) -> None:
@@ -74,14 +87,7 @@ async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Pat
         await ctx.permission("Write hello.txt?", tool="write", input=given, paths=paths, allows_edit=True)
         yield "done"
 
-    async with world(agent) as hub, editing(hub, FORMS) as editor:
-        editor.permit("trunkline:edit")
-        editor.answers["elicitation/create"] = lambda params: {
-            "action": "accept", "content": {"path": "bye.txt"},
-        }  # fmt: skip
-        await editor.prompt(await editor.open(tmp_path), "go")
-        told: dict[str, Any] = {}
-        for update in editor.updates("tool_call", "tool_call_update"):
-            told |= update
-        assert told["title"] == "Write bye.txt?"
-        assert told["locations"] == [{"path": str(tmp_path / "bye.txt")}]
+    async with world(agent) as hub, editing(hub) as editor:
+        card = await edit(hub, editor, tmp_path, "go", {"path": "bye.txt"})
+        assert card["title"] == "Write bye.txt?"
+        assert card["locations"] == [{"path": str(tmp_path / "bye.txt")}]

@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.loose import create_deep_agent
 from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.test_edited import edit
 from tests.worlds import world
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.places import Places
@@ -151,15 +152,12 @@ async def test_after_an_edit_of_the_arguments_the_card_has_the_new_title_place_a
         interrupt_on={"write_file": True},
         checkpointer=InMemorySaver(),
     )
-    async with world(LangChainAgent(graph)) as hub, editing(hub, ABLE) as editor:
-        editor.permit("trunkline:edit")
-        content = {"file_path": "/b.py", "content": "2"}
-        editor.answers["elicitation/create"] = lambda params: {"action": "accept", "content": content}
-        await editor.prompt(await editor.open(tmp_path), "go")
+    async with world(LangChainAgent(graph)) as hub, editing(hub) as editor:
+        card = await edit(hub, editor, tmp_path, "go", {"file_path": "/b.py", "content": "2"})
         path = str(tmp_path / "b.py")
-        assert last(editor, "title") == "Write /b.py"
-        assert last(editor, "locations") == [{"path": path}]
-        assert last(editor, "content") == [{"type": "diff", "path": path, "newText": "2"}]
+        assert card["title"] == "Write /b.py"
+        assert card["locations"] == [{"path": path}]
+        assert card["content"] == [{"type": "diff", "path": path, "newText": "2"}]
     assert (tmp_path / "b.py").read_text() == "2"
 
 

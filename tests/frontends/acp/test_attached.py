@@ -14,6 +14,8 @@ from tests.worlds import forever, soon, until, world
 from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
 from trunkline.context import TurnContext
+from trunkline.journal import SessionKey
+from trunkline.journal.memory import MemoryJournal
 from trunkline.jsonrpc import RpcError
 
 
@@ -178,3 +180,42 @@ async def test_an_agent_that_uses_files_while_it_is_cancelled_does_not_wait_for_
                 await until(lambda: editor.text == "begun")
             editor.connection.notify("session/cancel", {"sessionId": session_id})
             assert (await soon(prompting, 2.0))["stopReason"] == "cancelled"
+
+
+class Hesitant(MemoryJournal):
+    """Takes its time to keep a title, so that a prompt is acknowledged late."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+
+    async def describe(self, key: SessionKey, *, title: str | None) -> None:
+        await self.go_on.wait()
+        await super().describe(key, title=title)
+
+
+async def test_a_request_of_an_agent_that_is_faster_than_its_prompts_receipt_waits_to_be_shown(
+    tmp_path: Path,
+) -> None:
+    asks = asyncio.Event()
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "Before. "
+        asks.set()
+        await ctx.files.write("a.txt", "text")
+
+    journal = Hesitant()
+    await journal.open()
+    async with world(agent, journal=journal) as hub, editing(hub, ABLE) as editor:
+        lends_all(editor)
+        session_id = await editor.open(tmp_path)
+        playing = ask(editor, session_id, "go")
+        await soon(asks.wait())
+        files = (await hub.session(session_id)).view.files
+        with pytest.raises(TimeoutError):
+            await soon(files.write("b.txt", "text"), 0.05)
+        assert "fs/write_text_file" not in editor.heard()
+        journal.go_on.set()
+        await soon(playing)
+        heard = editor.heard()
+        assert heard.index("agent_message_chunk") < heard.index("fs/write_text_file")

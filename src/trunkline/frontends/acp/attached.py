@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.showing import Showing
+from trunkline.ids import new_id
 from trunkline.reader import WHOLE
 from trunkline.session import Session
 
@@ -23,8 +23,8 @@ class Prompting:
         """Begin; ``task`` carries the client's request out."""
         self.task = task
         self.cancelled = False
-        self.prompt: Prompt | None = None
-        """What was given to the session."""
+        self.key = new_id("prompt")
+        """The key that the session knows the prompt by."""
         self.begun = asyncio.Event()
         """Set once its turn is shown, or never will be."""
         self.over = asyncio.Event()
@@ -118,7 +118,7 @@ class Attached:
         """Wait until the client was sent what has been said so far in the turn that it is shown."""
         line, turn, prompting = self.session.line, self.session.turn, self.prompting
         record, offset, _ = line.place_now()
-        if turn is not None and prompting is not None and turn.prompt is prompting.prompt:
+        if turn is not None and prompting is not None and turn.prompt.key == prompting.key:
             await prompting.begun.wait()
         if self.shown is not None and offset != WHOLE:
             await self.shown.reach(record, offset)

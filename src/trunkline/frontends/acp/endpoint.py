@@ -418,9 +418,9 @@ class AcpEndpoint:
         if session.turn is not None and session.turn.asleep:
             # Its questions wait for answers, and its person has something else to say.
             await session.cancel(session.turn.turn_id, by="acp")
-        prompting.prompt = Prompt(content=content, meta=meta, by="acp")
+        prompt = Prompt(key=prompting.key, content=content, meta=meta, by="acp")
         untitled = session.info.title is None
-        turn_id = (await session.prompt(prompting.prompt)).turn_id or ""
+        turn_id = (await session.prompt(prompt)).turn_id or ""
         if untitled and session.info.title is not None:
             # The first prompt made it, and so it is no event of the turn.
             self._tell(session, {"sessionUpdate": "session_info_update", "title": session.info.title})
