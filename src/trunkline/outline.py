@@ -274,14 +274,14 @@ class PresentOutline:
         return None if found is None else found.turn_id
 
     def turns_from(self, turn_id: str) -> list[str]:
-        """The turns from one on that clients have messages of, the newest last."""
-        found: list[str] = []
+        """The turns from one on (all, if there is no such turn) that clients have messages of, in order."""
+        found: dict[str, None] = {}
         for turn in self._backwards():
-            if any(message.shown for message in turn.messages) and turn.turn_id not in found:
-                found.append(turn.turn_id)
+            if any(message.shown for message in turn.messages):
+                found[turn.turn_id] = None
             if turn.turn_id == turn_id:
                 break
-        return found[::-1]
+        return list(found)[::-1]
 
     @property
     def last_message(self) -> str | None:
