@@ -54,6 +54,7 @@ GOOD: list[tuple[Question, Answer, dict[str, Any]]] = [
 BAD: list[tuple[Question, Answer, str]] = [
     (PERMISSION, Answer(question_id="q", option_id="nope"), "choose one of allow_once"),
     (PERMISSION, Answer(question_id="q"), "selecting one of its options"),
+    (PERMISSION, Answer(question_id="q", option_id="allow_once", input=[1]), "are an object"),
     (PERMISSION, Answer(question_id="q", outcome="accepted", option_id="allow_once"), "selecting one"),
     (
         Permission(call_id="c", options=default_options()),

@@ -165,6 +165,8 @@ def settle(asked: ev.Asked, answer: Answer) -> ev.Answered:
             option_kind = option.kind
         if answer.input is not None and not question.allows_edit:
             raise InvalidCommand("this permission does not allow its arguments to be edited")
+        if answer.input is not None and not isinstance(answer.input, dict):
+            raise InvalidCommand("edited arguments are an object with all of them, by name")
     elif outcome == "selected":
         raise InvalidCommand(f"a {type(question).__name__} has no options: accept or decline it")
     elif outcome == "accepted":

@@ -72,6 +72,25 @@ async def test_what_is_too_long_is_cut_with_a_count_and_shown_on_demand() -> Non
     assert answer.option_id == "allow_once"
 
 
+async def test_a_key_that_is_none_is_told_the_keys() -> None:
+    answer, shown = await ask(MAY, "?", "r")
+    assert "type one of a, A, r, R, then Enter" in shown
+    assert answer.option_id == "reject_once"
+
+
+async def test_changed_arguments_are_shown_before_they_are_approved() -> None:
+    question = Permission(message="Write?", call_id="c", options=default_options(), allows_edit=True)
+    content = (DiffBlock(path="/f/a.txt", old=None, new="one"),)
+    call = Call(call_id="c", name="write", input={"path": "a.txt", "text": "one"}, content=content)
+    answer, shown = await ask(question, "e", "[1]", '{"path": "b.txt", "text": "two"}', "a", call=call)
+    before, after = shown.split("JSON object, or nothing to leave them > ", 1)
+    assert "a/A/r/R/e > " in before
+    assert "arguments are an object" in after
+    for line in ('{"path": "b.txt", "text": "two"}', "/f/b.txt (new)", "+two"):
+        assert after.index(line) < after.index("a/A/r/R/e > ")
+    assert (answer.option_id, answer.input) == ("allow_once", {"path": "b.txt", "text": "two"})
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "value"),
     [

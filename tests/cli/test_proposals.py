@@ -56,7 +56,7 @@ def test_all_that_is_known_of_a_call_is_shown() -> None:
         ("-- x\n", "-- y\n", ["(changed)", "--- x", "+-- y"]),
         ("a\r\n", "a\n", ["(changed)", "-a\\x0d", "+a"]),
         ("a", "a\n", ["(changed)", " a", "-\\ No newline at the end"]),
-        ("same\n", "same\n", ["(changed)"]),
+        ("same\n", "same\n", ["(unchanged)"]),
     ],
 )
 def test_a_change_shows_every_line_that_changes(old: str | None, new: str | None, lines: list[str]) -> None:
@@ -84,4 +84,5 @@ def test_what_is_hidden_is_counted(lines: list[str], hidden_lines: int, hidden_c
     assert (cut.hidden_lines, cut.hidden_characters) == (hidden_lines, hidden_characters)
     assert bool(cut.about) == bool(hidden_characters)
     if hidden_characters:
-        assert f"{hidden_lines} more lines, {hidden_characters} characters are NOT shown" in cut.about
+        more = f"{hidden_lines} more lines, " if hidden_lines else ""
+        assert cut.about == f"… {more}{hidden_characters} characters are NOT shown"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.proposals import lines_of_proposal
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
+from trunkline.edited import Edited
 from trunkline.escapes import one_line, reveal
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
@@ -17,6 +20,7 @@ from trunkline.questions import Form, Link, Option, Permission
 __all__ = ["Asker"]
 
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
+_EDIT = "e"
 _SHOW_ALL = "s"
 _YES = frozenset({"y", "yes", "true", "1", "on"})
 _NO = frozenset({"n", "no", "false", "0", "off"})
@@ -63,29 +67,38 @@ class Asker:
 
     async def _permission(self, question: Permission, call: Call | None) -> dict[str, Any]:
         keys = _keys(question)
-        about = [] if call is None else lines_of_proposal(call, question.message)
+        about = _proposal(question, call)
         choices = [f"  {key}  {one_line(option.name)}" for key, option in keys.items()]
-        if question.allows_edit:
-            choices.append("  e  Change the arguments")
         marks = [*keys]
+        if question.allows_edit:
+            choices.append(f"  {_EDIT}  Change the arguments")
+            marks.append(_EDIT)
         if not self._screen.question(question.message, about, choices, more=f"{_SHOW_ALL} shows all"):
             marks.append(_SHOW_ALL)
-        edited: Any = None
+        edited: dict[str, Any] | None = None
         while (typed := await self.read(f"{'/'.join(marks)} > ")) is not None:
             if typed in keys:
                 return {"option_id": keys[typed].option_id, "input": edited}
-            if typed == "e" and question.allows_edit:
+            if typed == _EDIT and question.allows_edit:
                 edited = await self._edited()
+                about = _proposal(question, call, edited)
+                self._screen.question(question.message, about, choices)
             elif typed == _SHOW_ALL:
                 self._screen.question(question.message, about, choices)
+            else:
+                self._screen.note(f"type one of {', '.join(marks)}, then Enter")
         return _declined("there was no answer")
 
-    async def _edited(self) -> Any:
-        while typed := await self.read("arguments as JSON > "):
+    async def _edited(self) -> dict[str, Any] | None:
+        while typed := await self.read("all arguments as a JSON object, or nothing to leave them > "):
             try:
-                return json.loads(typed)
+                given: Any = json.loads(typed)
             except ValueError as error:
                 self._screen.note(f"that is not JSON: {error}")
+                continue
+            if isinstance(given, dict):
+                return cast("dict[str, Any]", given)
+            self._screen.note('arguments are an object, such as {"path": "a.txt"}')
         return None
 
     async def _link(self, question: Link) -> dict[str, Any]:
@@ -138,6 +151,23 @@ class Asker:
 
 def _declined(reason: str) -> dict[str, Any]:
     return {"outcome": "declined", "reason": reason}
+
+
+def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | None = None) -> list[str]:
+    """What is to be approved, with the arguments that a person put in the place of the agent's."""
+    if call is None:
+        return []
+    if edited is None:
+        return lines_of_proposal(call, question.message)
+    changed = Edited(call.input, edited)
+    call = replace(
+        call,
+        input=edited,
+        title=changed.words(call.title or "") or None,
+        locations=tuple(replace(place, path=changed.path(place.path)) for place in call.locations),
+        content=tuple(changed.block(block) for block in call.content),
+    )
+    return lines_of_proposal(call, question.message)
 
 
 def _keys(question: Permission) -> dict[str, Option]:

@@ -35,7 +35,8 @@ class Cut(NamedTuple):
         """Say how much is hidden; nothing when all is shown."""
         if not self.hidden_characters and not self.hidden_lines:
             return ""
-        return f"… {self.hidden_lines} more lines, {self.hidden_characters} characters are NOT shown"
+        lines = f"{self.hidden_lines} more lines, " if self.hidden_lines else ""
+        return f"… {lines}{self.hidden_characters} characters are NOT shown"
 
 
 def cut_lines(lines: Iterable[str]) -> Cut:
@@ -79,6 +80,8 @@ def lines_of_change(block: DiffBlock) -> list[str]:
         changed = list(difflib.unified_diff(old, new, lineterm="", n=1))[2:]
         changed = [line for line in changed if not line.startswith("@@")]
     word = "deleted" if block.new is None else "new" if block.old is None else "changed"
+    if block.old is not None and block.old == block.new:
+        word = "unchanged"
     return [f"{reveal(block.path)} ({word})", *(line[:1] + reveal(line[1:]) for line in changed)]
 
 
