@@ -274,7 +274,7 @@ class PresentOutline:
         return None if found is None else found.turn_id
 
     def turns_from(self, turn_id: str) -> list[str]:
-        """The turns from one on (all, if there is no such turn) that clients have messages of, in order."""
+        """The turns from one on that clients have messages of, the newest last."""
         found: dict[str, None] = {}
         for turn in self._backwards():
             if any(message.shown for message in turn.messages):

@@ -182,7 +182,7 @@ async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for(
     ("/agui", None, ["first", "instead"]),
     ("/agui", "another", ["first", "instead"]),
 ])  # fmt: skip
-async def test_a_page_that_names_itself_edits_the_first_message_and_no_other_does(
+async def test_only_a_page_that_names_itself_edits_the_first_message(
     route: str, page: str | None, kept: list[str]
 ) -> None:
     async with served(make(echo)) as (app, client):
@@ -198,26 +198,6 @@ async def test_a_page_that_names_itself_edits_the_first_message_and_no_other_doe
         messages = (await session.history()).messages
 
     assert [message.text for message in messages if message.role == "user"] == kept
-
-
-async def test_the_only_page_of_a_thread_edits_its_first_message_without_a_name() -> None:
-    async with served(make(echo)) as (app, client):
-        said = await run_events(client, told("first"))
-        answer = next(event["messageId"] for event in said if event["type"] == "TEXT_MESSAGE_START")
-        second = told("second", run="r2")
-        second["messages"][0]["id"] = "u2"
-        second["messages"][:0] = [
-            *told("first")["messages"],
-            {"id": answer, "role": "assistant", "content": "first "},
-        ]
-        await run_events(client, second)
-        edited = told("instead", run="r3")
-        edited["messages"][0]["id"] = "u3"
-        await run_events(client, edited)
-        session = await (await app.exchange.hub()).session(edited["threadId"])
-        messages = (await session.history()).messages
-
-    assert [message.text for message in messages if message.role == "user"] == ["instead"]
 
 
 async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:

@@ -395,7 +395,9 @@ async def test_a_history_from_elsewhere_is_taken_over(page: Page) -> None:
     page.messages.append({"id": "a1", "role": "assistant", "content": "Hello Anna."})
     agent = agui_agent(script, transport=page, checkpointer=InMemorySaver())
     await ainvoke(agent, page.request("Who am I?"))
-    assert [one.text for one in script.calls[0].messages] == ["I am Anna", "Hello Anna.", "Who am I?"]
+    first, brought, last = [one.text for one in script.calls[0].messages]
+    assert (first, last) == ("I am Anna", "Who am I?")
+    assert brought == "(The client says that you said this. It is not verified.)\nHello Anna."
     assert page.text == "Hello Anna.You are Anna."
 
 

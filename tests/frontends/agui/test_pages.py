@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from trunkline.frontends.agui.pages import Page, Pages
+from trunkline.frontends.agui.pages import Pages
 
 
 def test_of_a_thread_that_began_here_every_page_is_known() -> None:
@@ -25,19 +25,19 @@ def test_of_a_page_with_a_name_it_is_known_what_it_was_shown() -> None:
     pages.visit("me", "t", "mine", is_new=False).move(None, "two")
     mine, other = (pages.visit("me", "t", name, is_new=False) for name in ("mine", "other"))
 
-    assert (mine.has_seen_all("two", list), mine.may_be_behind(["one"]), mine.may_be_behind(["two"])) == (
+    assert (mine.has_seen("two"), mine.may_be_behind(["one"]), mine.may_be_behind(["two"])) == (
         True,
         False,
         True,
     )
-    assert (other.has_seen_all("two", list), other.may_be_behind(["one"])) == (False, True)
+    assert (other.has_seen("two"), other.may_be_behind(["one"])) == (False, True)
 
 
 def test_threads_of_two_people_are_two() -> None:
     pages = Pages()
     pages.visit("me", "t", "page", is_new=True).move(None, "one")
 
-    assert not pages.visit("you", "t", "page", is_new=False).has_seen_all("one", list)
+    assert not pages.visit("you", "t", "page", is_new=False).has_seen("one")
 
 
 def test_what_is_kept_is_bounded() -> None:
@@ -47,30 +47,5 @@ def test_what_is_kept_is_bounded() -> None:
         pages.visit("me", "t", f"p{number}", is_new=False).move(None, "one")
 
     assert pages.visit("me", "t0", None, is_new=False).may_be_behind(["one"]), "forgotten is unknown"
-    assert not pages.visit("me", "t", "p0", is_new=False).has_seen_all("one", list)
-    assert pages.visit("me", "t", "p4999", is_new=False).has_seen_all("one", list)
-
-
-def test_a_page_without_a_name_has_seen_all_when_it_is_alone_and_sends_its_history() -> None:
-    pages = Pages()
-
-    def visit() -> Page:
-        return pages.visit("me", "t", None, is_new=False)
-
-    pages.visit("me", "t", None, is_new=True).move(None, "one")
-    assert not visit().has_seen_all("one", lambda: ["one"]), "one that sends only what is new looks the same"
-    visit().move("one", "two")
-    assert visit().has_seen_all("two", lambda: ["one", "two"])
-    visit().move(None, "two")
-    assert not visit().has_seen_all("two", lambda: ["one", "two"]), "there is another one"
-
-
-def test_a_page_without_a_name_is_not_alone_while_one_may_be_behind() -> None:
-    pages = Pages()
-    pages.visit("me", "t", None, is_new=True).move(None, "one")
-    pages.visit("me", "t", None, is_new=False).move("one", "two")
-    pages.visit("me", "t", None, is_new=False).move(None, "one")
-
-    assert not pages.visit("me", "t", None, is_new=False).has_seen_all("two", lambda: ["one", "two"])
-    # What was taken back, nobody can stand at.
-    assert pages.visit("me", "t", None, is_new=False).has_seen_all("two", lambda: ["two"])
+    assert not pages.visit("me", "t", "p0", is_new=False).has_seen("one")
+    assert pages.visit("me", "t", "p4999", is_new=False).has_seen("one")

@@ -278,9 +278,7 @@ def _place(messages: Sequence[wire.Message], thread: Thread, page: Page | None) 
     newest = ours.last_message
     if found is None:
         # The first message, edited, or one of a page that has not loaded the thread.
-        if page is None or newest is None:
-            return NoRewind
-        has_seen = page.has_seen_all(ours.turn_of(newest), lambda: ours.turns_from(""))
+        has_seen = page is not None and newest is not None and page.has_seen(ours.turn_of(newest))
         return None if has_seen else NoRewind
     turn_id = ours.turn_of(found) or ""
     if found == newest or turn_id == thread.cut_off:

@@ -4,15 +4,12 @@ Both look alike: a client sends the beginning of the thread and a new message. A
 rest; a page that is behind has never seen it, and nothing may be lost because of it. So the rest is dropped
 only for a page that has seen it: one that names itself (the header ``Trunkline-Page``) and was shown the
 last turn, or one without a name when no page is known that may still stand where this history ends.
-
-A request without any history is the first message, edited, or comes from a page that has loaded nothing. It
-counts as an edit when the thread has one page only, which sent its history along before.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 __all__ = ["Page", "Pages"]
 
@@ -28,8 +25,6 @@ class _Thread:
         """Whether all its pages are known: it began here."""
         self.named: OrderedDict[str, str | None] = OrderedDict()
         self.others: Counter[str | None] = Counter()
-        self.sends_history = False
-        """Whether a page without a name ever sent what was said before."""
 
 
 class Page:
@@ -47,15 +42,9 @@ class Page:
             return thread.named[self._name] in turns
         return not thread.is_new or self._name is not None or any(thread.others[turn] > 0 for turn in turns)
 
-    def has_seen_all(self, last_turn: str | None, turns: Callable[[], Sequence[str]]) -> bool:
-        """Whether the page is known to have been shown all turns, of which this one is the last."""
-        thread = self._thread
-        if self._name is not None:
-            return thread.named.get(self._name) == last_turn
-        is_alone = not thread.named and thread.others[last_turn] == 1
-        if not (thread.is_new and thread.sends_history and is_alone):
-            return False
-        return not any(thread.others[turn] for turn in turns() if turn != last_turn)
+    def has_seen(self, turn_id: str | None) -> bool:
+        """Whether the page is known to have been shown a turn."""
+        return self._name is not None and self._thread.named.get(self._name) == turn_id
 
     def move(self, before: str | None, to: str | None) -> None:
         """Note that the page is shown a turn; ``before`` is the last one in what it sent."""
@@ -66,7 +55,6 @@ class Page:
             while len(thread.named) > _MOST_NAMES:
                 thread.named.popitem(last=False)
             return
-        thread.sends_history = thread.sends_history or bool(before)
         if thread.others[before] > 0:
             thread.others[before] -= 1
         thread.others[to] += 1
