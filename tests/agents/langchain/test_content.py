@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from typing import Any, cast
 
 import orjson
@@ -121,14 +122,15 @@ def objects(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStra
     return st.fixed_dictionaries(required, optional=optional)
 
 
+base64s = st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode())
 acp_common: dict[str, Any] = {"annotations": annotations.filter(lambda it: it is not None), "_meta": metas}
 acp_blocks: st.SearchStrategy[dict[str, Any]] = st.one_of(
     objects({"type": st.just("text"), "text": texts}, acp_common),
     objects(
-        {"type": st.just("image"), "data": texts, "mimeType": mimes},
+        {"type": st.just("image"), "data": base64s, "mimeType": mimes},
         {"uri": texts, **acp_common},
     ),
-    objects({"type": st.just("audio"), "data": texts, "mimeType": mimes}, acp_common),
+    objects({"type": st.just("audio"), "data": base64s, "mimeType": mimes}, acp_common),
     objects(
         {"type": st.just("resource_link"), "uri": texts, "name": texts},
         {
@@ -144,7 +146,7 @@ acp_blocks: st.SearchStrategy[dict[str, Any]] = st.one_of(
             "type": st.just("resource"),
             "resource": st.one_of(
                 objects({"uri": texts, "text": texts}, {"mimeType": mimes}),
-                objects({"uri": texts, "blob": texts}, {"mimeType": mimes}),
+                objects({"uri": texts, "blob": base64s}, {"mimeType": mimes}),
             ),
         },
         acp_common,
