@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.worlds import only, soon
 from trunkline import events as ev
-from trunkline.errors import JournalError, SessionClosed
+from trunkline.commands import Cancel
+from trunkline.errors import Fenced, JournalError, SessionClosed
 from trunkline.grammar import Grammar
 from trunkline.journal import Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
@@ -182,3 +184,66 @@ async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason
     with pytest.raises(SessionClosed):
         await soon(reader.next())
     assert line.readers == 0
+
+
+async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the_loop() -> None:
+    journal = Held()
+    line = await speaking(journal)
+    line.settings = msgspec.structs.replace(line.settings, lag_limit=5)
+    line.say(ev.TurnStarted(turn_id="t"))
+    line.say(ev.TurnFinished(turn_id="t"))
+    line.say(ev.TurnStarted(turn_id="u"))
+    for _ in range(10):
+        line.say(ev.Text(turn_id="u", message_id="m", delta="behind the end"))
+    await ticks()
+    assert line.lagging
+    ready = asyncio.create_task(line.ready())
+    await ticks()
+    assert not ready.done()
+    journal.commit()
+    line.flush()
+    journal.commit()
+    await soon(ready)
+
+
+async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_yet() -> None:
+    journal = Held()
+    line = await speaking(journal)
+    line.extend(0.0)
+    line.say(ev.TurnStarted(turn_id="t"))
+    storing = asyncio.create_task(line.durable())
+    await ticks()
+    line.extend(lease_clock() + 60.0)
+    line.say(ev.Text(turn_id="t", message_id="m", delta="more"))
+    line.extend(0.0)
+    await ticks()
+    journal.commit()
+    await ticks()
+    assert line.in_doubt
+    assert not storing.done(), "a part of what was said is not given to the journal"
+    line.extend(lease_clock() + 60.0)
+    await ticks()
+    journal.commit()
+    await soon(storing)
+
+
+async def test_a_line_that_follows_refuses_to_speak() -> None:
+    line = await speaking(MemoryJournal())
+    line.step_down()
+    with pytest.raises(Fenced, match="took this session over"):
+        line.say(ev.TurnStarted(turn_id="t"))
+    with pytest.raises(Fenced, match="took this session over"):
+        line.note(Cancel())
+    assert not line.unwritten
+
+
+async def test_whoever_waits_for_a_lease_that_is_given_up_with_everything_written_goes_on() -> None:
+    line = await speaking(MemoryJournal())
+    line.say(ev.TurnStarted(turn_id="t"))
+    await line.durable()
+    line.extend(0.0)
+    storing = asyncio.create_task(line.durable())
+    await ticks()
+    assert line.in_doubt
+    line.step_down()
+    await soon(storing)

@@ -12,11 +12,15 @@ import pytest
 
 from tests.worlds import collect, echo, forever, only, soon, text_of, until, world
 from trunkline import events as ev
+from trunkline.agents.function import FunctionAgent
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
+from trunkline.context import SessionView
 from trunkline.cursor import Entry
 from trunkline.errors import Fenced, SessionBusy, SessionClosed
 from trunkline.hub import Hub
 from trunkline.journal import Lease, SessionKey
+from trunkline.journal.lease_clock import lease_clock
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.session import Session
@@ -217,3 +221,82 @@ async def test_two_claims_at_once_are_one() -> None:
         session = await hub.create("s")
         assert await asyncio.gather(session.own(), session.own()) == [True, True]
         assert session.line.fence == 1
+
+
+class SlowToOpen(FunctionAgent):
+    """Takes its time to get ready for a session."""
+
+    def __init__(self) -> None:
+        super().__init__(echo, AgentCard(name="slow"))
+        self.asked = asyncio.Event()
+        self.may_open = asyncio.Event()
+
+    async def open_session(self, session: SessionView) -> None:
+        self.asked.set()
+        await self.may_open.wait()
+
+
+async def test_a_prompt_whose_session_is_taken_over_while_its_agent_gets_ready_is_refused() -> None:
+    journal, agent = MemoryJournal(), SlowToOpen()
+    await journal.open()
+    async with (
+        world(agent, journal=journal, lease_ttl=LONG) as hub,
+        world(journal=journal, lease_ttl=LONG) as other,
+    ):
+        session = await hub.create("s")
+        prompting = asyncio.create_task(session.prompt("hi"))
+        await soon(agent.asked.wait())
+        await give_away(session, other)
+        await hub.renew_leases()
+        agent.may_open.set()
+        with pytest.raises(Fenced, match="send it again"):
+            await soon(prompting)
+        assert session.turn is None
+        assert await soon(session.prompt("hi"))
+        assert (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
+    await journal.close()
+
+
+async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease() -> None:
+    may_end = asyncio.Event()
+
+    async def ends_when_told(prompt: Prompt) -> AsyncIterator[str]:
+        yield "working"
+        await may_end.wait()
+
+    journal = MemoryJournal()
+    await journal.open()
+    async with (
+        world(ends_when_told, journal=journal, lease_ttl=LONG) as hub,
+        world(journal=journal, lease_ttl=LONG) as other,
+    ):
+        session = await hub.create("s")
+        await session.prompt("go")
+        async with session.follow() as reader:
+            await give_away(session, other)
+            line, turn = session.line, session.turn
+            assert turn is not None
+            line.extend(lease_clock() + 0.01)
+            await until(lambda: not line.lease_is_current)
+            may_end.set()
+            await soon(turn.settled.wait(), 5.0)
+            await until(lambda: not hub.is_renewing)
+            seen = [entry.event for entry in await soon(reader.next())]
+        assert only(seen, ev.TurnFinished) == []
+        assert [event.code for event in only(seen, ev.TurnFailed)] == ["fenced"]
+    await journal.close()
+
+
+async def test_a_session_that_is_closed_in_doubt_of_a_lost_lease_ends_at_once() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with world(journal=journal, lease_ttl=LONG) as hub, world(journal=journal, lease_ttl=LONG) as other:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        await give_away(session, other)
+        session.line.say(ev.Notice(title="not stored"))
+        doubt(session)
+        with pytest.raises(Fenced):
+            await soon(session.close(), 5.0)
+        assert session.left.is_set()
+    await journal.close()

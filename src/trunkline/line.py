@@ -23,7 +23,7 @@ import msgspec
 from trunkline.coalesce import Coalescer
 from trunkline.commands import Command
 from trunkline.cursor import Cursor, Entry, Gap, piece_of
-from trunkline.errors import JournalError, TrunklineError
+from trunkline.errors import Fenced, JournalError, TrunklineError
 from trunkline.events import (
     Answered,
     AnyEvent,
@@ -107,6 +107,11 @@ class Line:
         return self._lease is not None and lease_clock() < self._deadline
 
     @property
+    def in_doubt(self) -> bool:
+        """Whether something waits to be shown or written until the lease is confirmed."""
+        return self._in_doubt
+
+    @property
     def unwritten(self) -> bool:
         """Whether something was said that is not in the journal yet."""
         waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
@@ -136,6 +141,7 @@ class Line:
         """Become a follower; only for a line that has written everything it said."""
         self._lease = None
         self._in_doubt = False
+        self._moved.set()
 
     # -- speaking ----------------------------------------------------------------------------------
 
@@ -148,6 +154,7 @@ class Line:
             # More of what was said last: as legal as that was.
             self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
             return
+        self._check_speaker()
         for legal in self.grammar.feed(event):
             seq, offset = coalescer.place(legal)
             if type(legal) in _STORED_FIRST:
@@ -170,9 +177,15 @@ class Line:
 
     def note(self, command: Command) -> None:
         """Write an accepted command into the journal; readers do not see it."""
+        self._check_speaker()
         self._commands[self._coalescer.skip()] = command
         if not self._ticking:
             self._schedule()
+
+    def _check_speaker(self) -> None:
+        """Refuse what nobody would store: whoever was the speaker may have waited for its agent meanwhile."""
+        if self._lease is None and self._closed is None:
+            raise Fenced("another process took this session over before this was carried out; send it again")
 
     def flush(self) -> None:
         """Show and write everything said so far, also a delta that is still open."""
@@ -186,33 +199,36 @@ class Line:
         self._show()
         self._write(durable=True)
         if self._in_doubt:
-            await self._confirmed()
-            self._write(durable=True)
+            await self._write_confirmed()
         if self._last_write is not None:
             await asyncio.shield(self._last_write)
         if self._error is not None:
             raise self._error
 
-    async def _confirmed(self) -> None:
-        """Wait until the lease is known to be ours; raises when it is not, or nobody can say."""
+    async def _write_confirmed(self) -> None:
+        """Write once the lease is known to be ours; raises when nobody can say."""
         try:
             async with asyncio.timeout(self.settings.command_timeout):
                 while self._in_doubt and self._error is None:
                     self._moved.clear()
                     await self._moved.wait()
+                    self._write(durable=True)  # If the lease has run out again by now, we wait again.
         except TimeoutError:
             raise JournalError("the journal does not confirm that this session is ours: try again") from None
 
     @property
     def lagging(self) -> bool:
         """Whether the journal is so far behind that the agent must wait."""
-        waiting = self._pending + len(self._outbox)
-        return waiting > self.settings.lag_limit or self.journal.crowded(self.key)
+        return self._is_behind or self.journal.crowded(self.key)
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._pending + len(self._outbox) > self.settings.lag_limit
 
     async def ready(self) -> None:
         """Wait until the journal has caught up enough."""
         while self.lagging and self._error is None:
-            if self._pending > self.settings.lag_limit:
+            if self._is_behind:
                 self._moved.clear()
                 await self._moved.wait()
             else:
@@ -304,6 +320,7 @@ class Line:
         they may see only once it is stored, they never see.
         """
         self._lease = None
+        self._closed = error
         self._in_doubt = False
         self._show()
         self._held_from = 0
@@ -319,7 +336,6 @@ class Line:
             self.say(_failure(failed_turn, error))
             self._held_from = 0
         self._show()
-        self._closed = error
         if self._timer is not None:
             self._timer.cancel()
         self._error = self._error or JournalError(str(error))
@@ -451,7 +467,7 @@ class Line:
     def _on_written(self, written: asyncio.Future[None], last_seq: int) -> None:
         error = None if written.cancelled() else written.exception()
         if error is not None:
-            self._lose(error)
+            self.fail(error)
             return
         self.committed_seq = max(self.committed_seq, last_seq)
         tail = self.tail
@@ -461,7 +477,8 @@ class Line:
         if self._outbox:
             self._show()
 
-    def _lose(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Write nothing any more: the journal refused what was said, or would."""
         if self._error is not None:
             return
         known = isinstance(error, JournalError)

@@ -8,6 +8,7 @@ of that owner, or, when it was in the middle of a turn, ends here with the reaso
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from trunkline.adoption import why_over
@@ -73,19 +74,23 @@ class Ownership:
     async def lose(self) -> None:
         """Stop being the owner: somebody else has taken the session."""
         session, line = self._session, self._session.line
-        if session.turn is not None and not session.turn.live:
+        if (turn := session.turn) is not None and not turn.live and not line.in_doubt:
             # It has ended, and is being written: either that is done soon, or it fails soon.
-            await session.turn.settled.wait()
-        if session.closed:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(session.settings.finish_grace):
+                    await turn.settled.wait()
+        if not session.closed and session.turn is None and not line.unwritten:
+            await self._follow()
             return
-        if session.turn is not None or line.unwritten:
-            session.lost(
-                Fenced(
-                    "another process took this session over while this one did not answer; "
-                    "open it again to see what is stored"
-                )
-            )
-            return
+        error = Fenced(
+            "another process took this session over while this one did not answer; "
+            "open it again to see what is stored"
+        )
+        line.fail(error)  # Also while it is being closed: somebody may wait for the lease.
+        session.lost(error)
+
+    async def _follow(self) -> None:
+        session, line = self._session, self._session.line
         line.step_down()
         try:
             await line.catch_up()

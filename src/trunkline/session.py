@@ -196,6 +196,7 @@ class Session:
         return self.register.remember(Receipt(prompt_id=prompt_id))
 
     def _start(self, prompt_id: str, prompt: Prompt) -> Receipt:
+        self.check_open()  # The journal may have failed while another turn was stopped for this one.
         turn_id = new_id("turn")
         message_id = prompt.message_id or f"{turn_id}.0"
         self.line.say(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
