@@ -163,9 +163,10 @@ def settle(asked: ev.Asked, answer: Answer) -> ev.Answered:
                 legal = ", ".join(o.option_id for o in question.options)
                 raise InvalidCommand(f"there is no option {answer.option_id!r}; choose one of {legal}")
             option_kind = option.kind
-        if answer.input is not None and not question.allows_edit:
+        edited: object = answer.input
+        if edited is not None and not question.allows_edit:
             raise InvalidCommand("this permission does not allow its arguments to be edited")
-        if answer.input is not None and not isinstance(answer.input, dict):
+        if edited is not None and not isinstance(edited, dict):
             raise InvalidCommand("edited arguments are an object with all of them, by name")
     elif outcome == "selected":
         raise InvalidCommand(f"a {type(question).__name__} has no options: accept or decline it")

@@ -268,6 +268,9 @@ def test_pruning_by_size_takes_the_oldest_turns_and_never_the_newest(own: Path) 
     shown = run("sessions", "show", SECOND, "--journal", url).out
     assert "you:\nhello" not in shown
     assert "you:\n/fails" in shown
+    # What is left is larger than 10 bytes still, but there is nothing in it that may go.
+    again = run("sessions", "prune", "--max-bytes", "10", "--dry-run", "--journal", url)
+    assert (again.code, again.out, again.err) == (0, "", "there is nothing to forget\n")
 
 
 @pytest.mark.parametrize(

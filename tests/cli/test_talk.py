@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from rich.console import Console
 
-from trunkline.agents.interface import Agent, AgentCard
+from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.asking import Asker
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.screen import Screen
@@ -17,8 +18,10 @@ from trunkline.cli.talk import Talk
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.errors import AuthenticationRequired, SessionBusy
+from trunkline.events import Answered, ToolUpdate, TurnSuspended
 from trunkline.hub import Hub
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session import Session
 
 
 class Guarded:
@@ -46,22 +49,80 @@ class Choosy:
         yield "declined" if await ctx.form("Fill in", fields) is None else "filled in"
 
 
+class Patient:
+    """An agent whose question survives its process."""
+
+    card = AgentCard(name="patient")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        await ctx.permission("Launch it?", tool="launch", input={"at": "noon"}, durable_key="launch")
+        yield "the same process"
+
+    async def resume(self, answers: Mapping[str, Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
+        yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="in_progress")
+        yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="completed")
+        yield f"The answer was {answers['launch'].option_kind}."
+
+
 async def talk(agent: Agent, *typed: str) -> str:
-    """Type these lines, leave, and give what was shown."""
-    shown = io.StringIO()
-    reader, writer = os.pipe()
-    os.close(writer)
+    """Type these lines in a new session, leave, and give what was shown."""
+    async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
+        return await talk_in(await hub.create(), *typed)
+
+
+@asynccontextmanager
+async def opened() -> AsyncGenerator[MemoryJournal]:
     journal = MemoryJournal()
     await journal.open()
     try:
-        keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
-        keyboard.type(*typed)
-        async with asyncio.timeout(20), Hub(agent, journal) as hub:
-            assert await Talk(await hub.create(), keyboard, screen, Asker(keyboard, screen)).run() == 0
+        yield journal
     finally:
         await journal.close()
+
+
+async def talk_in(session: Session, *typed: str) -> str:
+    shown = io.StringIO()
+    reader, writer = os.pipe()
+    os.close(writer)
+    try:
+        keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
+        keyboard.type(*typed)
+        assert await Talk(session, keyboard, screen, Asker(keyboard, screen)).run() == 0
+    finally:
         os.close(reader)
     return shown.getvalue()
+
+
+async def leave_a_question(hub: Hub) -> str:
+    """Prompt and wait until somebody is asked; gives the session."""
+    session = await hub.create()
+    async with session.follow() as reader:
+        await session.prompt("go")
+        while not any(isinstance(entry.event, TurnSuspended) for entry in await reader.next()):
+            pass
+    return session.session_id
+
+
+async def test_a_question_of_an_earlier_process_is_put_again() -> None:
+    async with opened() as journal, asyncio.timeout(20):
+        async with Hub(Patient(), journal) as hub:
+            session_id = await leave_a_question(hub)
+        async with Hub(Patient(), journal) as hub:
+            shown = await talk_in(await hub.session(session_id), "a", "/quit")
+    asked, answered = shown.split("a/A/r/R > ")
+    assert '{"at": "noon"}' in asked
+    assert "→ Launch it?" in answered
+    assert "The answer was allow_once." in answered
+
+
+async def test_a_turn_of_another_process_is_told_and_left_alone() -> None:
+    async with opened() as journal, asyncio.timeout(20), Hub(Patient(), journal) as first:
+        session_id = await leave_a_question(first)
+        async with Hub(Patient(), journal) as second:
+            shown = await talk_in(await second.session(session_id), "/quit")
+        assert (await first.session(session_id)).busy
+    assert "a turn goes on in another process" in shown
+    assert "a/A/r/R" not in shown
 
 
 async def test_a_login_that_no_terminal_can_do_is_only_told_of() -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from trunkline import events as ev
 from trunkline.content import LinkBlock, ResourceBlock
+from trunkline.conversation import Conversation
 from trunkline.escapes import one_line, reveal
 from trunkline.questions import ClientCall, Form, Link
 
@@ -25,10 +26,11 @@ def describe_plan(entries: Iterable[ev.PlanEntry]) -> str:
 class Lines:
     """Describes the events of a turn; remembers the names of calls and lanes."""
 
-    def __init__(self) -> None:
-        """Begin with nothing named."""
-        self._titles: dict[str, str] = {}
-        self._lanes: dict[str, str] = {}
+    def __init__(self, told: Conversation | None = None) -> None:
+        """Begin with nothing named, or with the names in what was told before."""
+        told = told or Conversation()
+        self._titles = {call.call_id: one_line(call.title or call.name, 100) for call in told.calls.values()}
+        self._lanes = {lane: one_line(state.name or lane, 40) for lane, state in told.lanes.items()}
         self._statuses: dict[str, str] = {}
 
     def describe(self, event: ev.AnyEvent) -> str | None:

@@ -19,6 +19,7 @@ from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
 from trunkline.escapes import escape_json, one_line
+from trunkline.events import TurnStarted
 from trunkline.journal import Journal, SessionInfo
 
 __all__ = ["age_of", "command"]
@@ -240,7 +241,7 @@ def prune(
             if older_than is not None and info.owner is None and info.updated_at < time.time() - older_than:
                 old += 1
                 click.echo(f"forget  {name}  {one_line(info.title or '', 60)}")
-            elif max_bytes is not None and info.bytes > max_bytes:
+            elif max_bytes is not None and info.bytes > max_bytes and await _has_older_turns(opened, info):
                 large += 1
                 click.echo(f"trim    {name}  {one_line(info.title or '', 60)}")
         if not old + large:
@@ -253,3 +254,13 @@ def prune(
         return f"forgot {old} sessions and trimmed {large}: {removed} records"
 
     click.echo(_use(journal, forget), err=True)
+
+
+async def _has_older_turns(journal: Journal, info: SessionInfo) -> bool:
+    """Whether a session has more than its newest turn, which stays however large it is."""
+    after = info.first_seq
+    while records := await journal.read(info.key, after):
+        if any(isinstance(record.event, TurnStarted) for record in records):
+            return True
+        after = records[-1].seq
+    return False

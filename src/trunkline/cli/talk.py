@@ -16,9 +16,11 @@ from trunkline.cli.lines import Lines
 from trunkline.cli.rendering import as_text
 from trunkline.cli.screen import Screen
 from trunkline.commands import Prompt
+from trunkline.conversation import Conversation
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
 from trunkline.escapes import escape, one_line
 from trunkline.folding import Folder
+from trunkline.reader import Reader
 from trunkline.session import Session
 from trunkline.transports.descendants import end_descendants
 
@@ -50,10 +52,13 @@ class Talk:
         card = self._session.agent.card
         self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
         self._screen.note(f"session {self._session.session_id}")
+        left_open = await self._take_over()
         told = await self._session.history()
         if told.messages:
             self._screen.note(as_text(self._session.info, told))
         with interrupts(self._interrupt):
+            if left_open is not None:
+                await self._ask_again(told, left_open)
             while (line := await self._asker.read("> ")) is not None:
                 self._presses = 0
                 if line in ("/quit", "/exit"):
@@ -101,19 +106,53 @@ class Talk:
         self._folder, self._lines = Folder(), Lines()
         async with self._session.follow() as reader:
             receipt = await self._session.prompt(Prompt.of(line, busy="reject", by="chat"))
-            self._turn_id = receipt.turn_id
-            if self._left_by is not None and self._turn_id is not None:
-                self._stop(self._turn_id)
-            try:
-                while self._turn_id is not None:
-                    entries = await reader.next()
-                    self._show([e.event for e in entries if e.event.turn_id in (None, receipt.turn_id)])
-            finally:
-                self._turn_id = None
-                await self._stop_asking()
-                if self._cancelling is not None:
-                    await self._cancelling
-                    self._cancelling = None
+            await self._follow(reader, receipt.turn_id)
+
+    async def _follow(self, reader: Reader, turn_id: str | None) -> None:
+        """Show a turn and ask what it asks, until it has ended."""
+        self._turn_id = turn_id
+        if self._left_by is not None and turn_id is not None:
+            self._stop(turn_id)
+        try:
+            while self._turn_id is not None:
+                entries = await reader.next()
+                self._show([e.event for e in entries if e.event.turn_id in (None, turn_id)])
+        finally:
+            self._turn_id = None
+            await self._stop_asking()
+            if self._cancelling is not None:
+                await self._cancelling
+                self._cancelling = None
+
+    # -- a turn that an earlier process left open --
+
+    async def _take_over(self) -> str | None:
+        """Settle what a dead process left open; gives the turn if it waits for answers still.
+
+        A turn that another process runs stays there: to leave this chat must not end it.
+        """
+        try:
+            if not self._session.busy:
+                return None
+            if not await self._session.own():
+                self._screen.note(
+                    "a turn goes on in another process; if that has ended, come back in a few seconds"
+                )
+                return None
+        except TrunklineError as error:
+            self._screen.note(f"error: {escape(str(error))}", style="red")
+            return None
+        turn = self._session.turn
+        return turn.turn_id if turn is not None else None
+
+    async def _ask_again(self, told: Conversation, turn_id: str) -> None:
+        """Put the open questions of a turn again, and go on with it."""
+        self._folder, self._lines = Folder(told), Lines(told)
+        open_now = [state.asked for state in told.questions.values() if state.answered is None]
+        self._questions = {asked.question_id: asked for asked in open_now}
+        async with self._session.follow() as reader:
+            self._ask()
+            await self._follow(reader, turn_id)
 
     def _show(self, events: list[ev.AnyEvent]) -> None:
         said: list[str] = []

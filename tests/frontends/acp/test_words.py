@@ -61,6 +61,14 @@ def test_many_choices_are_numbered() -> None:
     assert lines[-1] == "Your next message is the answer. To decline, write `decline`."
 
 
+def test_a_call_is_named_with_its_arguments_if_it_has_any() -> None:
+    asked = form(message="Which?", x=MANY)
+    assert put_in_words(asked, {"title": "Write a.txt"}).startswith("Write a.txt\n\nWhich?\n")
+    assert put_in_words(asked, {"title": "Write", "rawInput": {"path": "a.txt"}}).startswith(
+        'Write\n\n```json\n{\n  "path": "a.txt"\n}\n```\n\nWhich?\n'
+    )
+
+
 def test_several_fields_are_listed_with_what_they_take() -> None:
     assert put_in_words(ORDER) == (
         "Please order.\n\n"

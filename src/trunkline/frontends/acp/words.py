@@ -100,10 +100,12 @@ def put_in_words(form: Form, call: dict[str, Any] | None = None) -> str:
 
 
 def _describe_call(call: dict[str, Any] | None) -> str:
-    """A call with its whole arguments, in a block that these cannot end."""
+    """A call with its whole arguments, if it has any, in a block that these cannot end."""
     if call is None:
         return ""
-    given = msgspec.json.format(msgspec.json.encode(call.get("rawInput"), enc_hook=repr)).decode()
+    if call.get("rawInput") is None:
+        return f"{call['title']}\n\n"
+    given = msgspec.json.format(msgspec.json.encode(call["rawInput"], enc_hook=repr)).decode()
     fence = "```"
     while fence in given:
         fence += "`"
