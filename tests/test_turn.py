@@ -527,8 +527,11 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
             assert session.turn is not None
             session.turn.cancel("tester")
 
+        def begun(turn_id: str, seq: int) -> None:
+            asyncio.get_running_loop().call_soon(cancel)
+
         # Called before the turn's task is made, so before its first step.
-        session.line.on_turn = lambda *_: asyncio.get_running_loop().call_soon(cancel) and None
+        session.line.on_turn = begun
         await soon(session.prompt("go"), within=5.0)
         await soon(session.settle(), within=5.0)
         told = await events_of(session)
