@@ -232,6 +232,7 @@ def test_a_session_that_is_busy_elsewhere_is_not_disturbed(home: Path) -> None:
         result = run("exec", "demo", "me too", "--session", session_id, cwd=home)
         assert result.code == 1
         assert "a turn is running" in result.err
+        assert "`trunkline chat demo --session sess_" in result.err
         program.send_signal(signal.SIGINT)
         program.communicate(timeout=30)
 

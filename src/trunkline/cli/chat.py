@@ -25,9 +25,9 @@ _TOUR = ("hello", "/tools", "/permission", "a", "/plan", "/subagents")
 
 _HELP = """Talk to the agent TARGET in this terminal.
 
-/help lists the agent's commands, /quit leaves. Ctrl-C cancels what runs; twice leaves. When stdin is not
-a terminal, each of its lines is a prompt, or the answer to a question; with none at all, the demo plays a
-short tour.
+/help lists the agent's commands, /quit leaves. Ctrl-C cancels what runs; twice leaves. With --session,
+questions that an earlier process left open are put again. When stdin is not a terminal, each of its lines
+is a prompt, or the answer to a question; with none at all, the demo plays a short tour.
 
 \b
 Examples:

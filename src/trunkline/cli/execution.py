@@ -18,7 +18,7 @@ from trunkline.cli.approvals import Approvals
 from trunkline.cli.interrupts import interrupts
 from trunkline.cli.printing import Printer
 from trunkline.commands import Answer, Prompt
-from trunkline.errors import InvalidCommand, SessionError
+from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.session import Receipt, Session
 from trunkline.transports.descendants import end_descendants
 
@@ -67,6 +67,9 @@ class Execution:
                 if self._stopped is None:
                     raise
                 return self._stopped
+            except SessionBusy as error:
+                chat = f"trunkline chat {self._session.info.target} --session {self._session.session_id}"
+                raise SessionBusy(f"{error}; if it waits for an answer, `{chat}` asks you") from None
             terminal: ev.TurnFinished | ev.TurnFailed | None = None
             while terminal is None:
                 events = [e.event for e in await reader.next() if e.event.turn_id in (None, self._turn_id)]
