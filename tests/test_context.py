@@ -205,6 +205,21 @@ async def test_nothing_is_asked_or_allowed_after_the_turn() -> None:
 # -- tools -------------------------------------------------------------------------------------------
 
 
+async def test_no_tool_begins_after_the_turn() -> None:
+    kept: list[TurnContext] = []
+    ran: list[str] = []
+
+    async def keep(ctx: TurnContext) -> None:
+        kept.append(ctx)
+
+    async with world(keep) as hub:
+        await collect(await hub.create(), "go")
+        with pytest.raises(TurnCancelled, match="would not be stored"):
+            async with kept[0].tool("rm"):
+                ran.append("rm")
+    assert ran == []
+
+
 async def test_a_tool_is_shown_from_its_start_to_its_completion() -> None:
     async def search(ctx: TurnContext) -> AsyncIterator[str]:
         yield "looking"

@@ -272,9 +272,10 @@ class Turn:
         return answered
 
     async def durable(self) -> None:
-        """Wait until everything said so far is stored."""
-        if self._live:
-            await self._line.durable()
+        """Wait until everything said so far is stored; what a turn does after its end never is."""
+        if not self._live:
+            raise TurnCancelled("the turn is over: what is done now would not be stored")
+        await self._line.durable()
 
     @property
     def verdicts(self) -> Verdicts:

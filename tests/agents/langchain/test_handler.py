@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -12,15 +13,20 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from langgraph.graph import MessagesState
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState
 
+from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import collect, only, soon, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.handler import GraphHandler
-from trunkline.testing.chat import ScriptedChatModel
+from trunkline.errors import JournalError
+from trunkline.journal import Lease, Record
+from trunkline.journal.memory import MemoryJournal
+from trunkline.testing.chat import ScriptedChatModel, call
 
 MANY = 1_000
 
@@ -120,3 +126,75 @@ async def test_what_a_failed_subagent_left_running_says_nothing_any_more() -> No
         "x", chunk=ChatGenerationChunk(message=AIMessageChunk(content="x")), run_id=late
     )
     assert said == before
+
+
+class Full(MemoryJournal):
+    """Refuses, a moment later, everything from the first tool that runs on."""
+
+    is_full = False
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        self.is_full = self.is_full or any(isinstance(record.event, ev.ToolUpdate) for record in records)
+        if not self.is_full:
+            return super().append(lease, records, durable=durable)
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        refused.get_loop().call_later(0.01, refused.set_exception, JournalError("the disk is full"))
+        return refused
+
+
+@pytest.mark.parametrize("caller", ["agent", "plain function"])
+async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> None:
+    ran: list[str] = []
+
+    @tool
+    def effect(name: str) -> str:
+        """Do something that cannot be undone."""
+        ran.append(name)
+        return "done"
+
+    def use_twice(state: MessagesState) -> dict[str, Any]:
+        for name in ("one", "two"):
+            effect.invoke({"type": "tool_call", "id": name, "name": "effect", "args": {"name": name}})
+        return {}
+
+    if caller == "agent":
+        calls = [call("effect", {"name": name}, name) for name in ("one", "two")]
+        agent: Any = agent_of(calls, "Done.", tools=(effect,))[0]
+    else:
+        graph = StateGraph(MessagesState)
+        graph.add_node("use", use_twice)
+        graph.add_edge(START, "use")
+        agent = adapt(graph.compile())
+    journal = Full()
+    await journal.open()
+    async with world(agent, journal=journal) as hub:
+        session = await hub.create()
+        told = await collect(session, "go")
+        assert isinstance(told[-1], ev.TurnFailed)
+    # Whatever was left in a thread has ended by now.
+    await soon(asyncio.get_running_loop().shutdown_default_executor())
+    assert ran == []
+    await journal.close()
+
+
+async def test_a_tool_in_a_thread_waits_for_a_slow_disk_however_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("trunkline.agents.langchain.handler._LOOP_PATIENCE", 0.05)
+    begun, stored = asyncio.Event(), asyncio.Event()
+
+    async def durable() -> None:
+        begun.set()
+        await stored.wait()
+
+    handler = GraphHandler(Emitter(lambda event: None, "t"), durable=durable)
+    starting = asyncio.create_task(
+        asyncio.to_thread(asyncio.run, handler.on_tool_start({}, "", run_id=uuid4(), name="slow"))
+    )
+    await soon(begun.wait())
+    await asyncio.wait({starting}, timeout=0.2)
+    assert not starting.done()
+    stored.set()
+    await soon(starting)

@@ -1,7 +1,8 @@
 """Callbacks: tokens as they come, and what tools do, for a turn of a session.
 
 Handlers run inline: a token goes from the model to the reader without a task of its own, and only a
-journal that is far behind makes it wait. They never raise into the agent.
+journal that is far behind makes it wait. They never raise into the agent, but for a tool whose call could
+not be stored: it does not run.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from typing import Any
 from uuid import UUID
 
@@ -18,13 +20,14 @@ from langchain_core.tracers._streaming import _StreamingCallbackHandler
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.listener import Listener, key_of
+from trunkline.errors import TrunklineError
 
 __all__ = ["GraphHandler", "handler_in", "handlers_in"]
 
 # A model that never waits must let go of the loop now and then, or nobody could read or cancel.
 _BREATH = 256
 _LOOP_PATIENCE = 1.0
-"""How long a tool in a thread waits for a loop that may be held up by it."""
+"""How long a tool in a thread waits for a loop that may be held up by it; then for the disk, without end."""
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -158,18 +161,36 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self, durable: Callable[[], Coroutine[Any, Any, None]], home: asyncio.AbstractEventLoop
     ) -> None:
         if asyncio.get_running_loop() is home:
-            await durable()
+            try:
+                await durable()
+            except TrunklineError:
+                # LangChain would log it and run the tool: what cannot be stored must not happen.
+                self.raise_error = True
+                raise
             return
         # LangChain runs us in a loop of our own when a plain function calls a tool. Usually that function
         # is in a thread; one that holds up the session's own loop would wait here for itself.
-        waiting = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(durable(), home))
+        begun: Future[None] = Future()
+
+        async def store() -> None:
+            if begun.set_running_or_notify_cancel():
+                begun.set_result(None)
+            await durable()
+
+        storing = asyncio.run_coroutine_threadsafe(store(), home)
         try:
             async with asyncio.timeout(_LOOP_PATIENCE):
-                await waiting
+                await asyncio.wrap_future(begun)
         except TimeoutError:
             log.warning(
                 "a tool runs before its call is stored: it is called by a function that blocks the loop"
             )
+            return
+        try:
+            await asyncio.wrap_future(storing)
+        except TrunklineError as error:
+            # Here it logs every exception, whatever we say; a cancellation is none, and stops the tool.
+            raise asyncio.CancelledError(str(error)) from error
 
     async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Remember a tool's result."""
