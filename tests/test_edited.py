@@ -18,6 +18,7 @@ from trunkline.edited import Edited
 from trunkline.hub import Hub
 from trunkline.questions import Permission
 from trunkline.testing import ScriptedAgent
+from trunkline.workspace import Policy, Rule
 
 
 @pytest.mark.parametrize(
@@ -91,3 +92,19 @@ async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Pat
         card = await edit(hub, editor, tmp_path, "go", {"path": "bye.txt"})
         assert card["title"] == "Write bye.txt?"
         assert card["locations"] == [{"path": str(tmp_path / "bye.txt")}]
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["told apart", "among the arguments"])
+async def test_nobody_can_write_into_a_call_what_the_policy_denies(apart: bool, tmp_path: Path) -> None:
+    decided: list[bool] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        given = {"command": "ls", "path": "a"}
+        about: dict[str, Any] = {"paths": ["a"], "command": "ls"} if apart else {}
+        decided.append(bool(await ctx.permission("Run?", tool="run", input=given, allows_edit=True, **about)))
+        yield "done"
+
+    deny = Policy.ask().also(Rule(decision="deny", command="rm *"))
+    async with world(agent, policy=deny) as hub, editing(hub) as editor:
+        card = await edit(hub, editor, tmp_path, "go", {"command": "rm -rf x", "path": "a"})
+        assert (decided, card["status"]) == ([False], "failed")

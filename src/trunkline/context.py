@@ -267,6 +267,13 @@ class TurnContext:
                 by=answered.by,
             )
             self.remember(covers, decision)
+            if decision and decision.input != input:
+                # The policy has not seen these: what it denies nobody can write into a call.
+                places = [Edited(input, decision.input).path(path) for path in paths]
+                words = None if command is not None and line == command_in(input) else command
+                judged = self.decide(tool or "", kind, call_id, decision.input, places, words, env)
+                if judged is not None and not judged and judged.by == "policy":
+                    decision = judged
         if decision:
             update = ev.ToolUpdate(call_id=call_id, status="in_progress")
             if decision.input != input:

@@ -110,6 +110,5 @@ class Verdicts:
 
 def _places(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
     """Give each path as requested and as resolved, so that no link leads around a rule."""
-    if cwd is None:
-        return tuple(paths)
-    return (*paths, *(os.path.realpath(os.path.join(cwd, path)) for path in paths if "\0" not in path))
+    known = [os.path.join(cwd or "", path) for path in paths if "\0" not in path]
+    return (*paths, *(os.path.realpath(path) for path in known if os.path.isabs(path)))

@@ -111,3 +111,33 @@ def test_any_command_is_covered_by_itself_alone_or_by_its_first_words(command: A
     assert (not found.words) != (found.digest is None)
     if found.words and not isinstance(command, str):
         assert tuple(command[: len(found.words)]) == found.words
+
+
+@pytest.mark.parametrize(
+    ("input", "command"),
+    [
+        ({"command": "rm", "args": ["-rf", "/"]}, ("rm", "-rf", "/")),
+        ({"cmd": "bash", "arguments": ["-c", "a; b"]}, ("bash", "-c", "a; b")),
+        ({"command": ["git"], "args": ["push"]}, ("git", "push")),
+        ({"command": "git push", "args": ["--force"]}, "git push --force"),
+        ({"command": "git", "args": "push --force"}, "git push --force"),
+        ({"command": "git", "args": []}, "git"),
+    ],
+)
+def test_words_that_are_given_apart_belong_to_their_program(input: Any, command: Any) -> None:
+    assert command_in(input) == command
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"command": "make", "args": ["-C", "/elsewhere"]},
+        {"command": "make", "cwd": "/elsewhere"},
+        {"command": "make", "stdin": "all: ; rm -rf ~"},
+    ],
+)
+def test_an_always_for_one_command_is_for_its_words_its_folder_and_what_it_reads(other: Any) -> None:
+    plain = coverage_of("run", "execute", {"command": "make"})
+    assert plain is not None
+    assert plain == coverage_of("run", "execute", {"command": "make", "description": "build it"})
+    assert plain != coverage_of("run", "execute", other)

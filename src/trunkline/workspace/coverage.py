@@ -46,22 +46,46 @@ _LOOKS = _names(
     "readlink realpath sha1sum sha256sum stat tac tail tr type uname wc which whoami"
 )
 _COMMAND_KEYS = ("command", "cmd")
+_WORD_KEYS = ("args", "arguments", "argv")
+# What else makes another command of the same words: where it runs, and what it reads.
+_PLACE_KEYS = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir", "stdin", "input")
 _VARIABLE_KEYS = ("env", "environment", "env_vars")
 
 
 def command_in(input: Any) -> tuple[str, ...] | str | None:
-    """The command among a call's arguments, a line or a list of words; None when there is none."""
+    """The command among a call's arguments, a line or a list of words; None when there is none.
+
+    Words that are given apart from their program (``args``) belong to it.
+    """
     if not isinstance(input, dict):
         return None
+    told = cast("dict[str, Any]", input)
+    more: Any = next((told[key] for key in _WORD_KEYS if told.get(key)), ())
     for key in _COMMAND_KEYS:
-        given: Any = cast("dict[str, Any]", input).get(key)
+        given: Any = told.get(key)
         if isinstance(given, str):
-            return given
-        if isinstance(given, list | tuple):
-            words = tuple(cast("Sequence[Any]", given))
-            if all(isinstance(word, str) for word in words):
-                return words
+            return _with_words(given, more)
+        words = _words(given)
+        if words is not None:
+            return (*words, *(_words(more) or ((str(more),) if more else ())))
     return None
+
+
+def _words(given: Any) -> tuple[str, ...] | None:
+    if not isinstance(given, list | tuple):
+        return None
+    words = tuple(cast("Sequence[Any]", given))
+    return words if all(isinstance(word, str) for word in words) else None
+
+
+def _with_words(program: str, more: Any) -> tuple[str, ...] | str:
+    """A program with its words; a line where somebody may read it as one."""
+    words = _words(more)
+    if not more:
+        return program
+    if words is not None and split_command(program) == (program,):
+        return (program, *words)
+    return f"{program} {more if words is None else ' '.join(words)}"
 
 
 def variables_in(input: Any) -> dict[str, str]:
@@ -98,7 +122,11 @@ def coverage_of(
     if words and not variables:
         return Coverage(tool=tool, kind=kind, words=words)
     exactly: Any = line if isinstance(line, str) else list(line)
-    return Coverage(tool=tool, kind=kind, digest=_digest([exactly, variables] if variables else exactly))
+    told = cast("dict[str, Any]", input) if isinstance(input, dict) else {}
+    places = {key: told[key] for key in _PLACE_KEYS if told.get(key)}
+    if variables or places:
+        exactly = [exactly, variables, places] if places else [exactly, variables]
+    return Coverage(tool=tool, kind=kind, digest=_digest(exactly))
 
 
 def _head(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,13 +12,19 @@ from deepagents.middleware.filesystem import FilesystemMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.loose import create_deep_agent
+from tests.agents.langchain.permits import ask, chooses
 from tests.frontends.acp.editors import ABLE, Editor, editing
 from tests.test_edited import edit
 from tests.worlds import world
 from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.places import Places
 from trunkline.content import DiffBlock, TextBlock
+from trunkline.folding import fold
 from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.verdicts import Verdicts
+from trunkline.workspace import Policy
+from trunkline.workspace import Rule as PolicyRule
 
 _middleware: Any = FilesystemMiddleware
 
@@ -165,3 +171,41 @@ def last(editor: Editor, field: str) -> Any:
     """What the editor was told last of a field of its calls."""
     told = editor.updates("tool_call", "tool_call_update")
     return [update[field] for update in told if field in update][-1]
+
+
+@pytest.mark.parametrize("rule", ["secrets/**", "{root}/secrets/**"], ids=["relative", "absolute"])
+@pytest.mark.parametrize(
+    "path", ["/secrets/x", "secrets/x", "/link/x", "//link//x", "/./" + "./" * 2100 + "secrets/x"]
+)
+async def test_the_policy_judges_a_virtual_path_where_it_is_on_disk(
+    rule: str, path: str, tmp_path: Path
+) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/x").write_text("KEY")
+    (tmp_path / "link").symlink_to("secrets")
+    backend = FilesystemBackend(root_dir=tmp_path, virtual_mode=True)
+    model = ScriptedChatModel([call("read_file", {"file_path": path}, "r1")], "Done.")
+    middleware: list[Any] = [PermissionMiddleware({"*": Rule()})]
+    graph = create_deep_agent(model, backend=backend, middleware=middleware)
+    deny = [{"decision": "deny", "path": rule.format(root=tmp_path)}]
+    policy = Policy.from_dict({"base": "allow-all", "rules": deny})
+    events = await ask(graph, chooses("allow_once"), policy=policy)
+    (read,) = fold(events).calls.values()
+    assert read.status == "denied"
+    assert "KEY" not in str(read)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"file_path": "a\n/../secrets/x"},
+        {"file_path": "a://../secrets/x"},
+        {"paths": [*(f"f{n}" for n in range(200)), "secrets/x"]},
+        {"patch": "*** Begin Patch\n*** Update File: secrets/x\n@@\n-a\n+b\n*** End Patch"},
+    ],
+)
+def test_a_path_that_no_client_could_open_is_judged_all_the_same(args: Any) -> None:
+    verdicts = Verdicts(Policy.allow_all().also(PolicyRule(decision="deny", path="secrets/**")))
+    judged = verdicts.decide("read", "read", "c1", args, Places().paths("read", args), None)
+    assert judged is not None
+    assert not judged.allowed

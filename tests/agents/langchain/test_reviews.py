@@ -358,3 +358,19 @@ async def test_an_agent_without_a_checkpointer_can_be_reviewed_too(mode: Any) ->
         events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject"}})
         assert shown(fold(events))["d1"] == ("completed", "deleted a")
         check_said_once(await ended(session))
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+async def test_nobody_can_approve_in_a_review_what_the_policy_denies(mode: Any) -> None:
+    calls = [call("delete", {"path": "secrets/a"}, "d1"), call("delete", {"path": "b"}, "d2")]
+    graph, _ = reviewed(mode, InMemorySaver(), answers=(calls, "Done."))
+    policy = Policy.ask().also(Rule(decision="deny", path="secrets/**"))
+    async with world(LangChainAgent(graph), policy=policy) as hub:
+        session = await hub.create()
+        await session.prompt("go")
+        (asked,) = await stopped(session, 1)
+        assert getattr(asked.question, "call_id", None) == "d2"
+        edited = {"option_id": "approve", "input": {"path": "secrets/c"}}
+        told = fold(await finish(session, {"": edited}))
+    assert [made.status for made in told.calls.values()] == ["denied", "denied"]
+    assert "deleted" not in str(told)

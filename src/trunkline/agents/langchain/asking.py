@@ -231,10 +231,16 @@ def _deliberate(
     if verdict.word == "edit" and not isinstance(cast("Any", verdict.args), dict):
         verdict = Verdict(word="reject", message=f"The edited arguments are no object: {verdict.args!r}.")
         voice.emitter.tool_failed(lane, str(call.get("id")), verdict.message)
+    if verdict.word == "edit":
+        # The policy has not seen these: what it denies nobody can write into a call.
+        edited = voice.decide({**call, "args": verdict.args}, kind, durable_key=key)
+        if edited is not None and not edited and edited.by == "policy":
+            verdict = Verdict(word="reject", message=edited.reason or _REFUSED)
     if verdict.word == "respond" and not verdict.message:
         form = Form(message=f"What is the answer of {name}?", fields=_WORDS, call_id=call_id)
         verdict = _read_words((yield form, f"{key}:words"))
-    if (answered.option_kind or "").endswith("_always"):
+    said_yes = answered.option_kind in ALLOW_KINDS
+    if (answered.option_kind or "").endswith("_always") and bool(verdict) == said_yes:
         voice.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
         _keep(always, covers, _whose(voice), verdict)
     _show(voice, call, lane, verdict)

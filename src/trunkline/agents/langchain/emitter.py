@@ -96,7 +96,7 @@ class Emitter:
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
         self._annotations = annotations or _nothing
-        self._places = places or Places()
+        self.places = places or Places()
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
@@ -262,14 +262,14 @@ class Emitter:
             self._detail(lane, call, args)
 
     def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
-        diff = self._places.changes(call.name, args)
+        diff = self.places.changes(call.name, args)
         call.diff = bool(diff)
         self._say(
             ev.ToolUpdate(
                 call_id=call.call_id,
                 title=title_of(call.name, args, self._annotations(call.name)),
                 input=plain(args),
-                locations=self._places.locations(call.name, args) or None,
+                locations=self.places.locations(call.name, args) or None,
                 content=diff or None,
             ),
             lane,

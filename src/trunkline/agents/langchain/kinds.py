@@ -11,9 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 from trunkline import events as ev
 from trunkline.agents.langchain.changes import PATH_KEYS, diff_of
+from trunkline.content import DiffBlock
 from trunkline.escapes import one_line
 
-__all__ = ["KindMapper", "diff_of", "kind_of", "locations_of", "title_of"]
+__all__ = ["KindMapper", "diff_of", "kind_of", "locations_of", "paths_of", "title_of"]
 
 KindMapper = Callable[[str], ev.ToolKind | None]
 
@@ -131,20 +132,41 @@ def locations_of(args: Any) -> tuple[ev.Location, ...]:
     return tuple(ev.Location(path=path, line=line) for path in paths)[:_LOCATIONS]
 
 
+def paths_of(args: Any) -> tuple[str, ...]:
+    """Find whatever a call's arguments name as a path, for a policy: also what no client could open.
+
+    A name with a line feed, ``://`` or many dots in it is still a file to the system.
+    """
+    if not isinstance(args, dict):
+        return ()
+    named = cast("dict[str, Any]", args)
+    patched = [block.path for block in diff_of("", args) if isinstance(block, DiffBlock)]
+    found = [*_named_in(named), *_paths_in(named), *patched]
+    return tuple(dict.fromkeys(found))
+
+
 def _paths_in(given: dict[str, Any]) -> Iterator[str]:
+    for value in _named_in(given):
+        yield from _as_paths(value)
+
+
+def _named_in(given: dict[str, Any]) -> Iterator[str]:
     keys: Iterable[str] = PATH_KEYS
     if "source" in given and "destination" in given:
         keys = (*keys, "source", "destination")
     for key in keys:
-        if key in given:
-            yield from _as_paths(given[key])
+        if isinstance(given.get(key), str):
+            yield given[key]
     for key in _LIST_KEYS:
         for item in cast("list[Any]", given[key]) if isinstance(given.get(key), list) else ():
-            yield from _paths_in(cast("dict[str, Any]", item)) if isinstance(item, dict) else _as_paths(item)
+            if isinstance(item, dict):
+                yield from _named_in(cast("dict[str, Any]", item))
+            elif isinstance(item, str):
+                yield item
 
 
-def _as_paths(value: Any) -> Iterator[str]:
-    if not isinstance(value, str) or not value.strip() or "\n" in value or len(value) > 4096:
+def _as_paths(value: str) -> Iterator[str]:
+    if not value.strip() or "\n" in value or len(value) > 4096:
         return
     if value.startswith("file://"):
         yield unquote(urlsplit(value).path)

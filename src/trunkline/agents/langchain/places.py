@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.agents.langchain.changes import diff_of
-from trunkline.agents.langchain.kinds import locations_of
+from trunkline.agents.langchain.kinds import locations_of, paths_of
 from trunkline.content import Content, DiffBlock, TextBlock
 from trunkline.errors import WorkspaceError
 from trunkline.workspace import Files
@@ -45,6 +45,12 @@ class Places:
         """The files a call works on; none for what is on no disk of ours."""
         found = ((self._place(tool, one.path), one) for one in locations_of(args))
         return tuple(replace(one, path=path) for path, one in found if path is not None)
+
+    def paths(self, tool: str, args: Any) -> list[str]:
+        """Every path that a call names, and where each is on this machine: a policy judges both."""
+        named = paths_of(args)
+        placed = [self._place(tool, path) for path in named if "\0" not in path]
+        return list(dict.fromkeys([*named, *(path for path in placed if path is not None)]))
 
     def changes(self, tool: str, args: Any) -> tuple[Content, ...]:
         """What a call changes in files, with the old text of those that it overwrites."""

@@ -366,9 +366,13 @@ class Voyage:
     async def _ask_one(self, item: Pending) -> ev.Answered:
         group, lane = item.interrupt_id, item.lane
         covers = item.question.covers if isinstance(item.question, Permission) else None
-        answered = self._answered_earlier(item) if covers is not None else None
+        answered = self._denied(item, item.action.get("args"))
+        if answered is None and covers is not None:
+            answered = self._answered_earlier(item)
         if answered is None:
             answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+        if answered.input is not None:
+            answered = self._denied(item, answered.input) or answered
         if answered.option_kind == "allow_always":
             self._voice.remember(covers, Decision(allowed=True, call_id="", always=True))
         if (form := reply_form(item, answered)) is not None:
@@ -386,10 +390,20 @@ class Voyage:
 
     def _answered_earlier(self, item: Pending) -> ev.Answered | None:
         """What an "always" of this session says: a reviewer is not asked twice for what it covers."""
-        call = {"id": item.native_id, **item.action}
-        decision = self._voice.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
-        # The policy has no say here: the agent's own reviewer wants an answer.
+        decision = self._decide(item, item.action["args"])
+        # What the policy allows is still asked about: the agent's own reviewer wants an answer.
         return earlier_answer(item, decision) if decision is not None and decision.by != "policy" else None
+
+    def _denied(self, item: Pending, args: Any) -> ev.Answered | None:
+        """The refusal of a call that the operator's policy denies: nobody can approve it."""
+        decision = self._decide(item, args) if isinstance(item.question, Permission) and item.action else None
+        if decision is None or decision or decision.by != "policy":
+            return None
+        return ev.Answered(question_id="", outcome="declined", reason=decision.reason, by=decision.by)
+
+    def _decide(self, item: Pending, args: Any) -> Decision | None:
+        call = {"id": item.native_id, "name": item.action["name"], "args": args}
+        return self._voice.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
 
 
 _END: Any = object()
