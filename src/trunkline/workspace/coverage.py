@@ -4,7 +4,8 @@ It is for a tool of one kind. Where the tool runs a command it is for less:
 
 * a program with subcommands and its subcommand, as in ``git status``, whatever follows;
 * a program that only looks, as ``ls``, whatever follows;
-* any other command, every line that takes a shell to read, and one with variables: exactly that.
+* any other command, every line that takes a shell to read, one with variables, and one with an option
+  that runs another command (``git fetch --upload-pack``): exactly that.
 
 A tool that executes something which is no command is covered for exactly the same arguments.
 """
@@ -19,6 +20,7 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.questions import Coverage
+from trunkline.workspace.command_lines import hides_commands
 from trunkline.workspace.patterns import split_command
 
 __all__ = ["command_in", "coverage_of", "variables_in"]
@@ -119,7 +121,7 @@ def coverage_of(
     argv = split_command(line) if isinstance(line, str) else tuple(line)
     words = _head(argv or ())
     variables = {**variables_in(input), **(env or {})}
-    if words and not variables:
+    if words and not variables and not hides_commands(line):
         return Coverage(tool=tool, kind=kind, words=words)
     exactly: Any = line if isinstance(line, str) else list(line)
     told = cast("dict[str, Any]", input) if isinstance(input, dict) else {}

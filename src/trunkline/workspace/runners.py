@@ -54,7 +54,9 @@ CODE: dict[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(_names("awk gawk mawk nawk"), ("", _names("*"))),
     **dict.fromkeys(_names("powershell pwsh"), ("ce", _names("-command -encodedcommand"))),
     "deno": ("", _names("eval")),
-    "git": ("", _names("*.*=* --config-env* --exec-path=* --receive-pack* --upload-pack* ext::*")),
+    # A pager behind -O of grep, a file behind --output of diff and log.
+    "git": ("", _names("*.*=* --config-env* --exec* --receive-pack* --upload-pack* ext::* -o* --o*")),
+    "go": ("", _names("-exec* --exec* -toolexec* --toolexec* -vettool* --vettool* -overlay* --overlay*")),
     "make": ("", _names("*=* --eval*")),
     "php": ("BERr", _names("--run")),
     "rsync": ("e", _names("--rsh*")),

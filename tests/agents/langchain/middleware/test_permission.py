@@ -23,7 +23,7 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import AnswerFile, PermissionMiddleware, Rule
 from trunkline.commands import Answer
-from trunkline.errors import ConfigurationError
+from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.journal import open_journal
 from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -97,13 +97,11 @@ async def test_edited_arguments_that_fail_the_schema_are_a_failed_call_with_the_
     assert (scene.told.status, text_of(events)) == ("error", "Done.")
 
 
-async def test_edited_arguments_that_are_no_object_are_a_failed_call_with_the_reason() -> None:
+async def test_edited_arguments_that_are_no_object_are_refused_and_the_question_stays() -> None:
     scene = Scene({"delete": EVERY})
-    events = await ask(scene.graph, chooses("allow_once", input="b"))
-    made = calls_of(events)["d1"]
+    with pytest.raises(InvalidCommand, match="edited arguments are an object"):
+        await ask(scene.graph, chooses("allow_once", input="b"))
     assert scene.trace.ran == []
-    assert (made.status, made.reason) == ("failed", "The edited arguments are no object: 'b'.")
-    assert (scene.told.status, text_of(events)) == ("error", "Done.")
 
 
 async def test_a_rejected_call_is_shown_as_denied_and_the_model_is_told_why() -> None:
