@@ -39,6 +39,13 @@ def test_an_event_that_no_reader_would_take_is_the_agents_mistake(event: Any) ->
         check_event(event, "tester")
 
 
+def test_a_word_that_a_field_does_not_take_is_told_those_it_takes() -> None:
+    with pytest.raises(AgentProtocolError, match=r"'dance' - at `\$\.kind`; it is one of read, edit, "):
+        check_event(BROKEN[1], "tester")
+    with pytest.raises(AgentProtocolError, match=r"'paused'.*; it is one of pending, in_progress, completed"):
+        check_event(BROKEN[3], "tester")
+
+
 @pytest.mark.parametrize("value", [object(), float], ids=str)
 def test_what_is_not_json_is_the_agents_mistake(value: Any) -> None:
     with pytest.raises(AgentProtocolError, match="that is not JSON"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Any, TypeGuard, cast
+from typing import Any, Literal, TypeGuard, cast, get_args, get_origin
 
 import msgspec
 
@@ -19,6 +19,7 @@ from trunkline.patches import copy_json
 
 __all__ = ["check_event", "is_plain_text", "well_formed"]
 
+_WRONG_WORD = re.compile(r"Invalid enum value .* at `\$\.(\w+)`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -44,7 +45,8 @@ def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
             return msgspec.json.decode(text, type=type(event)), len(text)
         _decoder(type(event)).decode(data)
     except msgspec.ValidationError as error:
-        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}") from None
+        legal = _legal_words(type(event), str(error))
+        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}{legal}") from None
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise AgentProtocolError(f"{agent} said a {name} that is not JSON: {error}") from None
     # The agent may go on with the same object, and what it does to it then was not said.
@@ -53,6 +55,17 @@ def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
     elif isinstance(event, ev.StatePatched):
         event = msgspec.structs.replace(event, patch=tuple(copy_json(event.patch)))
     return event, len(data)
+
+
+def _legal_words(kind: type[ev.Event], error: str) -> str:
+    """Name the words that a field takes, if it was given another one."""
+    found = _WRONG_WORD.search(error)
+    named = found and next((f for f in msgspec.structs.fields(kind) if f.encode_name == found[1]), None)
+    if not named:
+        return ""
+    parts = (named.type, *get_args(named.type))
+    words = [str(word) for part in parts if get_origin(part) is Literal for word in get_args(part)]
+    return f"; it is one of {', '.join(words)}"
 
 
 def well_formed(text: str) -> str:
