@@ -967,3 +967,24 @@ async def test_an_editor_may_bring_its_own_files_and_terminals(tmp_path: Path) -
     assert (view.files, view.terminals) == (files, terminals)
     await view.close()
     await SessionView(session_id="unused").close()
+
+
+async def test_a_permission_about_a_call_that_is_shown_shows_what_it_asks_for() -> None:
+    asked_for = {"command": "rm -rf build"}
+    at_the_question: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        async with ctx.tool("run", input={"command": "ls"}, kind="execute") as shown:
+            await ctx.permission("Run?", call_id=shown.call_id, kind="execute", input=asked_for, paths=["b"])
+        yield "done"
+
+    async with world(agent) as hub:
+        session = await hub.create()
+
+        async def reply(asked: ev.Asked) -> None:
+            (card,) = fold(await events_of(session)).calls.values()
+            at_the_question.append((card.input, [place.path for place in card.locations]))
+            await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
+
+        await collect(session, "go", {ev.Asked: reply})
+    assert at_the_question == [(asked_for, ["b"])]

@@ -82,6 +82,7 @@ class TurnContext:
         self._prefix = turn.prefix
         self._names: dict[str, str] = {}
         self._titles: dict[str, str] = {}
+        self._inputs: dict[str, Any] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
         self._message_id = f"{turn.prefix}.1"
@@ -168,6 +169,8 @@ class TurnContext:
         self.emit(said)
         # Front ends show a message's calls below its text, and know no message that goes on in a later run.
         self._message_over = True
+        if input is not None:
+            self._inputs[call_id] = input
         if input is not None or locations:
             places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
             self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
@@ -241,8 +244,13 @@ class TurnContext:
             shown = (TextBlock(text=f"$ {given}{words}"), *shown)
         if call_id is None:
             call_id = self.start_call(tool or "permission", input, kind, message, paths)
-        elif tool is None:
-            tool = self._names.get(call_id)
+        else:
+            tool = tool or self._names.get(call_id)
+            if input is not None and self._inputs.get(call_id) != input:
+                # The card may tell of others: what is approved is what it shows.
+                self._inputs[call_id] = input
+                places = tuple(ev.Location(path=path) for path in paths)
+                self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
         if shown:
             self.emit(ev.ToolUpdate(call_id=call_id, content=shown))
         decision = self.decide(tool or "", kind, call_id, input, paths, command, env)
