@@ -46,7 +46,7 @@ def test_a_word_that_a_field_does_not_take_is_told_those_it_takes() -> None:
         check_event(BROKEN[3], "tester")
 
 
-@pytest.mark.parametrize("value", [object(), float], ids=str)
+@pytest.mark.parametrize("value", [object(), float], ids=["object", "class"])
 def test_what_is_not_json_is_the_agents_mistake(value: Any) -> None:
     with pytest.raises(AgentProtocolError, match="that is not JSON"):
         check_event(ev.Custom(name="n", value=value), "tester")

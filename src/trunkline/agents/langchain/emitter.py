@@ -34,7 +34,7 @@ class _Call:
     """A call on its way: its id, and what of it was said."""
 
     __slots__ = (
-        "call_id", "denied", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised",
+        "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "refused",
         "returned", "running",
     )  # fmt: skip
 
@@ -43,9 +43,9 @@ class _Call:
         self.native_id = native_id
         self.name = name
         self.kind: ev.ToolKind = kind
-        self.described = self.diff = self.denied = False
-        self.done = self.running = False
+        self.described = self.diff = self.done = self.running = False
         self.raised: str | None = None
+        self.refused: str | None = None
         self.returned: Any = None
         self.messages: set[str] = set()
         """The messages that asked for it, and for earlier calls with the same id."""
@@ -311,8 +311,8 @@ class Emitter:
         """Say how the calls of a lane ended that nobody answered."""
         self.settle_returned(lane)
         for (where, _), call in self._calls.items():
-            if where == lane and call.raised is not None:
-                self._end(lane, call, "failed", call.raised)
+            if where == lane and (call.raised or call.refused) is not None:
+                self._end(lane, call, "failed", call.raised or "")
 
     def abandon(self, reason: str) -> None:
         """Say that the calls that are still open come to nothing."""
@@ -325,14 +325,15 @@ class Emitter:
             self._end(lane, call, "failed", reason)
 
     def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Say that a call was refused; the message that tells the model so follows."""
+        """Note that a call was refused; it is said with the message that tells the model so."""
         if (call := self._calls.get((lane, native_id))) is not None:
-            call.denied = not call.done
-            self._end(lane, call, "denied", reason)
+            call.refused = reason
 
     def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str) -> None:
         if not call.done:
             call.done = True
+            if call.refused is not None:
+                status, reason = "denied", call.refused
             self._say(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
 
     def tool_message(self, lane: str | None, message: Any) -> None:
@@ -346,7 +347,8 @@ class Emitter:
             return
         if not call.done:
             call.done = True
-            failed = is_failure(message)
+            denied = call.refused is not None
+            failed = is_failure(message) and not denied
             content = self.mapper.content_of(message.content)
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
@@ -355,19 +357,17 @@ class Emitter:
             self._say(
                 ev.ToolUpdate(
                     call_id=call.call_id,
-                    status="failed" if failed else "completed",
-                    content=None if call.diff and not failed else content,
-                    raw_output=plain(raw if artifact is None else artifact),
-                    reason=c.text_of(content)[:_REASON] if failed else None,
+                    status="denied" if denied else "failed" if failed else "completed",
+                    # Of a refusal a person reads what the model does.
+                    content=None if call.diff and not (failed or denied) else content,
+                    raw_output=None if denied else plain(raw if artifact is None else artifact),
+                    reason=c.text_of(content)[:_REASON] if failed else call.refused,
                     result_message_id=message.id,
                 ),
                 lane,
             )
         elif message.id is not None:
-            # Of a refusal a person reads what the model does.
-            content = self.mapper.content_of(message.content) if call.denied else None
-            told = ev.ToolUpdate(call_id=call.call_id, content=content, result_message_id=message.id)
-            self._say(told, lane)
+            self._say(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
         if message.id is not None:
             self._results.add(message.id)
 
