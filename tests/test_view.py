@@ -44,3 +44,9 @@ def test_a_slash_that_is_no_border_is_escaped() -> None:
     assert name("local", "alice/t1") == "alice%2Ft1"
     assert name("local", "alice%2Ft1") == "alice%252Ft1"
     assert name("alice/t1", "x") == "alice%2Ft1/x"
+
+
+def test_a_percent_sign_that_escapes_nothing_leaves_a_thread_its_name() -> None:
+    assert name("local", "50% off") == "50% off"
+    assert name("local", "%2f%20") == "%2f%20"
+    assert name("local", "%/") == "%%2F"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from trunkline.workspace.access import TerminalsAccess
 
 __all__ = ["SessionView"]
+
+_ESCAPED = re.compile("%(?=25|2F)")
 
 
 class SessionView:
@@ -170,4 +173,5 @@ class SessionView:
 
 def _without_slash(text: str) -> str:
     """Give a text without slashes; two texts are never given as the same one."""
-    return text.replace("%", "%25").replace("/", "%2F")
+    # Only a % that could be taken for ours is written anew: other names stay what they always were.
+    return _ESCAPED.sub("%25", text).replace("/", "%2F")
