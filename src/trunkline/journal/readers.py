@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -40,6 +41,11 @@ class Readers:
             db = self._free.pop() if self._free else self._connect()
             try:
                 return work(db)
+            except BaseException as error:
+                # Its frames hold statements that have not ended: as long as somebody keeps the error, the
+                # connection would go on to read what stood there at this moment.
+                traceback.clear_frames(error.__traceback__)
+                raise
             finally:
                 self._free.append(db)
         except sqlite3.Error as error:
