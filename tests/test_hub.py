@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from trunkline.context import TurnContext
 from trunkline.errors import (
     AlreadyAnswered,
     AuthenticationRequired,
+    Corrupt,
     Fenced,
     InvalidCommand,
     JournalError,
@@ -37,7 +40,8 @@ from trunkline.errors import (
 )
 from trunkline.folding import fold
 from trunkline.hub import Hub
-from trunkline.journal import Journal, open_journal
+from trunkline.journal import Journal, Lease, Record, SessionKey, open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.options import ConfigOption
 from trunkline.session import Session
 
@@ -352,3 +356,49 @@ async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
         sessions = [await hub.create() for _ in range(20)]
         await hub.changed(0.1)
         assert not any(session.closed for session in sessions)
+
+
+async def test_a_damaged_session_keeps_no_other_from_being_followed(tmp_path: Path) -> None:
+    ours, theirs = [await open_journal(f"sqlite:{tmp_path / 'j.db'}") for _ in range(2)]
+    async with world(journal=ours) as hub, world(journal=theirs) as other:
+        damaged, sound = await hub.create("damaged"), await hub.create("sound")
+        following = [await other.session(name) for name in ("damaged", "sound")]
+        with closing(sqlite3.connect(tmp_path / "j.db")) as db:
+            db.execute(
+                "CREATE TRIGGER damage AFTER INSERT ON records"
+                " WHEN NEW.session = (SELECT id FROM sessions WHERE session_id = 'damaged')"
+                " BEGIN UPDATE records SET payload = x'00' WHERE session = NEW.session; END"
+            )
+        async with following[0].follow() as broken, following[1].follow() as whole:
+            await collect(damaged, "cannot be read")
+            await collect(sound, "can be read")
+            seen: list[Any] = []
+            while not only(seen, ev.TurnFinished):
+                seen += [entry.event for entry in await soon(whole.next())]
+            assert text_of(seen) == "can be read "
+            with pytest.raises(Corrupt, match="is damaged"):
+                await soon(broken.next())
+    await ours.close()
+    await theirs.close()
+
+
+async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> None:
+    class Picky(MemoryJournal):
+        def append(
+            self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+        ) -> asyncio.Future[None]:
+            if lease.key.session_id != "fork":
+                return super().append(lease, records, durable=durable)
+            refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            refused.set_exception(JournalError("the disk is full"))
+            return refused
+
+    journal = Picky()
+    await journal.open()
+    async with world(journal=journal) as hub:
+        session = await hub.create("s")
+        await collect(session, "hello")
+        with pytest.raises(JournalError, match="the disk is full"):
+            await hub.fork(session, "fork")
+        assert await journal.get(SessionKey("local", "fork")) is None
+    await journal.close()

@@ -10,6 +10,8 @@ import pytest
 
 from tests.worlds import WAIT, collect, echo, events_of, forever, make, only, soon, text_of, until, world
 from trunkline import events as ev
+from trunkline.agents.function import FunctionAgent
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import DropPrompt, Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.cursor import Cursor, Gap
@@ -411,3 +413,32 @@ async def test_settings_are_frozen_values() -> None:
     with pytest.raises(AttributeError):
         Settings().busy = "queue"  # pyright: ignore[reportAttributeAccessIssue]
     assert WAIT > 0
+
+
+class SlowToGoBack(FunctionAgent):
+    """Takes its time to forget what is taken back."""
+
+    def __init__(self) -> None:
+        super().__init__(echo, AgentCard(name="slow"))
+        self.asked = asyncio.Event()
+        self.may_forget = asyncio.Event()
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        self.asked.set()
+        await self.may_forget.wait()
+
+
+async def test_a_prompt_waits_for_a_rewind_instead_of_being_taken_back_with_it() -> None:
+    agent = SlowToGoBack()
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "first")
+        going_back = asyncio.create_task(session.rewind(None))
+        await soon(agent.asked.wait())
+        prompting = asyncio.create_task(collect(session, "second"))
+        await asyncio.wait({prompting}, timeout=0.05)
+        agent.may_forget.set()
+        await soon(going_back)
+        await soon(prompting)
+        kept = await session.history()
+    assert [message.text for message in kept.messages] == ["second", "second "]

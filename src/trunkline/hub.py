@@ -7,6 +7,7 @@ and post, and closes sessions that nobody uses. A process has one hub per agent 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import time
@@ -17,9 +18,17 @@ from typing import Any
 from trunkline.adoption import adopt, recall
 from trunkline.agents.interface import Agent, DeletesSessions, Forks
 from trunkline.context import SessionView
-from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound, TrunklineError
+from trunkline.errors import (
+    Corrupt,
+    InvalidCommand,
+    JournalError,
+    SessionBusy,
+    SessionClosed,
+    SessionNotFound,
+    TrunklineError,
+)
 from trunkline.ids import new_session_id
-from trunkline.journal import Held, Journal, Record, SessionInfo, SessionKey
+from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.owners import new_owner
 from trunkline.session import Session
@@ -184,14 +193,28 @@ class Hub:
             roots=session.info.roots,
             meta=session.info.meta,
         )
-        if isinstance(self.agent, Forks):
-            try:
+        try:
+            if isinstance(self.agent, Forks):
                 await self.agent.fork(fork.view, session.view)
-            except BaseException:
+            await self._copy(session, fork)
+        except BaseException:
+            # Half a conversation must not stand under the new name, if the journal still takes that.
+            with contextlib.suppress(JournalError):
                 await self.delete(fork.session_id, principal=session.info.principal)
-                raise
+            raise
+        await fork.open()
+        fork.name(session.info.title)
+        return fork
+
+    async def _copy(self, session: Session, fork: Session) -> None:
         lease = await self.journal.claim(fork.key, self.owner, self.settings.lease_ttl)
         assert not isinstance(lease, Held), "nobody else knows the new session yet"
+        try:
+            await self._copy_records(session, lease)
+        finally:
+            await self.journal.release(lease)
+
+    async def _copy_records(self, session: Session, lease: Lease) -> None:
         seq = 0
         after = 0
         while page := await self.journal.read(session.key, after=after):
@@ -208,10 +231,6 @@ class Hub:
                     )
                 )
             await self.journal.append(lease, copies)
-        await self.journal.release(lease)
-        await fork.open()
-        fork.name(session.info.title)
-        return fork
 
     def may_run(self, info: SessionInfo) -> bool:
         """Whether this process serves the agent that the session belongs to."""
@@ -304,13 +323,22 @@ class Hub:
             if session.line.lease is None and not session.closed:
                 try:
                     await session.line.catch_up()
-                except SessionNotFound as error:
+                except (SessionNotFound, Corrupt) as error:
                     session.lost(error)
+        failure: TrunklineError | None = None
         for key in await self.journal.inbox(self.owner):
-            # A session whose journal failed us was closed here, but it is still ours.
-            session = self._sessions.get(key) or await self.session(key.session_id, principal=key.principal)
+            try:
+                # A session whose journal failed us was closed here, but it is still ours.
+                session = self._sessions.get(key) or await self.session(
+                    key.session_id, principal=key.principal
+                )
+            except TrunklineError as error:
+                failure = error  # The others have commands too.
+                continue
             if not session.closed:
                 session.mailbox.attend()
+        if failure is not None:
+            raise failure
 
     async def _renew(self) -> None:
         """Say every third of a lease that this process is alive."""

@@ -80,6 +80,7 @@ class Session:
         self._naming: asyncio.Task[None] | None = None
         self._opened = False
         self._preparing = asyncio.Lock()
+        self._going_back = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
         self.line.on_absorbed = self._absorb
@@ -101,7 +102,8 @@ class Session:
     @property
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
-        working = self._tasks or self._preparing.locked() or self.ownership.is_claiming
+        preparing = self._preparing.locked() or self._going_back.locked()
+        working = self._tasks or preparing or self.ownership.is_claiming
         return not (self.busy or self._queue or self.line.readers or working)
 
     async def open(self) -> None:
@@ -172,6 +174,7 @@ class Session:
         prompt_id = prompt.key or new_id("prompt")
         await self.prepare()
         await self.settle()
+        await self._gone_back()
         self.check_open()
         known = self.register.receipts.get(prompt_id)
         if known is not None:
@@ -182,6 +185,7 @@ class Session:
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
             await self._stop(self.turn, prompt.by, "a new prompt took its place")
+            await self._gone_back()
         if self.turn is not None:
             if busy != "queue":
                 raise SessionBusy("a turn is running in this session: wait for it or cancel it first")
@@ -282,8 +286,17 @@ class Session:
         self.view.options = options
         self.line.say(ev.ConfigChanged(options=options))
 
+    async def _gone_back(self) -> None:
+        """Wait for a rewind: a turn that begins meanwhile would be taken back with what came before it."""
+        async with self._going_back:
+            return
+
     async def _rewind(self, command: Rewind) -> None:
         await self.settle()
+        async with self._going_back:
+            await self._go_back(command)
+
+    async def _go_back(self, command: Rewind) -> None:
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id
