@@ -146,6 +146,23 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
     assert isinstance(told[-1], ev.TurnFailed)
 
 
+async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
+    journal = Held()
+    line = await speaking(journal)
+    line.on_lost = lambda error: line.close(error, failed_turn="t")
+    reader = line.follow()
+    line.say(ev.TurnStarted(turn_id="t"))
+    line.say(STORED_FIRST[2])
+    await ticks()
+    journal.commit()
+    line.say(ev.Answered(turn_id="t", question_id="q", outcome="accepted", content={"secret": 1}, by="me"))
+    await ticks()
+    journal.refuse()
+    told = await seen(reader)
+    assert [(event.outcome, event.content) for event in only(told, ev.Answered)] == [("cancelled", None)]
+    assert isinstance(told[-1], ev.TurnFailed)
+
+
 async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
     journal = MemoryJournal()
     line = await speaking(journal)

@@ -316,22 +316,19 @@ class Line:
     def close(self, error: TrunklineError, *, failed_turn: str | None = None) -> None:
         """Show what may be shown, end every reader with ``error``; nothing can be said any more.
 
-        ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason. What
-        they may see only once it is stored, they never see.
+        ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason; an
+        answer that could not be stored counts for none. What they may see only once stored, they never see.
         """
         self._lease = None
         self._closed = error
         self._in_doubt = False
         self._show()
         self._held_from = 0
-        unstored = [
-            msgspec.structs.replace(entry, event=_failure(entry.event.turn_id, error))
-            if isinstance(entry.event, TurnFinished | TurnFailed)
-            else entry
+        self._outbox = [
+            msgspec.structs.replace(entry, event=_unstored(entry.event, error))
             for entry in self._outbox
             if not isinstance(entry.event, Asked | TurnSuspended)
         ]
-        self._outbox = unstored
         if failed_turn is not None:
             self.say(_failure(failed_turn, error))
             self._held_from = 0
@@ -446,7 +443,7 @@ class Line:
                 Record(seq=seq, at=self._now, fence=lease.fence, command=command)
                 for seq, command in self._commands.items()
             ]
-            records.sort(key=_by_seq)
+            records.sort(key=lambda record: record.seq)
             self._commands.clear()
         if not records and not (durable and self._perishable):
             return
@@ -492,5 +489,9 @@ def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:
     return TurnFailed(turn_id=turn_id, code=error.code, message=str(error), fault="ours")
 
 
-def _by_seq(record: Record) -> int:
-    return record.seq
+def _unstored(event: AnyEvent, error: TrunklineError) -> AnyEvent:
+    """What readers are told instead of an end or an answer that is not stored."""
+    if isinstance(event, Answered):
+        lost = Answered(question_id=event.question_id, outcome="cancelled", reason=str(error), by="trunkline")
+        return msgspec.structs.replace(lost, turn_id=event.turn_id, lane=event.lane)
+    return _failure(event.turn_id, error) if isinstance(event, TurnFinished | TurnFailed) else event
