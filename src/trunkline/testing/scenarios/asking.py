@@ -80,8 +80,6 @@ async def _diff(ctx: TurnContext, path: str, content: str) -> DiffBlock:
 
 def _wanted(input: Any) -> tuple[str, str]:
     """Read arguments that a person may have edited."""
-    if not isinstance(input, dict):
-        return "hello.txt", str(input)
     given = cast("dict[str, Any]", input)
     return str(given.get("path", "hello.txt")), str(given.get("content", ""))
 
