@@ -279,7 +279,7 @@ class Emitter:
         """Say that a tool runs now."""
         self.describe(lane, {"id": native_id, "name": name, "args": args})
         call = self._calls[lane, native_id]
-        if not call.done and not call.running:
+        if not call.done and not call.running and call.refused is None:
             call.running = True
             self._say(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
 
