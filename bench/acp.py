@@ -91,8 +91,10 @@ def play(command: Sequence[str], count: int, journal: str, cache: str) -> Turn:
         wall, cpu = time.perf_counter() - began, program.cpu() - cpu
     finally:
         program.end()
-    *updates, _ = said.splitlines()
-    heard = "".join(orjson.loads(line)["params"]["update"]["content"]["text"] for line in updates)
+    told = [orjson.loads(line)["params"]["update"] for line in said.splitlines()[:-1]]
+    # A session is also told its title.
+    updates = [update for update in told if "content" in update]
+    heard = "".join(update["content"]["text"] for update in updates)
     assert heard == "x" * count, "the reader lost something"
     if "trunkline" in command:
         assert asyncio.run(kept(journal, session_id)) == heard, "the journal lost something"

@@ -155,8 +155,10 @@ class Writer:
             # Once more: what went into a file that was deleted meanwhile is not stored.
             self._check_present()
         except Exception as error:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
+            # A disk that fails may fail this too; whoever waits must hear of it all the same.
+            with contextlib.suppress(sqlite3.Error):
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
             return [_Outcome(job.future, error=self._explain(error)) for job in group]
         self._failing = False
         self.commits += 1
