@@ -412,3 +412,11 @@ async def test_a_connection_without_a_request_stays_open_longer_than_that_of_a_p
         await soon(reader.read())
         assert asyncio.get_running_loop().time() - began >= 0.9
         writer.close()
+
+
+def test_what_is_written_to_a_connection_is_sent_at_once() -> None:
+    with bind("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname(), timeout=10):
+        listener.settimeout(10)
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -157,11 +157,14 @@ class Stream(Response):
     async def _pump(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         frame = self._framing.frame
+        begun = False
         async with aclosing(self._batches) as batches:
             async for cursor, events in batches:
                 if not events:
                     continue
-                fast = time.monotonic() - self._spoke < _PACE
+                # The first piece is the start of a run: its first words do not wait for more.
+                fast = begun and time.monotonic() - self._spoke < _PACE
+                begun = True
                 await self._send(send, frame(cursor, events))
                 if fast:
                     # What is said meanwhile comes in one piece; and others get their turn.
