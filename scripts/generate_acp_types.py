@@ -26,7 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tests/peers/node/node_modules/@agentclientprotocol/sdk"
-TARGET = ROOT / "src/trunkline/frontends/acp/wire.py"
+TARGET = ROOT / "src/trunkline/protocols/acp/wire.py"
 
 Schema = dict[str, Any]
 
@@ -263,7 +263,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from msgspec import UNSET, Struct, UnsetType, field
 
 if TYPE_CHECKING:
-    from trunkline.frontends.acp.lossless import Unknown
+    from trunkline.protocols.acp.lossless import Unknown
 
 __all__ = [
 {exported}]

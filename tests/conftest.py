@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from trunkline import process_secrets
+from trunkline.transports.process import secrets
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code.
 settings.register_profile("trunkline", deadline=None, print_blob=True)
@@ -27,7 +27,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     # What `make setup` installed is shared: it takes a minute to make.
     monkeypatch.setenv("TRUNKLINE_PEERS", os.environ.get("TRUNKLINE_PEERS", str(CACHE / "trunkline/peers")))
     monkeypatch.delenv("TRUNKLINE_JOURNAL", raising=False)
-    monkeypatch.setattr(process_secrets, "_held", {})
+    monkeypatch.setattr(secrets, "_held", {})
 
 
 @pytest.fixture(scope="session")

@@ -147,10 +147,10 @@ class Drain:
 async def stream_acp(pieces: int) -> float:
     """The same to an ACP client: encoder, endpoint and connection, up to the bytes of a transport."""
     from trunkline.adapters import adapt
-    from trunkline.frontends.acp.connection import Connection
     from trunkline.frontends.acp.endpoint import AcpEndpoint
     from trunkline.hub import Hub
     from trunkline.journal import open_journal
+    from trunkline.protocols.jsonrpc.connection import Connection
 
     def ask(method: str, params: dict[str, Any]) -> Awaitable[Any]:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}

@@ -24,8 +24,8 @@ from tests.frontends.agui.test_notices import failing
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served
 from tests.worlds import make, until
-from trunkline.frontends.agui.messages import snapshot_of
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE
+from trunkline.protocols.agui.messages import snapshot_of
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE
 from trunkline.server.app import Server
 from trunkline.testing.chat import call, thinks
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.peers.agui import Browser, Told
 from tests.strategies import json_values, structs_of, values_of
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.protobuf import frame_event
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.protobuf import frame_event
 
 pytestmark = pytest.mark.slow
 

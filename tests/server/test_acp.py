@@ -28,7 +28,7 @@ import trunkline
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.limits import Limits
 from trunkline.server.tokens import Token
 from trunkline.targets import resolve_target

@@ -16,7 +16,7 @@ from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE
 from trunkline.server.tokens import Token
 from trunkline.testing import ScriptedAgent
 

@@ -31,7 +31,7 @@ from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.journal import SessionKey
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.app import Server
 from trunkline.server.routes import routes_of
 from trunkline.server.tokens import Token

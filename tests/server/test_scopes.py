@@ -26,7 +26,7 @@ import trunkline
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.acp.endpoint import AcpEndpoint
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.routes import routes_of
 from trunkline.server.tokens import PermissionScope, Token
 

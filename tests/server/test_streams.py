@@ -12,8 +12,8 @@ from starlette.requests import Request
 from tests.worlds import forever, soon, until
 
 from trunkline.cursor import Cursor
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 from trunkline.server.streams import NDJSON, PROTOBUF, SSE, Framing, Stream, framing_for
 
 EVENT = wire.StepStarted(step_name="one")

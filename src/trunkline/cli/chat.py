@@ -17,7 +17,7 @@ from trunkline.cli.screen import Screen
 from trunkline.cli.starting import begin
 from trunkline.cli.talk import Talk
 from trunkline.targets import SCHEMES, resolve_target
-from trunkline.transports.descendants import end_descendants
+from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["command"]
 

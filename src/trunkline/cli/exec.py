@@ -17,7 +17,7 @@ from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, 
 from trunkline.cli.starting import begin
 from trunkline.errors import AuthenticationRequired
 from trunkline.targets import resolve_target
-from trunkline.transports.descendants import end_descendants
+from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["command"]
 

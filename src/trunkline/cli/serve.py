@@ -18,9 +18,9 @@ from trunkline.cli.starting import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.journal import default_url
-from trunkline.process_secrets import erase_argument, take_secret
 from trunkline.targets import normalize_target, resolve_target
-from trunkline.transports.descendants import end_descendants
+from trunkline.transports.process.descendants import end_descendants
+from trunkline.transports.process.secrets import erase_argument, take_secret
 
 if TYPE_CHECKING:
     from trunkline.server.limits import Limits

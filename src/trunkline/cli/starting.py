@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trunkline.cli.logs import show_logs
-from trunkline.process_secrets import close_process
+from trunkline.transports.process.secrets import close_process
 
 __all__ = ["begin"]
 

@@ -22,7 +22,7 @@ from trunkline.escapes import escape, one_line
 from trunkline.folding import Folder
 from trunkline.reader import Reader
 from trunkline.session import Session
-from trunkline.transports.descendants import end_descendants
+from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["Talk"]
 

@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trunkline.cursor import Cursor
 from trunkline.frontends.acp.streams import session_of
-from trunkline.jsonrpc import (
+from trunkline.protocols.jsonrpc import (
     INVALID_REQUEST,
     Malformed,
     Message,
@@ -33,7 +33,7 @@ from trunkline.jsonrpc import (
     refuse_oversize,
     written,
 )
-from trunkline.jsonrpc import Request as Call
+from trunkline.protocols.jsonrpc import Request as Call
 from trunkline.server.bodies import find_fault, read_body
 from trunkline.server.callers import Caller, Callers, HttpCaller, Reading
 from trunkline.server.exchange import Exchange

@@ -17,7 +17,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
-from trunkline.frontends.agui.wire import PROTOCOL_VERSION, RunAgentInput
+from trunkline.protocols.agui.wire import PROTOCOL_VERSION, RunAgentInput
 from trunkline.server.bodies import new_part_check, read_body
 from trunkline.server.exchange import Exchange
 from trunkline.server.origins import is_loopback

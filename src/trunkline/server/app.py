@@ -15,7 +15,6 @@ from starlette.types import Receive, Scope, Send
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.outbound import Outbound
-from trunkline.process_secrets import take_secret
 from trunkline.server.exchange import Exchange, served
 from trunkline.server.gate import Gate
 from trunkline.server.health import OPEN_PATHS
@@ -25,6 +24,7 @@ from trunkline.server.routes import routes_of
 from trunkline.server.strangers import Strangers
 from trunkline.server.tokens import Authenticate, Token, TokenRing
 from trunkline.settings import Settings
+from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy
 
 __all__ = ["Server", "asgi"]

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.connection import Connection, Handler, explained
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
 from trunkline.hub import Hub
-from trunkline.jsonrpc import (
+from trunkline.outbound import Outbound
+from trunkline.protocols.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -30,7 +30,7 @@ from trunkline.jsonrpc import (
     Params,
     RpcError,
 )
-from trunkline.outbound import Outbound
+from trunkline.protocols.jsonrpc.connection import Connection, Handler, explained
 from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal, refusal_of

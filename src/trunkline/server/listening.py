@@ -25,7 +25,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.server.app import Server
 from trunkline.server.limits import Limits
 from trunkline.server.protocol import HttpProtocol, WebSocketProtocol
-from trunkline.transports.descendants import end_descendants
+from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["bind", "listen", "url_of"]
 

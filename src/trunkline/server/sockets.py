@@ -15,10 +15,10 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trunkline.errors import SessionBusy
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.server.agui import check_scope, options_for
 from trunkline.server.bodies import check_json
 from trunkline.server.exchange import Exchange

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from trunkline.cursor import Cursor
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
-from trunkline.frontends.agui.wire import encode
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.protocols.agui.wire import encode
 
 __all__ = ["NDJSON", "PROTOBUF", "SSE", "Framing", "Stream", "framing_for"]
 

@@ -17,8 +17,8 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 
 from trunkline.errors import ConfigurationError
-from trunkline.process_secrets import take_secret
 from trunkline.server.refusals import Refusal
+from trunkline.transports.process.secrets import take_secret
 
 __all__ = [
     "ALL_SCOPES",

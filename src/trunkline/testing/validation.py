@@ -6,7 +6,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from trunkline.frontends.acp import wire
+from trunkline.protocols.acp import wire
 
 __all__ = ["validate_acp_update"]
 

@@ -4,7 +4,7 @@
 session asks the policy first and then acts.
 """
 
-from trunkline.workspace.environment import DEFAULT_ENV_ALLOW, scrub
+from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.workspace.files import DEFAULT_PROTECTED, Files
 from trunkline.workspace.policy import Policy, Verdict
 from trunkline.workspace.rules import Decision, Request, Rule

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from trunkline.errors import NotAFile, WorkspaceError
-from trunkline.workspace.environment import scrub
+from trunkline.transports.process.environment import scrub
 from trunkline.workspace.roots import Place, Roots, StrPath, explained
 
 __all__ = ["MAX_TERMINALS", "OUTPUT_BYTE_LIMIT", "Launch", "Launches"]

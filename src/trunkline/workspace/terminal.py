@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import NamedTuple, cast
 
 from trunkline.errors import WorkspaceError
-from trunkline.workspace import keeper
-from trunkline.workspace.environment import scrub
-from trunkline.workspace.tail import Tail
+from trunkline.transports.process import keeper
+from trunkline.transports.process.environment import scrub
+from trunkline.transports.process.tail import Tail
 
 __all__ = ["Exit", "Terminal", "TerminalOutputView"]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Self
 
 from trunkline.errors import WorkspaceError
-from trunkline.process_secrets import forbid_inspection
-from trunkline.workspace.environment import DEFAULT_ENV_ALLOW, scrub
+from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
+from trunkline.transports.process.secrets import forbid_inspection
 from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launches
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal

@@ -18,9 +18,9 @@ from trunkline.agents.agui import agent as agent_module
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import TargetError
 from trunkline.folding import fold
-from trunkline.frontends.agui.results import result_of
 from trunkline.grammar.table import Phase
 from trunkline.journal import open_journal
+from trunkline.protocols.agui.results import result_of
 from trunkline.questions import ClientCall, Permission
 from trunkline.session import Session
 from trunkline.targets import resolve_target

@@ -9,7 +9,7 @@ from trunkline import events as ev
 from trunkline.agents.agui.questions import Reply, Wait, question_of, resume_of, waits_of
 from trunkline.agents.agui.translator import Ending
 from trunkline.frontends.agui.asking import answer_of, interrupt_of
-from trunkline.frontends.agui.wire import ResumeEntry
+from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
 
 FIELDS: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

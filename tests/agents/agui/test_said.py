@@ -10,7 +10,7 @@ from trunkline import events as ev
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.conversation import Conversation
 from trunkline.folding import fold
-from trunkline.frontends.agui.messages import snapshot_of
+from trunkline.protocols.agui.messages import snapshot_of
 
 Json = dict[str, Any]
 NEW = map("made-up-{}".format, count())

@@ -20,7 +20,7 @@ from tests.worlds import soon
 from trunkline.agents.langchain.agui import AguiAgent
 from trunkline.agents.langchain.asking import Rule
 from trunkline.frontends.agui import RunAgentInput, read_input
-from trunkline.frontends.agui.wire import AguiEvent, encode
+from trunkline.protocols.agui.wire import AguiEvent, encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
 _OFFICIAL: TypeAdapter[Any] = TypeAdapter(Event)

@@ -16,9 +16,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.acp import AcpLine, AcpVoice
 from trunkline.context import Decision
 from trunkline.errors import TurnCancelled
-from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.lossless import decode
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, default_options
 from trunkline.testing.recording import RecordingTransport
 

@@ -26,7 +26,7 @@ from tests.frontends.acp.editors import ABLE, Editor, editing
 from tests.peers.playing import Stage
 from tests.worlds import world
 from trunkline import adapt
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc import RpcError
 
 Update = dict[str, Any]
 Pieces = list[tuple[str, str]]

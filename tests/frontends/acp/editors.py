@@ -12,11 +12,12 @@ from typing import Any
 from tests.frontends.acp.schema import find_fault
 from tests.worlds import soon
 
-from trunkline.frontends.acp import decode, wire
-from trunkline.frontends.acp.connection import Connection, Handler
+from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.hub import Hub
-from trunkline.jsonrpc import METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.acp import wire
+from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.jsonrpc.connection import Connection, Handler
 
 __all__ = ["ABLE", "Editor", "Wire", "editing", "join"]
 

@@ -7,8 +7,9 @@ import os
 import sys
 from typing import Any
 
-from trunkline.frontends.acp import PromptRequest, PromptResponse, stdio_transport, wire
-from trunkline.jsonrpc import Request, RpcError
+from trunkline.frontends.acp import PromptRequest, PromptResponse, stdio_transport
+from trunkline.protocols.acp import wire
+from trunkline.protocols.jsonrpc import Request, RpcError
 
 
 async def on_prompt(request: PromptRequest) -> PromptResponse:

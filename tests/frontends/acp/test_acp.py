@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from trunkline.frontends import acp
-from trunkline.frontends.acp import lossless, wire
+from trunkline.protocols.acp import lossless, wire
 
 NAMES = [
     "SessionNotification",
@@ -54,4 +54,4 @@ def test_importing_the_package_imports_no_types_yet() -> None:
     code = "import sys, trunkline.frontends.acp; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert "trunkline.frontends.acp" in run.stdout.split()
-    assert "trunkline.frontends.acp.wire" not in run.stdout.split()
+    assert "trunkline.protocols.acp.wire" not in run.stdout.split()

@@ -16,7 +16,7 @@ from trunkline.content import TerminalBlock
 from trunkline.context import TurnContext
 from trunkline.journal import SessionKey
 from trunkline.journal.memory import MemoryJournal
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc import RpcError
 
 
 def words(session_id: str, text: str) -> dict[str, Any]:

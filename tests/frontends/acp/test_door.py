@@ -15,10 +15,10 @@ from tests.worlds import forever, make, soon, until, world
 
 from trunkline.commands import Prompt
 from trunkline.errors import TargetError
-from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.greeting import CardCache
 from trunkline.hub import Hub
+from trunkline.protocols.jsonrpc.connection import Connection
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 

@@ -20,11 +20,12 @@ from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, T
 from trunkline.cursor import Entry
 from trunkline.escapes import safe_title
 from trunkline.folding import fold
-from trunkline.frontends.acp import decode, wire
+from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Pause, Withdraw
 from trunkline.frontends.acp.words import put_in_words
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
+from trunkline.protocols.acp import wire
 from trunkline.questions import Form, Link, Option, Permission, default_options
 from trunkline.translate import translate
 

@@ -16,8 +16,8 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.context import SessionView, TurnContext
 from trunkline.journal import open_journal
-from trunkline.jsonrpc import RpcError
 from trunkline.options import Choice, ConfigOption
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.testing import ScriptedAgent
 
 SAYING = ("text", "thoughts", "tools", "parallel-tools", "plan", "subagents", "media", "state", "notice")

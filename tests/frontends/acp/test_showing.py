@@ -17,14 +17,15 @@ from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.context import TurnContext
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp import decode, wire
-from trunkline.frontends.acp.connection import Connection
+from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
 from trunkline.hub import Hub
 from trunkline.journal import Lease, Record, open_journal
 from trunkline.journal.memory import MemoryJournal
+from trunkline.protocols.acp import wire
+from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form
 from trunkline.session import Session
 from trunkline.testing import ScriptedAgent

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
-from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.words import (
     Unfit,
     blank_form,
@@ -21,6 +19,8 @@ from trunkline.frontends.acp.words import (
     text_in,
     write_reply,
 )
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
 from trunkline.questions import Form
 
 

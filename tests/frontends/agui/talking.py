@@ -15,8 +15,8 @@ from tests.worlds import WAIT, world
 
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.testing import ScriptedAgent
 from trunkline.testing.scenarios import SCENARIOS
 

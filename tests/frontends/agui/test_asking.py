@@ -10,7 +10,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.asking import answer_of, interrupt_of
-from trunkline.frontends.agui.wire import ResumeEntry
+from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import Form, Link, Option, Permission, Question, default_options
 
 PERMISSION = Permission(message="Write?", call_id="c1", options=default_options(), allows_edit=True)

@@ -28,7 +28,7 @@ from trunkline import adapt
 from trunkline.errors import InvalidCommand, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.wire import encode
+from trunkline.protocols.agui.wire import encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from trunkline import events as ev
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.parts import CallView, LaneView
-from trunkline.frontends.agui.results import TAIL
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.results import TAIL
 
 
 def test_a_call_ends_once_and_says_its_arguments_if_nobody_did() -> None:

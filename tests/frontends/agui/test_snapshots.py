@@ -5,8 +5,8 @@ from typing import Any
 from ag_ui.core import Message
 from pydantic import TypeAdapter
 
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.snapshots import fitting, is_light
+from trunkline.protocols.agui import wire
 
 MESSAGES: TypeAdapter[Any] = TypeAdapter(list[Message])
 MIB = 1024 * 1024

@@ -19,12 +19,12 @@ from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import Place, Standing, stand
-from trunkline.frontends.agui.wire import Message, RunAgentInput
 from trunkline.hub import Hub
 from trunkline.outline import Outline, OutlineReader
+from trunkline.protocols.agui.messages import snapshot_of
+from trunkline.protocols.agui.wire import Message, RunAgentInput
 
 HELLO = (c.TextBlock(text="hello"),)
 STORY: list[ev.Event] = [

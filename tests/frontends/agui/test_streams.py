@@ -19,10 +19,10 @@ from trunkline.cursor import Entry
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import Standing
 from trunkline.grammar import Grammar
+from trunkline.protocols.agui.messages import snapshot_of
 
 EVERYTHING = AguiOptions(emit_activities=True, emit_raw=True, max_ui_payload_size=0)
 

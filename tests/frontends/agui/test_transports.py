@@ -28,10 +28,10 @@ from trunkline.frontends.agui import (
     outbox,
     sse_transport,
     websocket_transport,
-    wire,
 )
 from trunkline.frontends.agui.carriers import StreamTransport
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 
 START = wire.RunStarted(thread_id="t1", run_id="r1", protocol_version="1.0")
 END = wire.RunFinished(thread_id="t1", run_id="r1", outcome={"type": "success"})

@@ -17,11 +17,11 @@ from trunkline.commands import Prompt
 from trunkline.context import TurnContext
 from trunkline.conversation import Conversation, Message
 from trunkline.errors import AgentProtocolError, TargetError
-from trunkline.frontends.agui.messages import snapshot_of
-from trunkline.frontends.agui.wire import PROTOCOL_VERSION
 from trunkline.ids import new_id
-from trunkline.process_secrets import take_secret
+from trunkline.protocols.agui.messages import snapshot_of
+from trunkline.protocols.agui.wire import PROTOCOL_VERSION
 from trunkline.questions import ClientCall
+from trunkline.transports.process.secrets import take_secret
 
 __all__ = ["AguiAgent"]
 

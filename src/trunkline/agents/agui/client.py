@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import httpx
 import msgspec
 
-from trunkline.agents.agui.frames import FrameReader
 from trunkline.errors import AgentError, AgentProtocolError, AuthenticationRequired
+from trunkline.protocols.sse import FrameReader
 
 __all__ = ["AguiServer"]
 

@@ -18,7 +18,7 @@ from trunkline.agents.agui.said import SaidMessages
 from trunkline.agents.agui.shapes import About, check_shape
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError
-from trunkline.frontends.agui.messages import content_of
+from trunkline.protocols.agui.messages import content_of
 
 __all__ = ["AguiTranslator"]
 

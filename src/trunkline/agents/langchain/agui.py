@@ -39,9 +39,9 @@ from trunkline.agents.langchain.standalone import (
     names_of,
 )
 from trunkline.errors import ConfigurationError, InvalidCommand
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.transports import AguiTransport
+from trunkline.protocols.agui import wire
 
 __all__ = ["AguiAgent", "agui_agent", "agui_middleware", "agui_system"]
 

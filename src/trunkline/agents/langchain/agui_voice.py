@@ -36,17 +36,17 @@ from trunkline.cursor import Entry
 from trunkline.desk import settle
 from trunkline.errors import ConfigurationError, SessionBusy
 from trunkline.folding import Folder
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import answer_of
 from trunkline.frontends.agui.carriers import cancel_once
-from trunkline.frontends.agui.codes import ErrorCode
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_light, would_mix
 from trunkline.grammar import Grammar
 from trunkline.ids import new_id
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode
+from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.questions import ClientCall, Question
 
 __all__ = ["AguiBoard", "AguiVoice", "RunContext"]

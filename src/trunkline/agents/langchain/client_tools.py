@@ -17,7 +17,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.calling import Call, CalledTool, this_call
 from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.voice import TurnVoice, Voice
-from trunkline.frontends.agui.messages import content_of
+from trunkline.protocols.agui.messages import content_of
 from trunkline.questions import ClientCall
 
 __all__ = ["client_tools", "recall_tools", "recalled_tools"]

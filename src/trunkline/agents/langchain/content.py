@@ -19,9 +19,9 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain import blocks as b
 from trunkline.agents.langchain.dialects import Block, standardize
-from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.blocks import block_to_wire, blocks_from_wire
-from trunkline.frontends.acp.lossless import decode
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.content import block_to_wire, blocks_from_wire
+from trunkline.protocols.acp.lossless import decode
 
 __all__ = ["ContentBlockMapper", "Neutral"]
 

@@ -22,11 +22,11 @@ from trunkline.conversation import IMPORTED, Conversation
 from trunkline.desk import settle
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
-from trunkline.frontends.agui.messages import history_events
 from trunkline.frontends.agui.thread import Thread
 from trunkline.patches import copy_json
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.messages import history_events
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
 

@@ -1,6 +1,6 @@
 """The Agent Client Protocol, version 1: serving agents, its wire types, and reading them without loss.
 
-The names below are the ones most code needs; ``trunkline.frontends.acp.wire`` has all of them. They
+The names below are the ones most code needs; ``trunkline.protocols.acp.wire`` has all of them. They
 are imported when they are first asked for, because an editor waits for every import at its start.
 """
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trunkline.frontends.acp.handset import stdio_transport
-    from trunkline.frontends.acp.lossless import Unknown, decode, encode
     from trunkline.frontends.acp.serving import serve_acp
-    from trunkline.frontends.acp.wire import (
+    from trunkline.protocols.acp.lossless import Unknown, decode, encode
+    from trunkline.protocols.acp.wire import (
         AgentMessageChunk,
         AgentThoughtChunk,
         AudioContent,
@@ -75,11 +75,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Unknown": "lossless",
-    "decode": "lossless",
-    "encode": "lossless",
-    "serve_acp": "serving",
-    "stdio_transport": "handset",
+    "Unknown": "protocols.acp.lossless",
+    "decode": "protocols.acp.lossless",
+    "encode": "protocols.acp.lossless",
+    "serve_acp": "frontends.acp.serving",
+    "stdio_transport": "frontends.acp.handset",
 }
 
 
@@ -87,6 +87,6 @@ def __getattr__(name: str) -> Any:
     """Import a public name from the module that has it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'wire')}"), name)
+    value = getattr(import_module(f"trunkline.{_HOMES.get(name, 'protocols.acp.wire')}"), name)
     globals()[name] = value
     return value

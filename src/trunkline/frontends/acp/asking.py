@@ -17,7 +17,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
-from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.calls import CallView
 from trunkline.frontends.acp.choices import (
     buttons_for,
@@ -27,11 +26,12 @@ from trunkline.frontends.acp.choices import (
     chosen_in,
     describe_choice,
 )
-from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
-from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.words import blank_form, read_form
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import RpcError
+from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Link, Option, OptionKind, Permission
 from trunkline.session import Session
 

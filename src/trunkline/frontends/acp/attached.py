@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 from trunkline.errors import SessionBusy
-from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.showing import Showing
 from trunkline.ids import new_id
+from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.reader import WHOLE
 from trunkline.session import Session
 

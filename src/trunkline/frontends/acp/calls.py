@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TerminalBlock, text_of
 from trunkline.escapes import safe_title
-from trunkline.frontends.acp.blocks import tool_content_to_wire
+from trunkline.protocols.acp.content import tool_content_to_wire
 
 __all__ = ["CallView", "STATUSES"]
 

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.connection import Connection, Reply
 from trunkline.frontends.acp.greeting import CardCache, greet
-from trunkline.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.jsonrpc.connection import Connection, Reply
 
 if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint
@@ -130,9 +130,9 @@ class Door:
                     raise self._error
                 hub = await self._open_hub()
                 self._remember(hub)
-                from trunkline.frontends.acp import wire
                 from trunkline.frontends.acp.endpoint import AcpEndpoint
-                from trunkline.frontends.acp.lossless import decode
+                from trunkline.protocols.acp import wire
+                from trunkline.protocols.acp.lossless import decode
 
                 client = decode(wire.ClientCapabilities, self._client)
                 self._endpoint = AcpEndpoint(

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.errors import WorkspaceError
-from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.lossless import decode
-from trunkline.jsonrpc import RpcError
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
 from trunkline.workspace.launches import Launches

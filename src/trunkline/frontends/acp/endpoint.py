@@ -20,21 +20,21 @@ from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
-from trunkline.frontends.acp import wire
 from trunkline.frontends.acp.attached import Attached, OrderedRequests, Prompting
-from trunkline.frontends.acp.blocks import blocks_from_wire
 from trunkline.frontends.acp.checks import check_content, check_folders
 from trunkline.frontends.acp.config import mode_option, modes_to_wire, options_to_wire
-from trunkline.frontends.acp.connection import Connection, Reply, explained
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.listing import list_sessions
-from trunkline.frontends.acp.lossless import decode
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
 from trunkline.hub import Hub
-from trunkline.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.content import blocks_from_wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
+from trunkline.protocols.jsonrpc.connection import Connection, Reply, explained
 from trunkline.questions import Permission
 from trunkline.reader import Reader
 from trunkline.session import Session

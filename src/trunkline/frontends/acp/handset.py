@@ -23,10 +23,10 @@ from typing import Any, Union, cast
 
 import msgspec
 
-from trunkline.frontends.acp import wire
-from trunkline.frontends.acp.connection import Connection
-from trunkline.frontends.acp.lossless import decode
-from trunkline.jsonrpc import INTERNAL_ERROR, Id, Notification, Params, Request
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import INTERNAL_ERROR, Id, Notification, Params, Request
+from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.stdio import StdioTransport
 
 __all__ = ["Handset", "Unhandled", "stdio_transport"]

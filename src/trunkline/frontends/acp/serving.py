@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trunkline.errors import TargetError, TrunklineError
-from trunkline.frontends.acp.connection import Connection
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.greeting import CardCache
-from trunkline.transports.descendants import end_descendants
+from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trunkline.frontends.agui.codes import ErrorCode as ErrorCode
     from trunkline.frontends.agui.decoder import read_input as read_input
     from trunkline.frontends.agui.encoder import AguiEncoder as AguiEncoder
     from trunkline.frontends.agui.endpoint import AguiEndpoint as AguiEndpoint
@@ -17,27 +16,28 @@ if TYPE_CHECKING:
     from trunkline.frontends.agui.transports import http_transport as http_transport
     from trunkline.frontends.agui.transports import sse_transport as sse_transport
     from trunkline.frontends.agui.transports import websocket_transport as websocket_transport
-    from trunkline.frontends.agui.wire import *  # noqa: F403
+    from trunkline.protocols.agui.codes import ErrorCode as ErrorCode
+    from trunkline.protocols.agui.wire import *  # noqa: F403
 
 _HOMES = {
-    "AguiEncoder": "encoder",
-    "AguiEndpoint": "endpoint",
-    "AguiOptions": "options",
-    "AguiRun": "endpoint",
-    "AguiTransport": "transports",
-    "ErrorCode": "codes",
-    "console_transport": "transports",
-    "http_transport": "transports",
-    "read_input": "decoder",
-    "sse_transport": "transports",
-    "websocket_transport": "transports",
+    "AguiEncoder": "frontends.agui.encoder",
+    "AguiEndpoint": "frontends.agui.endpoint",
+    "AguiOptions": "frontends.agui.options",
+    "AguiRun": "frontends.agui.endpoint",
+    "AguiTransport": "frontends.agui.transports",
+    "ErrorCode": "protocols.agui.codes",
+    "console_transport": "frontends.agui.transports",
+    "http_transport": "frontends.agui.transports",
+    "read_input": "frontends.agui.decoder",
+    "sse_transport": "frontends.agui.transports",
+    "websocket_transport": "frontends.agui.transports",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted([*_HOMES, *import_module("trunkline.frontends.agui.wire").__all__])
-    home = import_module(f"trunkline.frontends.agui.{_HOMES.get(name, 'wire')}")
+        return sorted([*_HOMES, *import_module("trunkline.protocols.agui.wire").__all__])
+    home = import_module(f"trunkline.{_HOMES.get(name, 'protocols.agui.wire')}")
     try:
         return getattr(home, name)
     except AttributeError:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.decoder import client_answers
 from trunkline.frontends.agui.standing import Standing
+from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 
 __all__ = ["answers_ahead", "bring", "results_ahead"]

@@ -11,8 +11,8 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui import wire
 from trunkline.outline import BROUGHT
+from trunkline.protocols.agui import wire
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
 __all__ = ["BROUGHT", "answer_of", "interrupt_of"]

@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
 from trunkline.errors import ConfigurationError, TrunklineError
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.outbox import Outbox
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode, code_for
 
 __all__ = ["Carrier", "StreamTransport", "WebSocketTransport"]
 

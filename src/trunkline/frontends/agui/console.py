@@ -7,7 +7,7 @@ import sys
 from typing import Any, Literal, TextIO, get_args
 
 from trunkline.errors import ConfigurationError
-from trunkline.frontends.agui import wire
+from trunkline.protocols.agui import wire
 
 __all__ = ["ConsoleTransport", "Detail"]
 

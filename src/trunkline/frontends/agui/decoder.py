@@ -14,12 +14,12 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, answer_of
-from trunkline.frontends.agui.messages import check_message, content_of, history_events
 from trunkline.frontends.agui.pages import Page
 from trunkline.frontends.agui.thread import Thread
 from trunkline.outline import PresentOutline
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.messages import check_message, content_of, history_events
 from trunkline.questions import ClientCall
 
 __all__ = [

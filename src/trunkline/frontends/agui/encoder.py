@@ -16,17 +16,17 @@ from trunkline import events as ev
 from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.failures import without_words
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
-from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.notices import failure_in_words
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.parts import CallView, LaneView
-from trunkline.frontends.agui.results import TAIL, about_call, part_of
 from trunkline.frontends.agui.state import StateView
-from trunkline.frontends.agui.usage import usage_of
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode, code_for
+from trunkline.protocols.agui.results import TAIL, about_call, part_of
+from trunkline.protocols.agui.usage import usage_of
 from trunkline.questions import ClientCall
 
 __all__ = ["LOSSES", "AguiEncoder"]

@@ -20,9 +20,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.ahead import answers_ahead, bring, results_ahead
-from trunkline.frontends.agui.codes import ErrorCode, code_for
 from trunkline.frontends.agui.decoder import (
     GoOn,
     Intent,
@@ -41,6 +39,8 @@ from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.snapshots import clearing, is_light
 from trunkline.frontends.agui.standing import Place, Standing, last_start, stand
 from trunkline.hub import Hub
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.session import Session
 from trunkline.window import Window
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trunkline import events as ev
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.parts import LaneView
+from trunkline.protocols.agui import wire
 
 __all__ = ["Lanes"]
 

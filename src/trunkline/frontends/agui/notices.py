@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 import msgspec
 
 from trunkline.conversation import Conversation, QuestionState
-from trunkline.frontends.agui import wire
+from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall
 
 __all__ = ["failure_in_words", "notice", "why_too_late"]

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.codes import ErrorCode
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode
 
 __all__ = ["Outbox"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.messages import parsed
-from trunkline.frontends.agui.results import TAIL, about_call, result_of
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.messages import parsed
+from trunkline.protocols.agui.results import TAIL, about_call, result_of
 
 __all__ = ["CallView", "LaneView"]
 

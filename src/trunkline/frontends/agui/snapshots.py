@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from trunkline.frontends.agui import wire
-from trunkline.frontends.agui.results import shorten
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.results import shorten
 
 __all__ = ["clearing", "corrected", "fitting", "is_light", "would_mix"]
 

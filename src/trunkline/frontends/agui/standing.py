@@ -19,14 +19,14 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.folding import Folder
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.asking import BROUGHT
-from trunkline.frontends.agui.messages import snapshot_of
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
 from trunkline.frontends.agui.thread import Thread
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.patches import same_json
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.session import Session
 
 _MANY = 500

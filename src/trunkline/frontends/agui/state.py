@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.options import Snapshots
 from trunkline.patches import PatchError, apply_patch, same_json
+from trunkline.protocols.agui import wire
 
 __all__ = ["StateView"]
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any, Literal, Protocol, TextIO
 
 from trunkline.errors import ConfigurationError
-from trunkline.frontends.agui import wire
 from trunkline.frontends.agui.carriers import StreamTransport, WebSocketTransport
 from trunkline.frontends.agui.console import ConsoleTransport, Detail
 from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
-from trunkline.frontends.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 
 __all__ = ["AguiTransport", "console_transport", "http_transport", "sse_transport", "websocket_transport"]
 

@@ -9,8 +9,8 @@ from mcp.types import ErrorData
 
 from trunkline.agents.langchain.mcp.client import explain_failure
 from trunkline.agents.langchain.mcp.connections import Connection, Program, Site
-from trunkline.agents.langchain.mcp.pipes import Pipes
-from trunkline.jsonrpc import Oversize
+from trunkline.protocols.jsonrpc import Oversize
+from trunkline.transports.process.pipes import Pipes
 
 PROGRAM = Program(command="srv", args=("--token=s3cret",))
 WEB = Site(url="http://h/mcp?key=s3cret")

@@ -25,8 +25,8 @@ from pydantic import ValidationError
 
 from trunkline.agents.langchain.mcp.connections import Connection, Program, Site
 from trunkline.agents.langchain.mcp.outbound import CheckedTransport, NotAllowed
-from trunkline.agents.langchain.mcp.pipes import Pipes
 from trunkline.outbound import Outbound
+from trunkline.transports.process.pipes import Pipes
 
 __all__ = ["HeldClient", "Wire", "explain_failure", "open_wire"]
 

@@ -25,7 +25,7 @@ from trunkline.agents.langchain.calling import Call
 from trunkline.agents.langchain.mcp.calls import Listeners, progress_of
 from trunkline.agents.langchain.mcp.client import HeldClient, explain_failure, open_wire
 from trunkline.agents.langchain.mcp.connections import Connection, Site
-from trunkline.agents.langchain.mcp.pipes import Pipes
+from trunkline.transports.process.pipes import Pipes
 
 __all__ = ["START_WITHIN", "Server"]
 

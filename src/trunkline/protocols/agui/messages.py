@@ -1,0 +1,330 @@
+"""Messages both ways: a conversation as AG-UI's history, and what a client sends as ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
+from trunkline.errors import InvalidCommand
+from trunkline.failures import without_words
+from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.results import PART, about_call, part_of, result_of
+from trunkline.questions import ClientCall
+
+__all__ = ["check_message", "content_of", "history_events", "parsed", "snapshot_of"]
+
+_MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
+_ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
+
+
+# -- ours to theirs --------------------------------------------------------------------------------
+
+
+def snapshot_of(
+    conversation: Conversation,
+    limit: int = 0,
+    *,
+    modern: bool = True,
+    results: bool = True,
+    about: bool = False,
+    errors: bool = True,
+) -> list[dict[str, Any]]:
+    """Give a conversation as the messages a client holds after it followed every run.
+
+    ``about`` adds the metadata that its events carry; without ``errors`` the words are left out with which
+    a turn failed.
+    """
+    if not errors:
+        calls = {call_id: without_words(call) for call_id, call in conversation.calls.items()}
+        conversation = msgspec.structs.replace(conversation, calls=calls)
+    teller = _Teller(conversation, limit, modern=modern, results=results, about=about and modern)
+    told = teller.loose(None)
+    for message in conversation.messages:
+        if message.lane is None or modern:
+            told += _user(message) if message.role == "user" else teller.agent(message)
+        told += teller.loose(message.message_id)
+    return told
+
+
+def _brought(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
+    """The results that clients brought along themselves: their ids and what they said, by call."""
+    found: dict[str, tuple[str, ev.Answered]] = {}
+    for question in conversation.questions.values():
+        asked, answered = question.asked.question, question.answered
+        if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
+            found[asked.call_id] = str((answered.meta or {})[BROUGHT]), answered
+    return found
+
+
+def _user(message: Message) -> list[dict[str, Any]]:
+    content: Any = [part for block in message.content if (part := part_of(block)) is not None]
+    if len(content) == 1 and content[0].keys() == {"type", "text"}:
+        content = content[0]["text"]
+    return [{"id": message.message_id, "role": "user", "content": content or ""}]
+
+
+class _Teller:
+    """Tells the messages of an agent."""
+
+    def __init__(
+        self, conversation: Conversation, limit: int, *, modern: bool, results: bool, about: bool
+    ) -> None:
+        self._calls = conversation.calls
+        self._limit = limit
+        self._modern = modern
+        self._results = results
+        self._about = about
+        self._brought = _brought(conversation)
+        self._terminals = {name: terminal.data for name, terminal in conversation.terminals.items()}
+        self._loose: dict[str | None, list[Call]] = {}
+        last_of = {message.turn_id: message.message_id for message in conversation.messages}
+        known = {message.message_id for message in conversation.messages}
+        for call in conversation.calls.values():
+            if call.message_id is None and (modern or call.lane is None):
+                stands = call.after is None or call.after in known
+                place = call.after if stands else last_of.get(call.turn_id)
+                self._loose.setdefault(place, []).append(call)
+
+    def loose(self, after: str | None) -> list[dict[str, Any]]:
+        """Tell the calls without a message that came right after one; each is a message by itself."""
+        calls = self._loose.get(after, ())
+        return [one for call in calls for one in self._with_calls(call.call_id, [call], call.lane)]
+
+    def agent(self, message: Message) -> list[dict[str, Any]]:
+        """Tell a message: reasoning where it stood, and results right behind the calls."""
+        before: list[dict[str, Any]] = []
+        behind: list[dict[str, Any]] = []
+        calls: list[Call] = []
+        texts: list[str] = []
+        for part in message.parts:
+            if isinstance(part, TextPart):
+                texts.append(part.text)
+            elif isinstance(part, ThoughtPart):
+                thoughts = behind if texts or calls else before
+                number = len(before) + len(behind) + 1
+                thoughts.append(_thought(f"{message.message_id}:reasoning:{number}", part, message.lane))
+            elif isinstance(part, CallPart) and part.call_id in self._calls:
+                calls.append(self._calls[part.call_id])
+        content = {"content": "".join(texts)} if texts else {}
+        told = self._with_calls(message.message_id, calls, message.lane, content) if texts or calls else []
+        return [*before, *told, *behind]
+
+    def _with_calls(
+        self, message_id: str, calls: list[Call], lane: str | None, content: Mapping[str, Any] = {}
+    ) -> list[dict[str, Any]]:
+        told: dict[str, Any] = {"id": message_id, "role": "assistant", **content, **_owner(lane)}
+        if calls:
+            told["toolCalls"] = [self._call(call) for call in calls]
+        return [told, *(self._result(call, lane) for call in calls if self._is_told(call))]
+
+    def _call(self, call: Call) -> dict[str, Any]:
+        text = call.arguments
+        if call.input is not None and parsed(text) != call.input:
+            # Said whole, or edited since it was said.
+            text = call.input if isinstance(call.input, str) else wire.encode(call.input).decode()
+        told = {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
+        return {**told, "metadata": about_call(call.kind, call.title)} if self._about else told
+
+    def _is_told(self, call: Call) -> bool:
+        if call.call_id in self._brought:
+            return True
+        return self._results and call.status in ev.FINAL_STATUSES
+
+    def _result(self, call: Call, lane: str | None) -> dict[str, Any]:
+        told: dict[str, Any] = {"role": "tool", "toolCallId": call.call_id}
+        about: dict[str, Any] | None = None
+        if call.call_id in self._brought:
+            told["id"], answered = self._brought[call.call_id]
+            told["content"] = answered.content
+            if answered.outcome != "accepted" and answered.reason:
+                told["error"] = answered.reason
+        else:
+            content, about = result_of(call, self._terminals, self._limit, modern=self._modern)
+            told["id"] = call.result_message_id or f"{call.call_id}:result"
+            told |= {"content": content, **_owner(lane)}
+        if call.status in ev.FINAL_STATUSES and call.status != "completed":
+            told.setdefault("error", call.reason or call.status)
+        return {**told, "metadata": about} if about and self._about else told
+
+
+def _owner(lane: str | None) -> dict[str, str]:
+    return {} if lane is None else {"subagentRunId": lane}
+
+
+def _thought(message_id: str, part: ThoughtPart, lane: str | None) -> dict[str, Any]:
+    told = {"id": message_id, "role": "reasoning", "content": part.text, **_owner(lane)}
+    return told if part.signature is None else {**told, "encryptedValue": part.signature}
+
+
+# -- theirs to ours --------------------------------------------------------------------------------
+
+
+def content_of(content: Any) -> tuple[c.Content, ...]:
+    """Read a message's content; a part that is not known, or broken, is passed over."""
+    if content is None:
+        return ()
+    if isinstance(content, str):
+        return (c.TextBlock(text=content),)
+    if not isinstance(content, list):
+        return ()
+    blocks = [_block(part) for part in cast("list[Any]", content)]
+    return tuple(block for block in blocks if block is not None)
+
+
+def _block(part: Any) -> c.Content | None:
+    if not isinstance(part, dict):
+        return None
+    told = cast("dict[str, Any]", part)
+    kind: Any = told.get("type")
+    about: Any = told.get("metadata")
+    meta = cast("dict[str, Any]", about) if isinstance(about, dict) else None
+    if _fault_in(told) is not None:
+        return None
+    if kind == "text":
+        return c.TextBlock(text=told.get("text", ""), meta=meta)
+    if kind == "binary":
+        # A client of before 1.0.
+        kind = str(told.get("mimeType", "")).partition("/")[0]
+        kind = kind if kind in _MEDIA else "document"
+        source: dict[str, Any] = {
+            "type": "data" if told.get("data") else "url",
+            "value": told.get("data") or told.get("url") or told.get("id"),
+            "mimeType": told.get("mimeType"),
+        }
+    else:
+        source = cast("dict[str, Any]", told.get("source") or {})
+    value, mime = source.get("value"), source.get("mimeType")
+    if not value:
+        return None
+    name = str((meta or {}).get("filename") or kind)
+    if source.get("type") == "file":
+        # A provider's own file: an address for whoever knows it, and nothing that could be fetched.
+        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART: told}
+        return c.LinkBlock(uri=uri, name=name, mime_type=mime, meta=own)
+    inline = source.get("type") == "data"
+    if kind in _MEDIA:
+        place = {"data": value} if inline else {"url": value}
+        return _MEDIA[kind](mime_type=mime or _ANY_MIME[kind], meta=meta, **place)
+    if kind == "document":
+        if inline:
+            return c.ResourceBlock(uri=f"file:{name}", data=value, mime_type=mime, meta=meta)
+        return c.LinkBlock(uri=value, name=name, mime_type=mime, meta=meta)
+    return None
+
+
+def check_message(message: wire.Message) -> None:
+    """Refuse a message whose content or calls cannot be read, with a sentence that says what is wrong."""
+    fault = None
+    if isinstance(message.content, list):
+        fault = next((fault for part in message.content if (fault := _fault_in(part)) is not None), None)
+    for call in message.tool_calls or ():
+        fault = fault or _fault_in_call(call)
+    if fault is not None:
+        raise InvalidCommand(f"message {message.id!r} cannot be read: {fault}")
+
+
+_PARTS = ("text", "binary", "document", *_MEDIA)
+_PART_FIELDS = ("type", "text", "data", "url", "id", "mimeType")
+_SOURCE_FIELDS = ("type", "value", "mimeType", "provider")
+
+
+def _fault_in(part: dict[str, Any]) -> str | None:
+    kind: Any = part.get("type")
+    if isinstance(kind, str) and kind not in _PARTS:
+        return None  # Not for us to judge.
+    source: Any = part.get("source")
+    if source is not None and not isinstance(source, dict):
+        return f"the source of a content part must be an object, not {_kind(source)}"
+    held = cast("dict[str, Any]", source or {})
+    for owner, fields, where in ((part, _PART_FIELDS, ""), (held, _SOURCE_FIELDS, "source.")):
+        for field in fields:
+            if not isinstance(owner.get(field, ""), str | None):
+                return f"{where}{field} of a content part must be a text, not {_kind(owner[field])}"
+    return None
+
+
+def _fault_in_call(call: dict[str, Any]) -> str | None:
+    if not isinstance(call.get("id"), str):
+        return f"the id of a tool call must be a text, not {_kind(call.get('id'))}"
+    function: Any = call.get("function") or {}
+    if not isinstance(function, dict):
+        return f"the function of a tool call must be an object, not {_kind(function)}"
+    made = cast("dict[str, Any]", function)
+    for field in ("name", "arguments"):
+        if not isinstance(made.get(field, ""), str | None):
+            return f"the {field} of a tool call must be a text, not {_kind(made[field])}"
+    try:
+        msgspec.json.decode(made.get("arguments") or "{}")
+    except RecursionError:
+        return "the arguments of a tool call are nested too deeply"
+    except msgspec.DecodeError:
+        return None  # Arguments that a model broke off are kept as they were said.
+    return None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool | None):
+        return "null" if value is None else "a boolean"
+    if isinstance(value, str | list):
+        return "a text" if isinstance(value, str) else "a list"
+    return "an object" if isinstance(value, dict) else "a number"
+
+
+def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:
+    """Take over a client's history: the person's words, the agent's text, and answered calls.
+
+    System messages are not the client's to give, and a call without an answer never happened. What cannot be
+    read raises InvalidCommand.
+    """
+    for message in messages:
+        check_message(message)
+    answers = {message.tool_call_id: message for message in messages if message.role == "tool"}
+    told: list[ev.Event] = []
+    for message in messages:
+        if message.subagent_run_id is not None:
+            continue
+        if message.role == "user":
+            told.append(ev.UserMessage(message_id=message.id, content=content_of(message.content)))
+        elif message.role == "assistant":
+            if isinstance(message.content, str) and message.content:
+                told.append(ev.Text(message_id=message.id, delta=message.content))
+            told += _answered_calls(message, answers)
+    return told
+
+
+def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Message]) -> Iterable[ev.Event]:
+    for call in message.tool_calls or ():
+        function = cast("dict[str, Any]", call.get("function") or {})
+        call_id = call.get("id")
+        answer = answers.get(call_id)
+        if answer is None or call_id is None:
+            continue
+        name = str(function.get("name") or "tool")
+        yield ev.ToolCall(call_id=call_id, name=name, message_id=message.id, native_id=call_id)
+        arguments = function.get("arguments")
+        if isinstance(arguments, str) and arguments:
+            yield ev.ToolInput(call_id=call_id, delta=arguments)
+        content = content_of(answer.content)
+        yield ev.ToolUpdate(
+            call_id=call_id,
+            status="failed" if answer.error else "completed",
+            input=parsed(arguments),
+            content=content,
+            raw_output=answer.content,
+            reason=answer.error,
+            result_message_id=answer.id,
+        )
+
+
+def parsed(arguments: Any) -> Any:
+    """Read the arguments of a call; None for what is not JSON."""
+    try:
+        return msgspec.json.decode(arguments) if isinstance(arguments, str) else None
+    except (msgspec.DecodeError, RecursionError):
+        return None

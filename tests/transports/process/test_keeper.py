@@ -1,0 +1,167 @@
+"""The keeper: a process that starts one command and ends all that came of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trunkline.transports.process import keeper
+
+PROGRAM = [sys.executable, "-I", "-S", keeper.__file__]
+WITHOUT_PROCFS = f"""
+import sys
+sys.path.insert(0, {str(Path(keeper.__file__).parent)!r})
+import keeper
+keeper.PROC = "/no/such/place"
+keeper.Keeper().run()
+"""
+TREE = """
+trap '' TERM
+setsid -f sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done'
+sh -c 'echo $$; exec sleep 600' &
+echo $$
+while :; do sleep 1; done
+"""
+"""A shell that is deaf, a daemon that is deaf, and a child."""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(*pids: int) -> bool:
+    limit = time.monotonic() + 10
+    while any(map(is_alive, pids)):
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Kept:
+    """A keeper, and what it says."""
+
+    def __init__(self, program: list[str], *argv: str, grace: float = 0.2) -> None:
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        assert self.process.stdin
+        self.stdin = self.process.stdin
+        self.stdin.write(keeper.request(argv, {"PATH": os.environ["PATH"], "A": "b=c"}, grace))
+        self.stdin.flush()
+
+    def says(self) -> str:
+        assert self.process.stderr
+        return self.process.stderr.readline().decode().strip()
+
+    def pids(self, count: int) -> list[int]:
+        assert self.process.stdout
+        return [int(self.process.stdout.readline()) for _ in range(count)]
+
+    def close(self) -> int:
+        with self.process:
+            self.stdin.close()
+            return self.process.wait(20)
+
+
+@pytest.fixture
+def tree() -> Iterator[tuple[Kept, list[int]]]:
+    kept = Kept(PROGRAM, "sh", "-c", TREE)
+    pids = kept.pids(3)
+    assert all(map(is_alive, pids))
+    yield kept, pids
+    kept.close()
+
+
+def test_it_says_how_a_command_starts_and_ends() -> None:
+    kept = Kept(PROGRAM, "sh", "-c", 'echo "$A"; echo error >&2; exit 7')
+    assert (kept.says(), kept.says()) == ("started", "exited 7")
+    out, _ = kept.process.communicate(timeout=20)
+    assert out == b"b=c\nerror\n"
+    killed = Kept(PROGRAM, "sh", "-c", "kill -9 $$")
+    assert (killed.says(), killed.says(), killed.close()) == ("started", "exited -9", 0)
+    missing = Kept(PROGRAM, "no-such-program")
+    assert (missing.says(), missing.close()) == ("failed 2", 0)
+
+
+def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
+    touched = sum(
+        1 << number - 1
+        for number in (
+            signal.SIGHUP,
+            signal.SIGINT,
+            signal.SIGPIPE,
+            signal.SIGTERM,
+            signal.SIGCHLD,
+            signal.SIGXFSZ,
+        )
+    )
+    kept = Kept(PROGRAM, "grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
+    assert (kept.says(), kept.says()) == ("started", "exited 0")
+    out, _ = kept.process.communicate(timeout=20)
+    assert [int(line.split()[1], 16) & touched for line in out.splitlines()] == [0, 0]
+
+
+def test_all_end_when_its_input_ends(tree: tuple[Kept, list[int]]) -> None:
+    kept, pids = tree
+    kept.close()
+    assert gone(*pids)
+
+
+def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
+    kept = Kept(PROGRAM, "sh", "-c", TREE, grace=600)
+    pids = kept.pids(3)
+    kept.process.send_signal(signal.SIGTERM)
+    assert kept.process.wait(20) == 0
+    assert gone(*pids)
+    kept.close()
+
+
+def test_all_end_when_whoever_started_it_is_killed() -> None:
+    starter = f"""
+import subprocess, sys, time
+from trunkline.workspace import keeper
+kept = subprocess.Popen({PROGRAM!r}, stdin=subprocess.PIPE, start_new_session=True)
+kept.stdin.write(keeper.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
+kept.stdin.flush()
+time.sleep(600)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", starter], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as ours:
+        assert ours.stdout
+        pids = [int(ours.stdout.readline()) for _ in range(3)]
+        ours.kill()
+        ours.wait(20)
+        assert gone(*pids)
+
+
+def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
+    program = [sys.executable, "-I", "-S", "-c", WITHOUT_PROCFS]
+    kept = Kept(program, "sh", "-c", "sleep 600 & echo $!; exec sleep 600")
+    (pid,) = kept.pids(1)
+    kept.close()
+    assert gone(pid)
+    left = Kept(program, "sh", "-c", "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & exit 3")
+    (pid,) = left.pids(1)
+    assert (left.says(), left.says()) == ("started", "exited 3")
+    left.close()
+    assert gone(pid)
+    nobody = Kept(program, "true")
+    assert (nobody.says(), nobody.says(), nobody.process.wait(20)) == ("started", "exited 0", 0)
+    nobody.close()
+
+
+def test_a_request_that_ends_too_soon_starts_nothing() -> None:
+    with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.communicate(b"half", timeout=20) == (None, b"")
+        assert process.returncode == 1

@@ -1,0 +1,160 @@
+"""A server behind pipes: lines both ways, its last words, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.agents.langchain.workshops import is_alive, patiently
+from tests.worlds import until
+
+from trunkline.agents.langchain.mcp.connections import Program
+from trunkline.transports.process import pipes as module
+from trunkline.transports.process.pipes import Pipes
+
+
+@asynccontextmanager
+async def running(code: str, pipes: Pipes | None = None, **program: object) -> AsyncGenerator[Pipes]:
+    """A process that runs this code."""
+    pipes = pipes or Pipes()
+    argv = Program(command=sys.executable, args=("-Ic", code), **program)  # pyright: ignore[reportArgumentType]
+    await pipes.start(argv, None)
+    try:
+        yield pipes
+    finally:
+        await patiently(pipes.end())
+
+
+async def rest_of(pipes: Pipes) -> list[bytes]:
+    """Everything that is still said."""
+    lines: list[bytes] = []
+    while (line := await patiently(pipes.receive())) is not None:
+        lines.append(line)
+    return lines
+
+
+async def test_lines_go_both_ways_and_end_with_the_process() -> None:
+    async with running("for line in iter(input, 'end'): print(line[::-1], flush=True)") as pipes:
+        for word in (b"abc", "öä".encode()):
+            await pipes.send(word)
+            assert await patiently(pipes.receive()) == word.decode()[::-1].encode()
+        assert pipes.epitaph is None
+        await pipes.send(b"end")
+        assert await rest_of(pipes) == []
+        await until(lambda: pipes.epitaph is not None)
+        assert pipes.epitaph == "it ended with code 0"
+
+
+async def test_a_server_that_says_more_than_is_read_has_to_wait_and_loses_nothing() -> None:
+    many = 20 * module.WAITING
+    async with running(f"for n in range({many}): print(n, 'x' * 200)") as pipes:
+        await until(lambda: len(pipes._lines) > module.WAITING)  # pyright: ignore[reportPrivateUsage]
+        assert [line.split()[0] for line in await rest_of(pipes)] == [b"%d" % n for n in range(many)]
+
+
+async def test_a_server_that_does_not_read_holds_the_writer_until_it_ends() -> None:
+    async with running("import time; time.sleep(600)") as pipes:
+        sending = asyncio.create_task(pipes.send(b"x" * 4_000_000))
+        done, _ = await asyncio.wait({sending}, timeout=0.05)
+        assert not done
+        await patiently(pipes.end(0.0))
+        await patiently(sending)
+
+
+async def test_a_server_that_reads_late_gets_all_of_it(tmp_path: Path) -> None:
+    word = tmp_path / "word"
+    os.mkfifo(word)
+    code = f"import sys; open({str(word)!r}).read(); print(len(sys.stdin.readline()), flush=True)"
+    async with running(code) as pipes:
+        sending = asyncio.create_task(pipes.send(b"x" * 4_000_000))
+        await patiently(asyncio.to_thread(word.write_text, "read now"))
+        assert await rest_of(pipes) == [b"4000001"]
+        await patiently(sending)
+
+
+async def test_a_line_that_is_too_long_ends_the_conversation() -> None:
+    async with running("print('y'); print('x' * 5000); input()", Pipes(max_line=1000)) as pipes:
+        assert await rest_of(pipes) == [b"y"]
+        assert pipes.oversize is not None
+        assert pipes.oversize.limit == 1000
+
+
+async def test_the_last_words_are_remembered_and_a_signal_has_a_number() -> None:
+    async with running("import sys; sys.exit('no\\n  luck ' + '!' * 5000)") as pipes:
+        assert await rest_of(pipes) == []
+        await until(lambda: pipes.epitaph is not None)
+        assert (pipes.epitaph or "").startswith("it ended with code 1: ")
+        assert len(pipes.epitaph or "") < 400
+    async with running("import os; os.kill(os.getpid(), 9)") as pipes:
+        await until(lambda: pipes.epitaph is not None)
+        assert pipes.epitaph == "it was ended by signal 9"
+
+
+async def test_the_environment_is_the_users_without_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUNKLINE_TOKEN", "s3cret")
+    monkeypatch.setenv("MINE", "yes")
+    code = "import os; print(os.environ.get('TRUNKLINE_TOKEN'), os.environ['MINE'], os.environ['K'])"
+    async with running(code, env={"K": "v"}) as pipes:
+        assert await rest_of(pipes) == [b"None yes v"]
+
+
+async def test_a_server_works_in_the_folder_it_is_given(tmp_path: Path) -> None:
+    async with running("import os; print(os.getcwd())", cwd=str(tmp_path)) as pipes:
+        assert await rest_of(pipes) == [str(tmp_path).encode()]
+
+
+async def test_the_stubborn_and_their_children_end_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE", 0.3)
+    code = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-Ic", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+    async with running(code) as pipes:
+        child = int(await patiently(pipes.receive()) or b"0")
+        before = time.monotonic()
+        await patiently(pipes.end(0.1))
+        assert time.monotonic() - before < 5
+        await until(lambda: not is_alive(child))
+        assert pipes.epitaph == "it was ended by signal 9"
+
+
+async def test_who_is_cancelled_while_a_server_ends_still_buries_it() -> None:
+    async with running("import time; print('up', flush=True); time.sleep(600)") as pipes:
+        assert await patiently(pipes.receive()) == b"up"
+        ending = asyncio.create_task(pipes.end(60.0))
+        await asyncio.sleep(0)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await patiently(ending)
+        assert pipes.epitaph == "it was ended by signal 9"
+
+
+async def test_who_stays_behind_holds_nobody_up_and_ends_too() -> None:
+    code = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-Ic", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+"""
+    async with running(code) as pipes:
+        (line,) = await rest_of(pipes)
+        child = int(line)
+        assert is_alive(child)
+        await patiently(pipes.end())
+        await until(lambda: not is_alive(child))
+
+
+async def test_nothing_that_never_started_can_be_ended() -> None:
+    pipes = Pipes()
+    with pytest.raises(FileNotFoundError):
+        await pipes.start(Program(command="/no/such/thing"), None)
+    await pipes.end()
+    assert pipes.epitaph is None
