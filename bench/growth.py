@@ -27,9 +27,9 @@ from trunkline.commands import Prompt
 from trunkline.content import TextBlock
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.hub import Hub
 from trunkline.journal import Journal, Lease, Record, SessionInfo, SessionKey, open_journal
 from trunkline.protocols.agui import wire
+from trunkline.session.hub import Hub
 from trunkline.testing.acp import AcpClient
 
 SIZES = (10, 1_000, 10_000)

@@ -12,9 +12,9 @@ from pathlib import Path
 from bench.machine import in_fresh_process, memory
 from bench.report import Result, Row, median
 from trunkline.agents.function import agent
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 BUDGET = 64 * 1024
 WARM_UP = 20

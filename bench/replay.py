@@ -23,8 +23,8 @@ from trunkline.agents.function import agent
 from trunkline.content import TextBlock
 from trunkline.cursor import Entry
 from trunkline.folding import Folder
-from trunkline.hub import Hub
 from trunkline.journal import Journal, Lease, Record, SessionInfo, SessionKey, open_journal
+from trunkline.session.hub import Hub
 from trunkline.translate import prime
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

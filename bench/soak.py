@@ -22,11 +22,11 @@ from bench import report
 from bench.machine import memory, open_files
 from trunkline.agents.function import agent
 from trunkline.commands import Answer, Prompt
-from trunkline.context import TurnContext
 from trunkline.events import Asked, TurnFailed, TurnFinished, TurnSuspended
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.session import Session
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 SESSIONS = 40
 PATIENCE = 30.0

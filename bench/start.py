@@ -39,7 +39,7 @@ def cases() -> dict[str, Case]:
     return {
         BASE: Case((ours, "-c", "import asyncio")),
         "trunkline --version": Case((ours, "-m", "trunkline", "--version")),
-        "import trunkline.session": Case((ours, "-c", "import trunkline.session")),
+        "import trunkline.session.session": Case((ours, "-c", "import trunkline.session.session")),
         "exec demo, first event": Case(
             (ours, "-m", "trunkline", "exec", "demo", "hello", "--format", "events")
         ),

@@ -17,9 +17,9 @@ from bench.machine import Clock
 from bench.report import Result, Row, median
 from trunkline.agents.function import agent
 from trunkline.events import Text, TurnFinished
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 PACE = 0.02
 

@@ -16,9 +16,9 @@ from bench.machine import Clock, Spent
 from bench.report import Result, Row, median, spread
 from trunkline.agents.function import agent
 from trunkline.events import TurnFinished
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.reader import Reader
+from trunkline.session.hub import Hub
+from trunkline.session.reader import Reader
 
 READERS = (0, 1, 10)
 PIECE = "token "

@@ -56,7 +56,7 @@ CASES = {
     "growth": {"ACP prompt", "AG-UI, whole history", "AG-UI, new message only", "open, no snapshot"},
     "start": {
         "import asyncio",
-        "import trunkline.session",
+        "import trunkline.session.session",
         "acp demo, greeted",
         "SDK 0.12.1, greeted",
         "acp LangChain agent, greeted",

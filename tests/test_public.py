@@ -152,10 +152,10 @@ def test_importing_the_package_loads_nothing_of_it_and_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("name", "brings", "not_yet"),
     [
-        ("Event", "trunkline.events", {"trunkline.session", "trunkline.journal", "asyncio"}),
-        ("fold", "trunkline.folding", {"trunkline.session", "trunkline.journal", "asyncio"}),
-        ("agent", "trunkline.agents.function", {"trunkline.session", "trunkline.journal", "sqlite3"}),
-        ("Hub", "trunkline.hub", {"trunkline.testing", "trunkline.cli", "click", "rich", "sqlite3"}),
+        ("Event", "trunkline.events", {"trunkline.session.session", "trunkline.journal", "asyncio"}),
+        ("fold", "trunkline.folding", {"trunkline.session.session", "trunkline.journal", "asyncio"}),
+        ("agent", "trunkline.agents.function", {"trunkline.session.session", "trunkline.journal", "sqlite3"}),
+        ("Hub", "trunkline.session.hub", {"trunkline.testing", "trunkline.cli", "click", "rich", "sqlite3"}),
     ],
 )
 def test_a_name_loads_its_home_when_it_is_used_and_no_more_than_it_needs(

@@ -13,13 +13,13 @@ from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.cursor import Entry
-from trunkline.hub import Hub
 from trunkline.journal import Journal, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import Session
-from trunkline.settings import Settings
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
 
 T = TypeVar("T")

@@ -34,12 +34,12 @@ def told(pieces: int) -> dict[str, Any]:
 
 async def stream_ours(pieces: int) -> float:
     """Through a session with a journal in memory, the endpoint and the encoder, to server-sent events."""
-    from trunkline.adapters import adapt
+    from trunkline.agents.adapt import adapt
     from trunkline.frontends.agui.decoder import read_input
     from trunkline.frontends.agui.endpoint import AguiEndpoint
-    from trunkline.hub import Hub
     from trunkline.journal import open_journal
     from trunkline.server.streams import SSE
+    from trunkline.session.hub import Hub
 
     journal = await open_journal("memory:")
     async with Hub(adapt(make_agent()), journal) as hub:

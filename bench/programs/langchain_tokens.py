@@ -95,10 +95,10 @@ async def stream_bare(pieces: int) -> float:
 
 async def stream_events(pieces: int) -> float:
     """Through a session with a journal in memory to one reader of neutral events."""
-    from trunkline.adapters import adapt
+    from trunkline.agents.adapt import adapt
     from trunkline.events import Text, TurnFinished
-    from trunkline.hub import Hub
     from trunkline.journal import open_journal
+    from trunkline.session.hub import Hub
 
     journal = await open_journal("memory:")
     async with Hub(adapt(make_agent()), journal) as hub:
@@ -146,11 +146,11 @@ class Drain:
 
 async def stream_acp(pieces: int) -> float:
     """The same to an ACP client: encoder, endpoint and connection, up to the bytes of a transport."""
-    from trunkline.adapters import adapt
+    from trunkline.agents.adapt import adapt
     from trunkline.frontends.acp.endpoint import AcpEndpoint
-    from trunkline.hub import Hub
     from trunkline.journal import open_journal
     from trunkline.protocols.jsonrpc.connection import Connection
+    from trunkline.session.hub import Hub
 
     def ask(method: str, params: dict[str, Any]) -> Awaitable[Any]:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}

@@ -5,16 +5,17 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from trunkline._lazy import lazy_names
 from trunkline._version import __version__
 
 if TYPE_CHECKING:
-    from trunkline.adapters import adapt
+    from trunkline.agents.adapt import adapt
     from trunkline.agents.function import agent
     from trunkline.agents.interface import Agent, AgentCard
+    from trunkline.agents.targets import resolve_target
     from trunkline.commands import Answer, Cancel, Prompt
-    from trunkline.context import TurnContext
     from trunkline.conversation import Conversation
     from trunkline.cursor import Cursor
     from trunkline.errors import TrunklineError
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from trunkline.folding import fold
     from trunkline.frontends.acp.handset import stdio_transport
     from trunkline.frontends.acp.serving import serve_acp
-    from trunkline.hub import Hub
     from trunkline.journal import open_journal
     from trunkline.server.app import asgi
-    from trunkline.session import Session
-    from trunkline.settings import Settings
-    from trunkline.targets import resolve_target
+    from trunkline.session.context import TurnContext
+    from trunkline.session.hub import Hub
+    from trunkline.session.session import Session
+    from trunkline.session.settings import Settings
+    from trunkline.session.window import Window
     from trunkline.translate import Translator
-    from trunkline.window import Window
 
 __all__ = [
     "Agent",
@@ -58,45 +59,32 @@ __all__ = [
     "stdio_transport",
 ]
 
-_HOMES = {
-    "Agent": "agents.interface",
-    "AgentCard": "agents.interface",
-    "Answer": "commands",
-    "Cancel": "commands",
-    "Conversation": "conversation",
-    "Cursor": "cursor",
-    "Event": "events",
-    "Hub": "hub",
-    "Prompt": "commands",
-    "Session": "session",
-    "Settings": "settings",
-    "Translator": "translate",
-    "TrunklineError": "errors",
-    "TurnContext": "context",
-    "Window": "window",
-    "adapt": "adapters",
-    "agent": "agents.function",
-    "asgi": "server.app",
-    "fold": "folding",
-    "open_journal": "journal",
-    "resolve_target": "targets",
-    "serve_acp": "frontends.acp.serving",
-    "stdio_transport": "frontends.acp.handset",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
-    import importlib
-
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'trunkline' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"trunkline.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "__version__": "trunkline._version",
+        "Agent": "trunkline.agents.interface",
+        "AgentCard": "trunkline.agents.interface",
+        "Answer": "trunkline.commands",
+        "Cancel": "trunkline.commands",
+        "Conversation": "trunkline.conversation",
+        "Cursor": "trunkline.cursor",
+        "Event": "trunkline.events",
+        "Hub": "trunkline.session.hub",
+        "Prompt": "trunkline.commands",
+        "Session": "trunkline.session.session",
+        "Settings": "trunkline.session.settings",
+        "Translator": "trunkline.translate",
+        "TrunklineError": "trunkline.errors",
+        "TurnContext": "trunkline.session.context",
+        "Window": "trunkline.session.window",
+        "adapt": "trunkline.agents.adapt",
+        "agent": "trunkline.agents.function",
+        "asgi": "trunkline.server.app",
+        "fold": "trunkline.folding",
+        "open_journal": "trunkline.journal",
+        "resolve_target": "trunkline.agents.targets",
+        "serve_acp": "trunkline.frontends.acp.serving",
+        "stdio_transport": "trunkline.frontends.acp.handset",
+    },
+)

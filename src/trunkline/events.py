@@ -16,9 +16,9 @@ import msgspec
 
 from trunkline.content import Content
 from trunkline.errors import Fault
+from trunkline.newer_records import convert_known
 from trunkline.options import ConfigOption
 from trunkline.questions import Outcome, Question
-from trunkline.unknown_words import convert_known
 
 __all__ = [
     "FINAL_STATUSES",

@@ -27,7 +27,7 @@ from trunkline.conversation import (
     TurnState,
     is_imported,
 )
-from trunkline.patches import PatchError, apply_patch
+from trunkline.json_patch import PatchError, apply_patch
 
 __all__ = ["Folder", "fold"]
 

@@ -19,9 +19,9 @@ from trunkline.agents.function import FunctionAgent, agent
 from trunkline.agents.interface import Agent, PromptCapabilities
 from trunkline.commands import Answer, Prompt
 from trunkline.content import LinkBlock, TextBlock
-from trunkline.context import TurnContext
 from trunkline.errors import NotAnAgent, TurnCancelled
-from trunkline.session import Session
+from trunkline.session.context import TurnContext
+from trunkline.session.session import Session
 
 
 async def run(function: Agent | Callable[..., Any], prompt: str = "hi") -> list[ev.Event]:

@@ -12,9 +12,9 @@ from tests.worlds import echo, make
 from trunkline.agents import interface
 from trunkline.agents.interface import Agent, AgentCard, AuthMethod, PromptCapabilities
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.events import CommandInfo
 from trunkline.options import ConfigOption
+from trunkline.session.context import TurnContext
 
 
 class Small:

@@ -66,7 +66,7 @@ def test_events_and_json_are_printed_without_rich_and_without_frameworks() -> No
 
 
 def test_sessions_are_read_without_an_agent() -> None:
-    assert "trunkline.targets" not in imported("sessions", "list", "--journal", "memory:")
+    assert "trunkline.agents.targets" not in imported("sessions", "list", "--journal", "memory:")
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from trunkline.agents.interface import Agent, AgentCard
 from trunkline.cli.approvals import Approvals
 from trunkline.cli.execution import Execution
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
-from trunkline.hub import Hub
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
 from trunkline.testing import ScriptedAgent
 
 

@@ -18,8 +18,8 @@ from trunkline.cli.sessions import age_of
 from trunkline.commands import Answer
 from trunkline.events import Asked, decode_event
 from trunkline.folding import fold
-from trunkline.hub import Hub
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.session.hub import Hub
 from trunkline.testing import ScriptedAgent, accept_all
 
 pytestmark = pytest.mark.slow

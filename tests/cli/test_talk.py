@@ -16,12 +16,12 @@ from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.screen import Screen
 from trunkline.cli.talk import Talk
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
 from trunkline.errors import AuthenticationRequired, SessionBusy
 from trunkline.events import Answered, ToolUpdate, TurnSuspended
-from trunkline.hub import Hub
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import Session
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 
 class Guarded:

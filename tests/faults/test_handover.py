@@ -14,18 +14,18 @@ from tests.worlds import BRISK, collect, echo, events_of, forever, make, only, s
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
 from trunkline.cursor import Cursor
 from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
 from trunkline.grammar import Grammar
-from trunkline.hub import Hub
 from trunkline.journal import Disposition, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.line import Line
 from trunkline.options import ConfigOption
-from trunkline.reader import Reader
-from trunkline.settings import Settings
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.reader import Reader
+from trunkline.session.settings import Settings
+from trunkline.session.stream import Line
 
 KEY = SessionKey("local", "s")
 

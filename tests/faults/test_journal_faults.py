@@ -17,13 +17,13 @@ from tests.worlds import collect, echo, events_of, forever, only, soon, text_of,
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
 from trunkline.errors import JournalError, SessionClosed
 from trunkline.folding import fold
 from trunkline.journal import Lease, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.reader import Reader
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.reader import Reader
 
 COUNT = 60_000
 

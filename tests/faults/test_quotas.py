@@ -13,9 +13,9 @@ import pytest
 from tests.worlds import collect, events_of, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.errors import JournalError
 from trunkline.journal.sqlite import SqliteJournal
+from trunkline.session.context import TurnContext
 
 LIMIT = 2**20
 LARGE = "x" * (LIMIT + 20_000)

@@ -21,10 +21,10 @@ from trunkline.commands import Answer
 from trunkline.cursor import Entry
 from trunkline.errors import AlreadyAnswered, InvalidCommand, SessionBusy
 from trunkline.folding import fold
-from trunkline.hub import Hub
 from trunkline.journal import Journal, Record, open_journal
-from trunkline.reader import Reader
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
 
 E = TypeVar("E", bound=ev.Event)
 

@@ -17,7 +17,7 @@ from trunkline.events import AnyEvent, Text, TurnStarted
 from trunkline.journal import Lease, Record, SessionInfo, SessionKey, retention
 from trunkline.journal.lease_clock import Moment
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.owners import boot_id
+from trunkline.session.owners import boot_id
 
 KEY = SessionKey("ada", "one")
 Times = dict[str, Any]

@@ -15,9 +15,9 @@ from typing import Any
 
 import uvicorn
 
+from trunkline.agents.targets import normalize_target, resolve_target
 from trunkline.server.app import asgi
 from trunkline.server.exchange import DEFAULT
-from trunkline.targets import normalize_target, resolve_target
 
 TOKEN = "a-token-for-the-peers"
 

@@ -25,10 +25,10 @@ from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Answer, Prompt
 from trunkline.folding import fold
 from trunkline.grammar.table import Phase
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
 from trunkline.questions import ClientCall, Form, Permission
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from trunkline.commands import Prompt
 from trunkline.frontends.acp.streams import session_of
 from trunkline.protocols.jsonrpc import Malformed, parse
 from trunkline.server.app import Server
-from trunkline.session import Session
+from trunkline.session.session import Session
 
 __all__ = [
     "EVENTS",

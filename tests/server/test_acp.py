@@ -26,12 +26,12 @@ from websockets.typing import Subprotocol
 
 import trunkline
 from trunkline import events as ev
+from trunkline.agents.targets import resolve_target
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.limits import Limits
 from trunkline.server.tokens import Token
-from trunkline.targets import resolve_target
+from trunkline.session.context import TurnContext
 from trunkline.workspace import Files
 
 

@@ -15,8 +15,8 @@ from tests.frontends.acp.conformance import basics, sessions, turns
 from tests.frontends.acp.conformance.kit import REQUIREMENTS, Subject, Verdict, judge
 from tests.server.serving import SECRET, listening
 
+from trunkline.agents.targets import resolve_target
 from trunkline.server.app import asgi
-from trunkline.targets import resolve_target
 
 pytestmark = pytest.mark.slow
 

@@ -29,12 +29,12 @@ from websockets.asyncio.client import connect
 import trunkline
 from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.journal import SessionKey
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.app import Server
 from trunkline.server.routes import routes_of
 from trunkline.server.tokens import Token
+from trunkline.session.context import TurnContext
 
 SECRET = "swordfish"
 THREAD = "t1"

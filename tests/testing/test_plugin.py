@@ -8,8 +8,8 @@ from importlib.metadata import entry_points
 
 import trunkline.testing
 from trunkline.folding import fold
-from trunkline.hub import Hub
 from trunkline.journal import Journal
+from trunkline.session.hub import Hub
 
 
 async def test_a_test_gets_a_hub_with_the_scripted_agent(

@@ -6,8 +6,8 @@ import pytest
 
 import trunkline
 from trunkline import events as ev
-from trunkline.context import TurnContext
-from trunkline.settings import Settings
+from trunkline.session.context import TurnContext
+from trunkline.session.settings import Settings
 from trunkline.testing import ScriptedAgent, run_prompt
 
 

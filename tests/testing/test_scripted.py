@@ -24,8 +24,8 @@ from trunkline.errors import AuthenticationRequired, InvalidCommand
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.grammar.table import RULES
-from trunkline.hub import Hub
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session.hub import Hub
 from trunkline.testing import Answers, ScriptedAgent, accept_all, normalize, refuse_all, run_prompt
 from trunkline.testing.scenarios import SCENARIOS
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from trunkline import events as ev
-from trunkline.ids import new_id
 from trunkline.questions import Link
+from trunkline.session.ids import new_id
 from trunkline.testing import ScriptedAgent, normalize, run_prompt
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, overload
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.agents.own_thread import OwnThread
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.errors import NotAnAgent
+from trunkline.session.context import TurnContext
 
 __all__ = ["FunctionAgent", "agent", "describe"]
 

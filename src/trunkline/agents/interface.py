@@ -18,8 +18,8 @@ from trunkline.options import ConfigOption
 
 if TYPE_CHECKING:
     from trunkline.commands import Prompt
-    from trunkline.context import SessionView, TurnContext
     from trunkline.conversation import Conversation
+    from trunkline.session.context import SessionView, TurnContext
 
 __all__ = [
     "Agent",

@@ -12,10 +12,10 @@ from trunkline.cli.proposals import lines_of_proposal
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
-from trunkline.edited import Edited
 from trunkline.escapes import one_line, reveal
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
+from trunkline.session.edited_calls import Edited
 
 __all__ = ["Asker"]
 

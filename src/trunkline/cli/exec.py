@@ -9,6 +9,7 @@ import sys
 import click
 
 from trunkline.agents.interface import Agent
+from trunkline.agents.targets import resolve_target
 from trunkline.cli.approvals import Approvals, Approve
 from trunkline.cli.execution import HUNG_UP, Execution
 from trunkline.cli.hubs import open_session, opened_hub
@@ -16,7 +17,6 @@ from trunkline.cli.output import Output
 from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.cli.starting import begin
 from trunkline.errors import AuthenticationRequired
-from trunkline.targets import resolve_target
 from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["command"]

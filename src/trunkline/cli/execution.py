@@ -19,7 +19,7 @@ from trunkline.cli.interrupts import interrupts
 from trunkline.cli.printing import Printer
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand, SessionBusy, SessionError
-from trunkline.session import Receipt, Session
+from trunkline.session.session import Receipt, Session
 from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["HUNG_UP", "INTERRUPTED", "Execution"]

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from trunkline.agents.interface import Agent
+from trunkline.agents.targets import normalize_target
 from trunkline.cli.journals import find_session, opened_journal
 from trunkline.errors import InvalidCommand
-from trunkline.hub import Hub
-from trunkline.session import Session
-from trunkline.targets import normalize_target
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 __all__ = ["open_session", "opened_hub"]
 

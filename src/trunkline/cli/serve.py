@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trunkline.agents.interface import Agent
+from trunkline.agents.targets import normalize_target, resolve_target
 from trunkline.cli.starting import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.journal import default_url
-from trunkline.targets import normalize_target, resolve_target
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
 

@@ -20,8 +20,8 @@ from trunkline.conversation import Conversation
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
 from trunkline.escapes import escape, one_line
 from trunkline.folding import Folder
-from trunkline.reader import Reader
-from trunkline.session import Session
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["Talk"]

@@ -41,7 +41,7 @@ from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
-from trunkline.owners import boot_id
+from trunkline.session.owners import boot_id
 
 __all__ = ["SqliteJournal"]
 

@@ -23,7 +23,7 @@ from trunkline.server.origins import Hosts, Origins
 from trunkline.server.routes import routes_of
 from trunkline.server.strangers import Strangers
 from trunkline.server.tokens import Authenticate, Token, TokenRing
-from trunkline.settings import Settings
+from trunkline.session.settings import Settings
 from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy
 

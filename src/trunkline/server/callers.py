@@ -19,7 +19,6 @@ import msgspec
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
-from trunkline.hub import Hub
 from trunkline.outbound import Outbound
 from trunkline.protocols.jsonrpc import (
     INTERNAL_ERROR,
@@ -35,6 +34,7 @@ from trunkline.server.exchange import Exchange
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal, refusal_of
 from trunkline.server.tokens import Access, PermissionScope
+from trunkline.session.hub import Hub
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
 __all__ = ["Caller", "Callers", "Farewell", "HttpCaller", "Reading"]

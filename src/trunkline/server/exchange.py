@@ -13,18 +13,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
 
-from trunkline.adapters import adapt
+from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent
 from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.hub import Hub
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
 from trunkline.outbound import Outbound
 from trunkline.server.bodies import ReadingRoom
 from trunkline.server.limits import Limits
 from trunkline.server.refusals import Refusal
-from trunkline.settings import Settings
+from trunkline.session.hub import Hub
+from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
 
 __all__ = ["DEFAULT", "Exchange", "Served", "served", "server_settings"]

@@ -16,16 +16,16 @@ from starlette.routing import BaseRoute, Route
 
 from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
 from trunkline.cursor import Cursor, Entry, Gap
+from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
-from trunkline.failures import without_words
 from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo
-from trunkline.reader import Reader
 from trunkline.server.bodies import read_body
 from trunkline.server.exchange import Exchange
 from trunkline.server.streams import SSE, Framing, Stream
 from trunkline.server.tokens import PermissionScope, access_of
-from trunkline.session import Session
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
 
 __all__ = ["SessionRoutes"]
 

@@ -12,7 +12,9 @@ The pytest plugin is registered by itself and brings the fixtures ``memory_journ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.testing.acp import AcpClient
@@ -38,33 +40,19 @@ __all__ = [
     "validate_acp_update",
 ]
 
-_HOMES = {
-    "AcpClient": "acp",
-    "Answers": "answers",
-    "RecordingTransport": "recording",
-    "ScriptedAgent": "scripted",
-    "ScriptedChatModel": "chat",
-    "accept_all": "answers",
-    "chat_model": "chat",
-    "normalize": "transcripts",
-    "refuse_all": "answers",
-    "run_prompt": "runs",
-    "validate_acp_update": "validation",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
-    import importlib
-
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'trunkline.testing' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"trunkline.testing.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    return __all__
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "AcpClient": "trunkline.testing.acp",
+        "Answers": "trunkline.testing.answers",
+        "RecordingTransport": "trunkline.testing.recording",
+        "ScriptedAgent": "trunkline.testing.scripted",
+        "ScriptedChatModel": "trunkline.testing.chat",
+        "accept_all": "trunkline.testing.answers",
+        "chat_model": "trunkline.testing.chat",
+        "normalize": "trunkline.testing.transcripts",
+        "refuse_all": "trunkline.testing.answers",
+        "run_prompt": "trunkline.testing.runs",
+        "validate_acp_update": "trunkline.testing.validation",
+    },
+)

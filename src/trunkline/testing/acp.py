@@ -17,14 +17,14 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, cast
 
-from trunkline.adapters import adapt
+from trunkline.agents.adapt import adapt
 from trunkline.frontends.acp.door import Door
-from trunkline.hub import Hub
 from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection
-from trunkline.settings import Settings
+from trunkline.session.hub import Hub
+from trunkline.session.settings import Settings
 from trunkline.testing.recording import Sent, select_option
 from trunkline.testing.validation import validate_acp_update
 from trunkline.transports.memory import MemoryTransport

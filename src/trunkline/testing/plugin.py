@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from contextlib import AbstractAsyncContextManager
 
-    from trunkline.hub import Hub
     from trunkline.journal import Journal
+    from trunkline.session.hub import Hub
 
 __all__ = ["memory_journal", "scripted_hub"]
 
@@ -34,7 +34,7 @@ def scripted_hub(memory_journal: Journal) -> AbstractAsyncContextManager[Hub]:
     """A hub with the scripted agent on ``memory_journal``: ``async with scripted_hub as hub: ...``."""
     from contextlib import asynccontextmanager
 
-    from trunkline.hub import Hub
+    from trunkline.session.hub import Hub
     from trunkline.testing.scripted import ScriptedAgent
 
     @asynccontextmanager

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from trunkline.adapters import adapt
+from trunkline.agents.adapt import adapt
 from trunkline.commands import Prompt
 from trunkline.events import AnyEvent, Asked
-from trunkline.hub import Hub
 from trunkline.journal.memory import MemoryJournal
-from trunkline.settings import Settings
+from trunkline.session.hub import Hub
+from trunkline.session.settings import Settings
 from trunkline.testing.answers import Answers, accept_all
 
 __all__ = ["run_prompt"]

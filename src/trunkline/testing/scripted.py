@@ -15,9 +15,9 @@ from trunkline._version import __version__
 from trunkline.agents.interface import AgentCard, AuthMethod, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
 from trunkline.content import TextBlock
-from trunkline.context import SessionView, TurnContext
 from trunkline.errors import AuthenticationRequired, InvalidCommand
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
+from trunkline.session.context import SessionView, TurnContext
 from trunkline.testing.scenarios import SCENARIOS
 from trunkline.testing.scenarios.talk import split_words
 

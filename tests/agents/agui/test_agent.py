@@ -15,6 +15,7 @@ from tests.worlds import BRISK, collect, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
 from trunkline.agents.agui import agent as agent_module
+from trunkline.agents.targets import resolve_target
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import TargetError
 from trunkline.folding import fold
@@ -22,8 +23,7 @@ from trunkline.grammar.table import Phase
 from trunkline.journal import open_journal
 from trunkline.protocols.agui.results import result_of
 from trunkline.questions import ClientCall, Permission
-from trunkline.session import Session
-from trunkline.targets import resolve_target
+from trunkline.session.session import Session
 from trunkline.testing import ScriptedAgent
 
 

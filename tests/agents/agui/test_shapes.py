@@ -15,7 +15,7 @@ from trunkline.agents.agui import shapes
 from trunkline.agents.agui.questions import Reply, resume_of, waits_of
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.errors import AgentProtocolError
-from trunkline.event_check import check_event
+from trunkline.session.event_check import check_event
 
 KINDS = sorted(AguiTranslator()._handlers)  # pyright: ignore[reportPrivateUsage]
 MAX = 60

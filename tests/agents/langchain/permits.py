@@ -14,9 +14,9 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
 from trunkline.errors import Fenced
-from trunkline.hub import Hub
 from trunkline.journal import Journal
 from trunkline.questions import Permission
+from trunkline.session.hub import Hub
 from trunkline.workspace import Policy
 
 Person = Callable[[ev.Asked], Answer]

@@ -24,9 +24,9 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
 from trunkline.grammar import Phase
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call
 
 Mode = Literal["batched", "per_call"]

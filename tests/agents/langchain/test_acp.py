@@ -14,12 +14,12 @@ from tests.agents.langchain.lines import call_of, kinds, pieces, statuses, text
 from tests.worlds import soon
 from trunkline import events as ev
 from trunkline.agents.langchain.acp import AcpLine, AcpVoice
-from trunkline.context import Decision
 from trunkline.errors import TurnCancelled
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, default_options
+from trunkline.session.context import Decision
 from trunkline.testing.recording import RecordingTransport
 
 CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})

@@ -9,7 +9,7 @@ from trunkline.agents.langchain.asking import Rule, Verdict, decide, decide_sync
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.voice import TurnVoice
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
+from trunkline.session.context import TurnContext
 
 
 class Frank(TurnVoice):

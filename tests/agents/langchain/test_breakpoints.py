@@ -16,7 +16,7 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.questions import Form, Permission
-from trunkline.session import Session
+from trunkline.session.session import Session
 from trunkline.testing.chat import call
 
 

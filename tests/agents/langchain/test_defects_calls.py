@@ -23,7 +23,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.commands import Answer
-from trunkline.session import Session
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call, ends
 
 

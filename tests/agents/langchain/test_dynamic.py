@@ -43,7 +43,7 @@ from trunkline.agents.langchain.dynamic import (
 from trunkline.agents.langchain.voice import TurnVoice, current_voice
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import JournalError
-from trunkline.session import Session
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call
 
 WORKSHOP: dict[str, Any] = {"name": "w", **STDIO}

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from trunkline.agents.langchain.forms import DECLINED, sheet_for
 from trunkline.commands import Answer
-from trunkline.desk import settle
 from trunkline.errors import AgentError
 from trunkline.events import Asked
+from trunkline.session.questions import settle
 
 
 def fields_of(value: Any, schema: Any = None) -> dict[str, Any]:

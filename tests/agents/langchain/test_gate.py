@@ -27,8 +27,8 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Answer, Prompt
-from trunkline.context import TurnContext
 from trunkline.journal import open_journal
+from trunkline.session.context import TurnContext
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.workspace import Policy
 

@@ -19,11 +19,11 @@ from trunkline.agents.langchain.interrupts import (
     resume_value,
 )
 from trunkline.commands import Answer
-from trunkline.desk import settle
 from trunkline.errors import AgentError
 from trunkline.events import Answered, Asked, ToolCall, ToolUpdate
 from trunkline.folding import fold
 from trunkline.questions import Form, Permission
+from trunkline.session.questions import settle
 
 ALL = ("approve", "edit", "reject", "respond")
 

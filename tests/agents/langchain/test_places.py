@@ -14,15 +14,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.loose import create_deep_agent
 from tests.agents.langchain.permits import ask, chooses
 from tests.frontends.acp.editors import ABLE, Editor, editing
-from tests.test_edited import edit
+from tests.session.test_edited_calls import edit
 from tests.worlds import world
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.places import Places
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.folding import fold
+from trunkline.session.permissions import Verdicts
 from trunkline.testing.chat import ScriptedChatModel, call
-from trunkline.verdicts import Verdicts
 from trunkline.workspace import Policy
 from trunkline.workspace import Rule as PolicyRule
 

@@ -30,12 +30,12 @@ from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.grammar import Phase
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
 from trunkline.questions import Form, Permission
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+from trunkline.session.view import SessionView
 from trunkline.testing.chat import ScriptedChatModel, call
-from trunkline.view import SessionView
 
 OSLO = call("weather", {"city": "Oslo"}, "w1")
 ROME = call("weather", {"city": "Rome"}, "w2")

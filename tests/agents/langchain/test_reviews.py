@@ -24,7 +24,7 @@ from trunkline.commands import Answer
 from trunkline.folding import fold
 from trunkline.journal import open_journal
 from trunkline.questions import Form, Permission
-from trunkline.session import Session
+from trunkline.session.session import Session
 from trunkline.testing.chat import call
 from trunkline.workspace import Policy, Rule
 

@@ -28,8 +28,8 @@ from trunkline.agents.langchain.history import UNANSWERED
 from trunkline.conversation import Conversation, Message, TextPart
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.folding import fold
-from trunkline.hub import Hub
 from trunkline.journal import SessionKey, open_journal
+from trunkline.session.hub import Hub
 from trunkline.testing.chat import ScriptedChatModel, call
 
 

@@ -20,9 +20,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
-from trunkline.hub import Hub
-from trunkline.session import Session
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 
 T = TypeVar("T")
 

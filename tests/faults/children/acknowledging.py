@@ -20,15 +20,15 @@ import trunkline
 from tests.agents.langchain.loose import create_agent
 from tests.worlds import forever, make
 from trunkline import events as ev
-from trunkline.adapters import adapt
+from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.commands import Answer, Prompt
-from trunkline.context import TurnContext
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
 from trunkline.options import ConfigOption
 from trunkline.questions import Form
-from trunkline.session import Session
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 from trunkline.testing import AcpClient, ScriptedChatModel
 from trunkline.testing.chat import call
 

@@ -15,8 +15,8 @@ from trunkline import events as ev
 from trunkline.agents.function import agent
 from trunkline.commands import Prompt
 from trunkline.errors import JournalError
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
+from trunkline.session.hub import Hub
 
 ROOM = 200_000
 

@@ -17,12 +17,12 @@ import msgspec
 
 from trunkline.agents.function import agent
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.errors import TrunklineError
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
 from trunkline.options import Choice, ConfigOption
-from trunkline.settings import Settings
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.settings import Settings
 
 LEASE = 0.8
 SETTINGS = Settings(

@@ -26,7 +26,7 @@ from langgraph.runtime import Runtime
 import trunkline
 from tests.agents.langchain.loose import create_agent
 from trunkline.commands import Prompt
-from trunkline.context import SessionView
+from trunkline.session.context import SessionView
 from trunkline.testing import ScriptedChatModel
 from trunkline.testing.chat import call, thinks
 

@@ -15,10 +15,10 @@ from trunkline import events as ev
 from trunkline.agents.function import agent
 from trunkline.commands import Prompt
 from trunkline.folding import fold
-from trunkline.hub import Hub
 from trunkline.journal import open_journal
-from trunkline.reader import Reader
-from trunkline.settings import Settings
+from trunkline.session.hub import Hub
+from trunkline.session.reader import Reader
+from trunkline.session.settings import Settings
 
 PIECE = "0123456789" * 20
 

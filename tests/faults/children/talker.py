@@ -18,12 +18,12 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.function import agent
 from trunkline.commands import Answer, Prompt
-from trunkline.context import TurnContext
-from trunkline.hub import Hub
 from trunkline.journal import Lease, Record
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.session import Session
-from trunkline.settings import Settings
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+from trunkline.session.settings import Settings
 
 SETTINGS = Settings(lease_ttl=0.4, suspend_after=0.02, poll_busy=0.02, busy="queue")
 

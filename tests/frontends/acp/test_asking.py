@@ -12,8 +12,8 @@ from tests.frontends.acp.editors import editing
 from tests.worlds import soon, until, world
 
 from trunkline.commands import Answer, Prompt
-from trunkline.context import TurnContext
 from trunkline.questions import Form, Option, Permission
+from trunkline.session.context import TurnContext
 from trunkline.testing import ScriptedAgent
 
 ORDER = {"name": "A", "colour": "red"}

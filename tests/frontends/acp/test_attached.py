@@ -13,10 +13,10 @@ from tests.worlds import forever, soon, until, world
 
 from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
-from trunkline.context import TurnContext
 from trunkline.journal import SessionKey
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.jsonrpc import RpcError
+from trunkline.session.context import TurnContext
 
 
 def words(session_id: str, text: str) -> dict[str, Any]:

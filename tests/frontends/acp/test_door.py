@@ -17,8 +17,8 @@ from trunkline.commands import Prompt
 from trunkline.errors import TargetError
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.greeting import CardCache
-from trunkline.hub import Hub
 from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.session.hub import Hub
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 

@@ -14,8 +14,8 @@ from tests.worlds import world
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
-from trunkline.context import TurnContext
 from trunkline.errors import WorkspaceError
+from trunkline.session.context import TurnContext
 
 TEXT = [{"type": "text", "text": "hi"}]
 

@@ -14,10 +14,10 @@ from tests.worlds import collect, forever, make, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
 from trunkline.journal import open_journal
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.jsonrpc import RpcError
+from trunkline.session.context import SessionView, TurnContext
 from trunkline.testing import ScriptedAgent
 
 SAYING = ("text", "thoughts", "tools", "parallel-tools", "plan", "subagents", "media", "state", "notice")

@@ -15,19 +15,19 @@ from tests.worlds import BRISK, make, soon, until, world
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
-from trunkline.context import TurnContext
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
-from trunkline.hub import Hub
 from trunkline.journal import Lease, Record, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form
-from trunkline.session import Session
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
 from trunkline.testing import ScriptedAgent
 
 DONE = {"stopReason": "end_turn"}

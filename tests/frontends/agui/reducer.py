@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from trunkline.patches import apply_patch
+from trunkline.json_patch import apply_patch
 
 Told = dict[str, Any]
 

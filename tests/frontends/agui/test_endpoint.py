@@ -22,7 +22,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
-from trunkline.hub import Hub
+from trunkline.session.hub import Hub
 
 
 async def opened(endpoint: AguiEndpoint, client: Client, **fields: Any) -> AguiRun:

@@ -18,12 +18,12 @@ from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
 from trunkline.content import DiffBlock
-from trunkline.context import TurnContext
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
 from trunkline.journal import open_journal
+from trunkline.session.context import TurnContext
 
 
 async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[Told]:

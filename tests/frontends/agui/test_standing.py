@@ -21,10 +21,10 @@ from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.standing import Place, Standing, stand
-from trunkline.hub import Hub
 from trunkline.outline import Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput
+from trunkline.session.hub import Hub
 
 HELLO = (c.TextBlock(text="hello"),)
 STORY: list[ev.Event] = [

@@ -12,7 +12,7 @@ from tests.strategies import json_values
 
 from trunkline import events as ev
 from trunkline.frontends.agui.state import StateView
-from trunkline.patches import diff
+from trunkline.json_patch import diff
 
 ADD = ({"op": "add", "path": "/a", "value": 1},)
 

@@ -14,13 +14,13 @@ from trunkline.agents.agui.questions import Reply, Wait, resume_of, waits_of
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
-from trunkline.context import TurnContext
 from trunkline.conversation import Conversation, Message
 from trunkline.errors import AgentProtocolError, TargetError
-from trunkline.ids import new_id
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import PROTOCOL_VERSION
 from trunkline.questions import ClientCall
+from trunkline.session.context import TurnContext
+from trunkline.session.ids import new_id
 from trunkline.transports.process.secrets import take_secret
 
 __all__ = ["AguiAgent"]

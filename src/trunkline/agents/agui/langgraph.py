@@ -22,8 +22,8 @@ __all__ = [
     "INTERRUPT",
     "arguments_in",
     "decision_of",
-    "is_langgraph",
     "interrupt_of",
+    "is_langgraph",
     "reviews_of",
     "without_messages",
 ]

@@ -6,8 +6,9 @@ callback handler are for your own ``create_agent``, with or without our server.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
@@ -51,47 +52,31 @@ __all__ = [
     "session_tools",
 ]
 
-_HOMES = {
-    "READY_MODES": "middleware.modes",
-    "ContentBlockMapper": "content",
-    "LangChainAgent": "agent",
-    "Mode": "middleware.modes",
-    "ModeMiddleware": "middleware.modes",
-    "PermissionMiddleware": "middleware.permission",
-    "PlanMiddleware": "middleware.plan",
-    "Rule": "middleware.permission",
-    "SessionMiddleware": "middleware.session",
-    "ToolMiddleware": "middleware.tools",
-    "TrunklineCallbackHandler": "callbacks",
-    "TrunklineContext": "lookup",
-    "acp_agent": "standalone",
-    "acp_middleware": "standalone",
-    "agui_agent": "agui",
-    "agui_middleware": "agui",
-    "agui_system": "agui",
-    "emit_plan": "middleware.plan",
-    "load_mcp_tools": "mcp",
-    "map_error_to_content": "failures",
-    "map_to_stop_reason": "stops",
-    "session_tools": "dynamic",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name from its module, and say what to install when that cannot be."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"{__name__}.{home}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith(__name__):
-            raise
-        extra = "mcp" if home == "mcp" else "langchain"
-        raise ImportError(
-            f"{name} needs the package {error.name}: run `pip install 'trunkline[{extra}]'`", name=error.name
-        ) from error
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "READY_MODES": "trunkline.agents.langchain.middleware.modes",
+        "ContentBlockMapper": "trunkline.agents.langchain.content",
+        "LangChainAgent": "trunkline.agents.langchain.agent",
+        "Mode": "trunkline.agents.langchain.middleware.modes",
+        "ModeMiddleware": "trunkline.agents.langchain.middleware.modes",
+        "PermissionMiddleware": "trunkline.agents.langchain.middleware.permission",
+        "PlanMiddleware": "trunkline.agents.langchain.middleware.plan",
+        "Rule": "trunkline.agents.langchain.middleware.permission",
+        "SessionMiddleware": "trunkline.agents.langchain.middleware.session",
+        "ToolMiddleware": "trunkline.agents.langchain.middleware.tools",
+        "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks",
+        "TrunklineContext": "trunkline.agents.langchain.lookup",
+        "acp_agent": "trunkline.agents.langchain.standalone",
+        "acp_middleware": "trunkline.agents.langchain.standalone",
+        "agui_agent": "trunkline.agents.langchain.agui",
+        "agui_middleware": "trunkline.agents.langchain.agui",
+        "agui_system": "trunkline.agents.langchain.agui",
+        "emit_plan": "trunkline.agents.langchain.middleware.plan",
+        "load_mcp_tools": "trunkline.agents.langchain.mcp",
+        "map_error_to_content": "trunkline.agents.langchain.failures",
+        "map_to_stop_reason": "trunkline.agents.langchain.stops",
+        "session_tools": "trunkline.agents.langchain.dynamic",
+    },
+    extras={"trunkline.agents.langchain.mcp": "mcp", "trunkline.agents.langchain": "langchain"},
+)

@@ -20,20 +20,20 @@ from trunkline.agents.langchain.line import Line
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.commands import Answer
 from trunkline.cursor import Entry
-from trunkline.desk import settle
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.asking import Asker
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask
 from trunkline.grammar import Grammar
-from trunkline.handles import in_loop
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc import REQUEST_CANCELLED, RpcError
 from trunkline.questions import Question
+from trunkline.session.handles import in_loop
+from trunkline.session.questions import settle
 from trunkline.translate import Translator
 
 if TYPE_CHECKING:
     from trunkline.protocols.jsonrpc.connection import Connection
-    from trunkline.session import Session
+    from trunkline.session.session import Session
 
 __all__ = ["AcpLine", "AcpVoice", "Transport"]
 

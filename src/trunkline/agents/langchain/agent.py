@@ -28,9 +28,9 @@ from trunkline.agents.langchain.privacy import scrubber
 from trunkline.agents.langchain.saver import in_threads
 from trunkline.agents.langchain.voyage import Voyage
 from trunkline.commands import Prompt
-from trunkline.context import SessionView, TurnContext
 from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
+from trunkline.session.context import SessionView, TurnContext
 
 __all__ = ["LangChainAgent"]
 

@@ -22,7 +22,6 @@ from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 
 from trunkline import events as ev
-from trunkline.accounts import Account, add_usage
 from trunkline.agents.langchain.history import unanswered_calls
 from trunkline.agents.langchain.intake import question_of
 from trunkline.agents.langchain.interrupts import OpenCalls, pending_questions, put_question, read_answer
@@ -33,7 +32,6 @@ from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.switchboard import Board
 from trunkline.conversation import Call, Conversation
 from trunkline.cursor import Entry
-from trunkline.desk import settle
 from trunkline.errors import ConfigurationError, SessionBusy
 from trunkline.folding import Folder
 from trunkline.frontends.agui.asking import answer_of
@@ -43,11 +41,13 @@ from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_light, would_mix
 from trunkline.grammar import Grammar
-from trunkline.ids import new_id
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.questions import ClientCall, Question
+from trunkline.session.ids import new_id
+from trunkline.session.questions import settle
+from trunkline.session.usage import Account, add_usage
 
 __all__ = ["AguiBoard", "AguiVoice", "RunContext"]
 

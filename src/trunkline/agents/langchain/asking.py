@@ -32,9 +32,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.kinds import kind_of
 from trunkline.agents.langchain.speaker import LineVoice
 from trunkline.agents.langchain.voice import TurnVoice, Voice
-from trunkline.context import Decision
 from trunkline.errors import ConfigurationError
-from trunkline.handles import in_loop
 from trunkline.questions import (
     ALLOW_KINDS,
     Coverage,
@@ -44,6 +42,8 @@ from trunkline.questions import (
     Question,
     default_options,
 )
+from trunkline.session.context import Decision
+from trunkline.session.handles import in_loop
 from trunkline.workspace.coverage import coverage_of
 
 __all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget"]

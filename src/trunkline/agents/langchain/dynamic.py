@@ -22,7 +22,7 @@ from trunkline.agents.langchain.client_tools import client_tools, recall_tools, 
 from trunkline.agents.langchain.failures import answer_error
 from trunkline.agents.langchain.voice import Voice, current_voice, speaking
 from trunkline.errors import TurnCancelled
-from trunkline.ids import new_id
+from trunkline.session.ids import new_id
 
 __all__ = [
     "answer_dangling",

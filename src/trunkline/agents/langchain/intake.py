@@ -19,14 +19,14 @@ from trunkline.agents.langchain.content import ContentBlockMapper
 from trunkline.agents.langchain.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.conversation import IMPORTED, Conversation
-from trunkline.desk import settle
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
 from trunkline.frontends.agui.thread import Thread
-from trunkline.patches import copy_json
+from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events
+from trunkline.session.questions import settle
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
 

@@ -17,7 +17,6 @@ from langgraph import types
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.forms import DECLINED, Sheet, sheet_for
-from trunkline.context import Decision
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
 from trunkline.questions import (
@@ -29,6 +28,7 @@ from trunkline.questions import (
     Question,
     name_coverage,
 )
+from trunkline.session.context import Decision
 
 __all__ = [
     "OpenCalls",

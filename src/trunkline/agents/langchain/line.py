@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.agents.langchain.stops import explain
-from trunkline.handles import in_loop
+from trunkline.session.handles import in_loop
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.speaker import LineVoice

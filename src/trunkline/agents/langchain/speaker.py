@@ -16,11 +16,11 @@ from trunkline.agents.langchain.emitter import Emitter
 from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.line import Line
 from trunkline.agents.langchain.stops import code_of, explain, map_to_stop_reason
-from trunkline.context import Decision
+from trunkline.error_redaction import marks_of
 from trunkline.errors import TurnCancelled
-from trunkline.failures import marks_of
 from trunkline.grammar import Grammar
 from trunkline.questions import Coverage, Question
+from trunkline.session.context import Decision
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import coverage_of
 

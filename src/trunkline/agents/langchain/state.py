@@ -10,8 +10,8 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.context import TurnContext
-from trunkline.patches import copy_json, diff, same_json
+from trunkline.json_patch import copy_json, diff, same_json
+from trunkline.session.context import TurnContext
 
 __all__ = ["StateTeller", "hidden_fields", "plan_in", "shareable"]
 

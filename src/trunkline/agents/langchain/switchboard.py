@@ -23,8 +23,8 @@ from trunkline.agents.langchain.kinds import KindMapper
 from trunkline.agents.langchain.lookup import TrunklineContext
 from trunkline.agents.langchain.privacy import Scrub
 from trunkline.agents.langchain.speaker import LineVoice
-from trunkline.handles import in_loop
 from trunkline.protocols.acp import wire
+from trunkline.session.handles import in_loop
 from trunkline.translate import Translator
 
 __all__ = ["SWITCHBOARD", "Board", "SessionIdExtractor", "Switchboard", "session_in"]

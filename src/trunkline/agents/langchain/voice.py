@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.context import Decision, TurnContext
 from trunkline.questions import Coverage, Question
+from trunkline.session.context import Decision, TurnContext
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 

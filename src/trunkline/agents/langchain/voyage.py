@@ -49,12 +49,12 @@ from trunkline.agents.langchain.stops import breakdown_of, code_of, explain, map
 from trunkline.agents.langchain.threads import repair
 from trunkline.agents.langchain.voice import TurnVoice, speaking
 from trunkline.commands import Prompt
-from trunkline.context import Decision, TurnContext
 from trunkline.conversation import Conversation
-from trunkline.failures import marks_of
-from trunkline.ids import new_id
-from trunkline.patches import same_json
+from trunkline.error_redaction import marks_of
+from trunkline.json_patch import same_json
 from trunkline.questions import Coverage, Permission
+from trunkline.session.context import Decision, TurnContext
+from trunkline.session.ids import new_id
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent

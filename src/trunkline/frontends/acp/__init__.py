@@ -6,8 +6,9 @@ are imported when they are first asked for, because an editor waits for every im
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.frontends.acp.handset import stdio_transport
@@ -74,19 +75,38 @@ __all__ = [
     "stdio_transport",
 ]
 
-_HOMES = {
-    "Unknown": "protocols.acp.lossless",
-    "decode": "protocols.acp.lossless",
-    "encode": "protocols.acp.lossless",
-    "serve_acp": "frontends.acp.serving",
-    "stdio_transport": "frontends.acp.handset",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from the module that has it."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"trunkline.{_HOMES.get(name, 'protocols.acp.wire')}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "AgentMessageChunk": "trunkline.protocols.acp.wire",
+        "AgentThoughtChunk": "trunkline.protocols.acp.wire",
+        "AudioContent": "trunkline.protocols.acp.wire",
+        "ContentBlock": "trunkline.protocols.acp.wire",
+        "EmbeddedResource": "trunkline.protocols.acp.wire",
+        "ImageContent": "trunkline.protocols.acp.wire",
+        "InitializeRequest": "trunkline.protocols.acp.wire",
+        "InitializeResponse": "trunkline.protocols.acp.wire",
+        "NewSessionRequest": "trunkline.protocols.acp.wire",
+        "NewSessionResponse": "trunkline.protocols.acp.wire",
+        "PermissionOption": "trunkline.protocols.acp.wire",
+        "PermissionOptionKind": "trunkline.protocols.acp.wire",
+        "PromptRequest": "trunkline.protocols.acp.wire",
+        "PromptResponse": "trunkline.protocols.acp.wire",
+        "RequestPermissionRequest": "trunkline.protocols.acp.wire",
+        "RequestPermissionResponse": "trunkline.protocols.acp.wire",
+        "ResourceLink": "trunkline.protocols.acp.wire",
+        "SessionNotification": "trunkline.protocols.acp.wire",
+        "SessionUpdate": "trunkline.protocols.acp.wire",
+        "StopReason": "trunkline.protocols.acp.wire",
+        "TextContent": "trunkline.protocols.acp.wire",
+        "ToolCall": "trunkline.protocols.acp.wire",
+        "ToolCallStatus": "trunkline.protocols.acp.wire",
+        "ToolCallUpdate": "trunkline.protocols.acp.wire",
+        "ToolKind": "trunkline.protocols.acp.wire",
+        "Unknown": "trunkline.protocols.acp.lossless",
+        "decode": "trunkline.protocols.acp.lossless",
+        "encode": "trunkline.protocols.acp.lossless",
+        "serve_acp": "trunkline.frontends.acp.serving",
+        "stdio_transport": "trunkline.frontends.acp.handset",
+    },
+)

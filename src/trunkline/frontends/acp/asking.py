@@ -33,7 +33,7 @@ from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Link, Option, OptionKind, Permission
-from trunkline.session import Session
+from trunkline.session.session import Session
 
 __all__ = ["Asker"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.showing import Showing
-from trunkline.ids import new_id
 from trunkline.protocols.jsonrpc.connection import Connection
-from trunkline.reader import WHOLE
-from trunkline.session import Session
+from trunkline.session.ids import new_id
+from trunkline.session.reader import WHOLE
+from trunkline.session.session import Session
 
 __all__ = ["Attached", "OrderedRequests", "Prompting"]
 

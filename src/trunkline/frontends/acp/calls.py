@@ -19,7 +19,7 @@ from trunkline.content import Content, DiffBlock, TerminalBlock, text_of
 from trunkline.escapes import safe_title
 from trunkline.protocols.acp.content import tool_content_to_wire
 
-__all__ = ["CallView", "STATUSES"]
+__all__ = ["STATUSES", "CallView"]
 
 # ACP v1 has no denied and no cancelled: both are failed, with the reason as content.
 STATUSES = {

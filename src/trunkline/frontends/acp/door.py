@@ -19,7 +19,7 @@ from trunkline.protocols.jsonrpc.connection import Connection, Reply
 
 if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint
-    from trunkline.hub import Hub
+    from trunkline.session.hub import Hub
 
 __all__ = ["Door"]
 

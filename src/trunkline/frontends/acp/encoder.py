@@ -19,8 +19,8 @@ from orjson import dumps
 from trunkline import events as ev
 from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
+from trunkline.error_redaction import without_words
 from trunkline.events import Text
-from trunkline.failures import without_words
 from trunkline.frontends.acp.calls import CallView
 from trunkline.frontends.acp.choices import buttons_for, card_for, describe_choice, spoken_form
 from trunkline.frontends.acp.config import mode_option, options_to_wire

@@ -29,15 +29,15 @@ from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.listing import list_sessions
 from trunkline.frontends.acp.showing import Showing
 from trunkline.grammar import Phase
-from trunkline.hub import Hub
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply, explained
 from trunkline.questions import Permission
-from trunkline.reader import Reader
-from trunkline.session import Session
+from trunkline.session.hub import Hub
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
 
 __all__ = ["AcpEndpoint"]
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from trunkline import events as ev
 from trunkline.cursor import Entry
-from trunkline.session import Session
+from trunkline.session.session import Session
 
 __all__ = ["replay_history"]
 

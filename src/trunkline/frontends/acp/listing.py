@@ -10,8 +10,8 @@ import msgspec
 import orjson
 
 from trunkline.errors import InvalidCommand
-from trunkline.hub import Hub
 from trunkline.journal import SessionInfo
+from trunkline.session.hub import Hub
 
 __all__ = ["list_sessions", "read_cursor", "session_to_wire", "write_cursor"]
 

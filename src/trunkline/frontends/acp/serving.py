@@ -17,7 +17,7 @@ from trunkline.transports.stdio import StdioTransport
 
 if TYPE_CHECKING:
     from trunkline.agents.interface import Agent
-    from trunkline.hub import Hub
+    from trunkline.session.hub import Hub
 
 __all__ = ["serve_acp", "serve_target"]
 
@@ -27,7 +27,7 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
 
     Returns when the editor closes our input.
     """
-    from trunkline.adapters import adapt
+    from trunkline.agents.adapt import adapt
 
     adapted = adapt(agent, name=name)
     transport = StdioTransport.claim()
@@ -40,7 +40,7 @@ def serve_target(
     """Serve a TARGET; its import, and ``prepare`` before it, wait until an editor has been greeted."""
 
     def load() -> Agent:
-        from trunkline.targets import resolve_target
+        from trunkline.agents.targets import resolve_target
 
         if prepare is not None:
             prepare()
@@ -95,9 +95,9 @@ class _House:
 
     async def open(self) -> Hub:
         if self._hub is None:
-            from trunkline.hub import Hub
+            from trunkline.agents.targets import normalize_target
             from trunkline.journal import open_journal
-            from trunkline.targets import normalize_target
+            from trunkline.session.hub import Hub
 
             agent = self._loaded()
             journal = await open_journal(self._journal_url)

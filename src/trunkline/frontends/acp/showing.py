@@ -18,18 +18,18 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.cursor import Cursor
-from trunkline.desk import settle
 from trunkline.errors import InvalidCommand, SessionError, TrunklineError
 from trunkline.frontends.acp.asking import Asker
 from trunkline.frontends.acp.choices import chosen_in, spoken_form
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Out, Pause, Withdraw
 from trunkline.frontends.acp.words import DECLINE, Unfit, put_in_words, read_reply, text_in, write_reply
-from trunkline.ids import new_id
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Permission
-from trunkline.session import Session
-from trunkline.window import Window
+from trunkline.session.ids import new_id
+from trunkline.session.questions import settle
+from trunkline.session.session import Session
+from trunkline.session.window import Window
 
 __all__ = ["Showing"]
 

@@ -2,43 +2,182 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from trunkline.frontends.agui.decoder import read_input as read_input
-    from trunkline.frontends.agui.encoder import AguiEncoder as AguiEncoder
-    from trunkline.frontends.agui.endpoint import AguiEndpoint as AguiEndpoint
-    from trunkline.frontends.agui.endpoint import AguiRun as AguiRun
-    from trunkline.frontends.agui.options import AguiOptions as AguiOptions
-    from trunkline.frontends.agui.transports import AguiTransport as AguiTransport
-    from trunkline.frontends.agui.transports import console_transport as console_transport
-    from trunkline.frontends.agui.transports import http_transport as http_transport
-    from trunkline.frontends.agui.transports import sse_transport as sse_transport
-    from trunkline.frontends.agui.transports import websocket_transport as websocket_transport
-    from trunkline.protocols.agui.codes import ErrorCode as ErrorCode
-    from trunkline.protocols.agui.wire import *  # noqa: F403
+    from trunkline.frontends.agui.decoder import read_input
+    from trunkline.frontends.agui.encoder import AguiEncoder
+    from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
+    from trunkline.frontends.agui.options import AguiOptions
+    from trunkline.frontends.agui.transports import (
+        AguiTransport,
+        console_transport,
+        http_transport,
+        sse_transport,
+        websocket_transport,
+    )
+    from trunkline.protocols.agui.codes import ErrorCode
+    from trunkline.protocols.agui.wire import (
+        PROTOCOL_VERSION,
+        ActivityDelta,
+        ActivitySnapshot,
+        AguiEvent,
+        BaseEvent,
+        Context,
+        Custom,
+        Interrupt,
+        Message,
+        MessagesSnapshot,
+        Raw,
+        ReasoningEncryptedValue,
+        ReasoningEnd,
+        ReasoningMessageChunk,
+        ReasoningMessageContent,
+        ReasoningMessageEnd,
+        ReasoningMessageStart,
+        ReasoningStart,
+        ResumeEntry,
+        RunAgentInput,
+        RunError,
+        RunFinished,
+        RunStarted,
+        StateDelta,
+        StateSnapshot,
+        StepFinished,
+        StepStarted,
+        SubagentError,
+        SubagentFinished,
+        SubagentStarted,
+        TextMessageChunk,
+        TextMessageContent,
+        TextMessageEnd,
+        TextMessageStart,
+        TokenUsage,
+        Tool,
+        ToolCallArgs,
+        ToolCallChunk,
+        ToolCallEnd,
+        ToolCallResult,
+        ToolCallStart,
+        encode,
+        to_dict,
+    )
 
-_HOMES = {
-    "AguiEncoder": "frontends.agui.encoder",
-    "AguiEndpoint": "frontends.agui.endpoint",
-    "AguiOptions": "frontends.agui.options",
-    "AguiRun": "frontends.agui.endpoint",
-    "AguiTransport": "frontends.agui.transports",
-    "ErrorCode": "protocols.agui.codes",
-    "console_transport": "frontends.agui.transports",
-    "http_transport": "frontends.agui.transports",
-    "read_input": "frontends.agui.decoder",
-    "sse_transport": "frontends.agui.transports",
-    "websocket_transport": "frontends.agui.transports",
-}
+__all__ = [
+    "PROTOCOL_VERSION",
+    "ActivityDelta",
+    "ActivitySnapshot",
+    "AguiEncoder",
+    "AguiEndpoint",
+    "AguiEvent",
+    "AguiOptions",
+    "AguiRun",
+    "AguiTransport",
+    "BaseEvent",
+    "Context",
+    "Custom",
+    "ErrorCode",
+    "Interrupt",
+    "Message",
+    "MessagesSnapshot",
+    "Raw",
+    "ReasoningEncryptedValue",
+    "ReasoningEnd",
+    "ReasoningMessageChunk",
+    "ReasoningMessageContent",
+    "ReasoningMessageEnd",
+    "ReasoningMessageStart",
+    "ReasoningStart",
+    "ResumeEntry",
+    "RunAgentInput",
+    "RunError",
+    "RunFinished",
+    "RunStarted",
+    "StateDelta",
+    "StateSnapshot",
+    "StepFinished",
+    "StepStarted",
+    "SubagentError",
+    "SubagentFinished",
+    "SubagentStarted",
+    "TextMessageChunk",
+    "TextMessageContent",
+    "TextMessageEnd",
+    "TextMessageStart",
+    "TokenUsage",
+    "Tool",
+    "ToolCallArgs",
+    "ToolCallChunk",
+    "ToolCallEnd",
+    "ToolCallResult",
+    "ToolCallStart",
+    "console_transport",
+    "encode",
+    "http_transport",
+    "read_input",
+    "sse_transport",
+    "to_dict",
+    "websocket_transport",
+]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return sorted([*_HOMES, *import_module("trunkline.protocols.agui.wire").__all__])
-    home = import_module(f"trunkline.{_HOMES.get(name, 'protocols.agui.wire')}")
-    try:
-        return getattr(home, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "ActivityDelta": "trunkline.protocols.agui.wire",
+        "ActivitySnapshot": "trunkline.protocols.agui.wire",
+        "AguiEncoder": "trunkline.frontends.agui.encoder",
+        "AguiEndpoint": "trunkline.frontends.agui.endpoint",
+        "AguiEvent": "trunkline.protocols.agui.wire",
+        "AguiOptions": "trunkline.frontends.agui.options",
+        "AguiRun": "trunkline.frontends.agui.endpoint",
+        "AguiTransport": "trunkline.frontends.agui.transports",
+        "BaseEvent": "trunkline.protocols.agui.wire",
+        "Context": "trunkline.protocols.agui.wire",
+        "Custom": "trunkline.protocols.agui.wire",
+        "ErrorCode": "trunkline.protocols.agui.codes",
+        "Interrupt": "trunkline.protocols.agui.wire",
+        "Message": "trunkline.protocols.agui.wire",
+        "MessagesSnapshot": "trunkline.protocols.agui.wire",
+        "PROTOCOL_VERSION": "trunkline.protocols.agui.wire",
+        "Raw": "trunkline.protocols.agui.wire",
+        "ReasoningEncryptedValue": "trunkline.protocols.agui.wire",
+        "ReasoningEnd": "trunkline.protocols.agui.wire",
+        "ReasoningMessageChunk": "trunkline.protocols.agui.wire",
+        "ReasoningMessageContent": "trunkline.protocols.agui.wire",
+        "ReasoningMessageEnd": "trunkline.protocols.agui.wire",
+        "ReasoningMessageStart": "trunkline.protocols.agui.wire",
+        "ReasoningStart": "trunkline.protocols.agui.wire",
+        "ResumeEntry": "trunkline.protocols.agui.wire",
+        "RunAgentInput": "trunkline.protocols.agui.wire",
+        "RunError": "trunkline.protocols.agui.wire",
+        "RunFinished": "trunkline.protocols.agui.wire",
+        "RunStarted": "trunkline.protocols.agui.wire",
+        "StateDelta": "trunkline.protocols.agui.wire",
+        "StateSnapshot": "trunkline.protocols.agui.wire",
+        "StepFinished": "trunkline.protocols.agui.wire",
+        "StepStarted": "trunkline.protocols.agui.wire",
+        "SubagentError": "trunkline.protocols.agui.wire",
+        "SubagentFinished": "trunkline.protocols.agui.wire",
+        "SubagentStarted": "trunkline.protocols.agui.wire",
+        "TextMessageChunk": "trunkline.protocols.agui.wire",
+        "TextMessageContent": "trunkline.protocols.agui.wire",
+        "TextMessageEnd": "trunkline.protocols.agui.wire",
+        "TextMessageStart": "trunkline.protocols.agui.wire",
+        "TokenUsage": "trunkline.protocols.agui.wire",
+        "Tool": "trunkline.protocols.agui.wire",
+        "ToolCallArgs": "trunkline.protocols.agui.wire",
+        "ToolCallChunk": "trunkline.protocols.agui.wire",
+        "ToolCallEnd": "trunkline.protocols.agui.wire",
+        "ToolCallResult": "trunkline.protocols.agui.wire",
+        "ToolCallStart": "trunkline.protocols.agui.wire",
+        "console_transport": "trunkline.frontends.agui.transports",
+        "encode": "trunkline.protocols.agui.wire",
+        "http_transport": "trunkline.frontends.agui.transports",
+        "read_input": "trunkline.frontends.agui.decoder",
+        "sse_transport": "trunkline.frontends.agui.transports",
+        "to_dict": "trunkline.protocols.agui.wire",
+        "websocket_transport": "trunkline.frontends.agui.transports",
+    },
+)

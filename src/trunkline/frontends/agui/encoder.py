@@ -15,7 +15,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.content import Content
 from trunkline.cursor import Entry
-from trunkline.failures import without_words
+from trunkline.error_redaction import without_words
 from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES

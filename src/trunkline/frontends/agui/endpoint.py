@@ -38,11 +38,11 @@ from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.snapshots import clearing, is_light
 from trunkline.frontends.agui.standing import Place, Standing, last_start, stand
-from trunkline.hub import Hub
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
-from trunkline.session import Session
-from trunkline.window import Window
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+from trunkline.session.window import Window
 
 __all__ = ["AguiEndpoint", "AguiRun"]
 

@@ -23,11 +23,11 @@ from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
 from trunkline.frontends.agui.thread import Thread
+from trunkline.json_patch import same_json
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
-from trunkline.patches import same_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import snapshot_of
-from trunkline.session import Session
+from trunkline.session.session import Session
 
 _MANY = 500
 """Messages that are told at once; for more, others may run meanwhile."""

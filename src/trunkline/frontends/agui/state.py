@@ -6,7 +6,7 @@ from typing import Any
 
 from trunkline import events as ev
 from trunkline.frontends.agui.options import Snapshots
-from trunkline.patches import PatchError, apply_patch, same_json
+from trunkline.json_patch import PatchError, apply_patch, same_json
 from trunkline.protocols.agui import wire
 
 __all__ = ["StateView"]

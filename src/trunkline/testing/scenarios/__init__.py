@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import NamedTuple
 
 from trunkline.agents.interface import Sayable
-from trunkline.context import TurnContext
 from trunkline.events import CommandInfo
+from trunkline.session.context import TurnContext
 from trunkline.testing.scenarios import asking, faults, talk, tools, work
 
 __all__ = ["SCENARIOS", "Scenario"]

@@ -11,8 +11,8 @@ from typing import Any, cast
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.content import DiffBlock
-from trunkline.context import TurnContext
 from trunkline.errors import WorkspaceError
+from trunkline.session.context import TurnContext
 from trunkline.testing.scenarios.tools import path_of
 
 __all__ = ["client_tool", "edit", "form", "link", "permission", "permission_twice"]

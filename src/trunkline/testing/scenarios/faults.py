@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
-from trunkline.context import TurnContext
 from trunkline.errors import AgentError
+from trunkline.session.context import TurnContext
 
 __all__ = ["breaks_grammar", "fails", "raises"]
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.content import AudioBlock, ImageBlock, LinkBlock, ResourceBlock
-from trunkline.context import TurnContext
+from trunkline.session.context import TurnContext
 
 __all__ = ["long", "media", "slow", "sources", "split_words", "text", "thoughts", "wait_for_cancel"]
 

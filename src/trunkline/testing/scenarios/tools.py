@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
-from trunkline.context import TurnContext
+from trunkline.session.context import TurnContext
 
 __all__ = ["diff", "parallel_tools", "path_of", "terminal", "tools"]
 

@@ -8,8 +8,8 @@ from typing import Literal
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.content import TextBlock
-from trunkline.context import TurnContext
 from trunkline.options import choose
+from trunkline.session.context import TurnContext
 
 __all__ = ["activity", "compaction", "modes", "notice", "plan", "state", "subagents"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from trunkline import events as ev
 from trunkline.agents.langchain.emitter import Emitter
-from trunkline.context import Decision
 from trunkline.questions import Coverage, Question
+from trunkline.session.context import Decision
 
 
 class Ear:

@@ -24,7 +24,7 @@ from trunkline.agents.langchain.voice import speaking
 from trunkline.commands import Answer
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.questions import Permission
-from trunkline.session import Session
+from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call
 
 PROMPT: Any = {"messages": [("user", "go")]}

@@ -26,7 +26,7 @@ from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.standalone import acp_agent, acp_middleware
 from trunkline.agents.langchain.voice import speaking
 from trunkline.errors import ConfigurationError
-from trunkline.patches import apply_patch
+from trunkline.json_patch import apply_patch
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 

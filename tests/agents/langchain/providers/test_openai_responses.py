@@ -33,7 +33,7 @@ from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
-from trunkline.session import Session
+from trunkline.session.session import Session
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -16,7 +16,7 @@ from trunkline.agents.langchain.mcp.connections import Connection, Servers, read
 from trunkline.agents.langchain.mcp.results import ToolRefused, read_result
 from trunkline.agents.langchain.mcp.server import Server
 from trunkline.errors import AgentError, ConfigurationError
-from trunkline.handles import in_loop
+from trunkline.session.handles import in_loop
 
 __all__ = ["load_mcp_tools", "make_tool", "name_tools"]
 

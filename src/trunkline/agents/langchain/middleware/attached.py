@@ -19,7 +19,7 @@ from trunkline.agents.langchain.dynamic import gather_tools
 from trunkline.agents.langchain.stops import explain
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError
-from trunkline.handles import in_loop
+from trunkline.session.handles import in_loop
 
 __all__ = ["AttachedServers", "Unheard"]
 

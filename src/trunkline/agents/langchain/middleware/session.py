@@ -31,7 +31,7 @@ from trunkline.agents.langchain.state import shareable
 from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
 from trunkline.agents.langchain.voice import TurnVoice, Voice
 from trunkline.errors import ConfigurationError
-from trunkline.patches import copy_json, diff, same_json
+from trunkline.json_patch import copy_json, diff, same_json
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.mcp.connections import Servers

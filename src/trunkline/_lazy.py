@@ -1,0 +1,42 @@
+"""Load the public names of a package when they are first used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], *, extras: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Give ``__getattr__`` and ``__dir__`` of a package whose names live in other modules.
+
+    ``homes`` says for each name the module that has it. ``extras`` says which extra of ours installs what
+    a home needs (by the beginning of the home's name); the error of a missing package then names it.
+    """
+
+    def load(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            value = getattr(import_module(home), name)
+        except ModuleNotFoundError as error:
+            extra = next((extra for start, extra in (extras or {}).items() if home.startswith(start)), None)
+            if extra is None or (error.name or "").startswith("trunkline"):
+                raise
+            raise ImportError(
+                f"{name} needs the package {error.name}: run `pip install 'trunkline[{extra}]'`",
+                name=error.name,
+            ) from error
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted(homes)
+
+    return load, names

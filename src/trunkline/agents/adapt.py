@@ -1,0 +1,194 @@
+"""adapt(): make an agent of whatever a person has.
+
+It recognises an agent of ours, a function or generator of any kind, a factory ``(session) -> any of
+these``, and whatever adapters are installed: a package registers one by the entry point group
+``trunkline.agents.adapt``, as a callable that takes the object and gives an Agent, or None when the
+object is not of its kind. A plain function needs no adapter, so none is loaded for one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import entry_points
+from typing import Any
+
+from trunkline.agents.function import FunctionAgent, describe
+from trunkline.agents.interface import (
+    Agent,
+    AgentCard,
+    ClosesSessions,
+    DeletesSessions,
+    Forks,
+    HasHistory,
+    OpensSessions,
+    RemembersQuestions,
+    Resumes,
+    Rewinds,
+    Sayable,
+    SetsConfig,
+)
+from trunkline.commands import Prompt
+from trunkline.conversation import Conversation
+from trunkline.errors import AgentError, ConfigurationError, NotAnAgent, TrunklineError
+from trunkline.events import Answered
+from trunkline.options import ConfigOption
+from trunkline.session.context import SessionView, TurnContext
+
+__all__ = ["FactoryAgent", "adapt"]
+
+
+def adapt(thing: Any, *, name: str | None = None) -> Agent:
+    """Make an agent of this object; ``name`` is what a function is called instead of its own name."""
+    if inspect.isclass(thing):
+        raise NotAnAgent(
+            f"{thing.__name__} is a class, not an agent: give an instance of it, as in {thing.__name__}()"
+        )
+    if isinstance(getattr(thing, "card", None), AgentCard) and isinstance(thing, Agent):
+        return thing
+    found = None if inspect.isroutine(thing) else _ask_adapters(thing)
+    if found is not None:
+        return found
+    if callable(thing):
+        made = FactoryAgent if _is_factory(thing) else FunctionAgent
+        return made(thing, describe(thing, name=name))
+    if hasattr(thing, "run"):
+        raise NotAnAgent(f"{_kind(thing)} has run(), but its card is not a trunkline.AgentCard: give it one")
+    raise NotAnAgent(
+        f"{_kind(thing)} is not an agent: use a function that takes (prompt, ctx), "
+        "an object with card and run(), or install an adapter for it"
+    )
+
+
+def _kind(thing: Any) -> str:
+    return "None" if thing is None else f"an object of type {type(thing).__name__}"
+
+
+def _ask_adapters(thing: Any) -> Agent | None:
+    """Give what an installed adapter makes of an object; a broken one is in nobody else's way."""
+    broken: list[str] = []
+    for point in sorted(entry_points(group="trunkline.agents.adapt"), key=lambda point: point.name):
+        try:
+            found = point.load()(thing)
+        except TrunklineError:
+            raise
+        except Exception as error:
+            broken.append(f"{point.name!r} ({point.value}) failed with {type(error).__name__}: {error}")
+            continue
+        if isinstance(found, Agent):
+            return found
+        if found is not None:
+            broken.append(f"{point.name!r} ({point.value}) gave {_kind(found)} instead of an agent")
+    if broken:
+        raise ConfigurationError(
+            f"no adapter took {_kind(thing)}, and the adapter {'; '.join(broken)}: "
+            "repair or uninstall the package that brings it"
+        )
+    return None
+
+
+def _is_factory(thing: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    own = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    return own == ["session"]
+
+
+class FactoryAgent:
+    """An agent that is made anew for every session."""
+
+    def __init__(self, factory: Callable[[SessionView], Any], card: AgentCard) -> None:
+        """Remember how to make one."""
+        self._factory = factory
+        self.card = card
+
+    async def open_session(self, session: SessionView) -> None:
+        """Make the agent of this session."""
+        agent = await self._make(session)
+        if isinstance(agent, OpensSessions):
+            await agent.open_session(session)
+        session.memory[self] = agent
+
+    async def _make(self, session: SessionView) -> Agent:
+        try:
+            made = self._factory(session)
+            if inspect.isawaitable(made):
+                made = await made
+        except TrunklineError:
+            raise
+        except Exception as error:
+            raise AgentError(
+                f"{self.card.name} could not make an agent for this session: {type(error).__name__}: {error}"
+            ) from error
+        return adapt(made, name=self.card.name)
+
+    async def close_session(self, session: SessionView) -> None:
+        """Let go of the agent of this session."""
+        agent = session.memory.pop(self)
+        if isinstance(agent, ClosesSessions):
+            await agent.close_session(session)
+
+    def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Let the session's own agent answer."""
+        return self._made_for(ctx.session).run(prompt, ctx)
+
+    def resume(self, answers: Mapping[str, Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
+        """Let the session's own agent go on after a restart."""
+        agent = self._made_for(ctx.session)
+        if not isinstance(agent, Resumes):
+            raise AgentError(f"{agent.card.name} cannot go on after a restart: send the prompt again")
+        return agent.resume(answers, ctx)
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        """Tell the session's own agent, if it wants to know."""
+        agent = self._made_for(session)
+        if isinstance(agent, Rewinds):
+            await agent.rewind(session, to_message_id)
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        """What the session's own agent remembers of it."""
+        async with self._lent(session) as agent:
+            return await agent.history(session) if isinstance(agent, HasHistory) else None
+
+    async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
+        """Whether the session's own agent still waits for these answers."""
+        async with self._lent(session) as agent:
+            asked = isinstance(agent, RemembersQuestions)
+            return not asked or await agent.still_waits(session, durable_keys)
+
+    async def fork(self, session: SessionView, origin: SessionView) -> None:
+        """Let the new session's own agent take over what it remembers of the other."""
+        async with self._lent(session) as agent:
+            if isinstance(agent, Forks):
+                await agent.fork(session, origin)
+
+    async def delete_session(self, session: SessionView) -> None:
+        """Let an agent made for the session forget it."""
+        async with self._lent(session) as agent:
+            if isinstance(agent, DeletesSessions):
+                await agent.delete_session(session)
+
+    @asynccontextmanager
+    async def _lent(self, session: SessionView) -> AsyncGenerator[Agent]:
+        """The agent of a session, made for the moment if the session is not open."""
+        opened = self in session.memory
+        if not opened:
+            session.memory[self] = await self._make(session)
+        try:
+            yield self._made_for(session)
+        finally:
+            if not opened:
+                del session.memory[self]
+
+    async def set_config(
+        self, session: SessionView, options: tuple[ConfigOption, ...]
+    ) -> tuple[ConfigOption, ...] | None:
+        """Tell the session's own agent, if it wants to know."""
+        agent = self._made_for(session)
+        return await agent.set_config(session, options) if isinstance(agent, SetsConfig) else None
+
+    def _made_for(self, session: SessionView) -> Agent:
+        return session.memory[self]

@@ -1,0 +1,211 @@
+"""TARGETs: the one word on the command line that says which agent to run.
+
+``module:attr``, ``path/file.py:attr``, ``agui:URL``, ``demo`` and ``demo-auth``. Every failure says what is
+wrong, what was looked at and what to type instead; the traceback of the user's own file goes to
+stderr and nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from asyncio import events
+from collections.abc import Callable, Generator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from trunkline.agents.adapt import adapt
+from trunkline.agents.interface import Agent
+from trunkline.errors import NotAnAgent, TargetError
+
+__all__ = ["SCHEMES", "normalize_target", "resolve_target"]
+
+
+def _demo() -> Agent:
+    from trunkline.testing import ScriptedAgent
+
+    return ScriptedAgent()
+
+
+def _demo_auth() -> Agent:
+    from trunkline.testing import ScriptedAgent
+
+    return ScriptedAgent(authentication=True)
+
+
+def _agui(url: str) -> Agent:
+    try:
+        # By name: what speaks AG-UI stands above this.
+        home = importlib.import_module("trunkline.agents.agui")
+    except ModuleNotFoundError as error:
+        raise TargetError(f"agui: needs the package {error.name}: pip install 'trunkline[agui]'") from error
+    return home.AguiAgent(url)
+
+
+SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
+"""Names that need no file."""
+
+PREFIXES: dict[str, Callable[[str], Agent]] = {"agui": _agui}
+"""Words before a colon that need something after it."""
+
+_FORMS = "module:attr, path/file.py:attr, agui:URL, " + ", ".join(SCHEMES)
+
+# Words that a TARGET may begin with in other versions: never the name of a module.
+_RESERVED = ("acp", "agui", "pty", "registry")
+
+
+def normalize_target(target: str) -> str:
+    """Write a TARGET so that it means the same from every folder."""
+    place, colon, attr = target.rpartition(":")
+    if colon and place.endswith(".py"):
+        return f"{Path(place).resolve()}:{attr}"
+    return target
+
+
+def resolve_target(target: str) -> Agent:
+    """Give the agent that a TARGET names."""
+    if target in SCHEMES:
+        return SCHEMES[target]()
+    word, colon, rest = target.partition(":")
+    if colon and word in PREFIXES:
+        return PREFIXES[word](rest)
+    place, _, attr = target.rpartition(":")
+    if not _is_dotted(attr) or not (place.endswith(".py") or _is_dotted(place)) or place in _RESERVED:
+        raise TargetError(_explain(target))
+    with _between_loops():
+        thing: Any = _load_file(Path(place)) if place.endswith(".py") else _load_module(place)
+    for part in attr.split("."):
+        thing = _get(thing, part, place)
+    try:
+        return adapt(thing, name=attr)
+    except NotAnAgent as error:
+        raise NotAnAgent(f"{target}: {error}") from None
+
+
+@contextlib.contextmanager
+def _between_loops() -> Generator[None]:
+    """Import as a script is run: many a file waits for its tools with ``asyncio.run`` at its top."""
+    running = events._get_running_loop()
+    events._set_running_loop(None)
+    try:
+        yield
+    finally:
+        events._set_running_loop(running)
+
+
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _explain(target: str) -> str:
+    """Say what is wrong with a word that has none of the known forms."""
+    if target.endswith(".py"):
+        return f"{target!r} does not say which agent in the file: write {target}:NAME"
+    place, colon, attr = target.rpartition(":")
+    near = difflib.get_close_matches(target, SCHEMES, n=1)
+    if colon and Path(f"{place}.py").is_file():
+        near = [f"{place}.py:{attr or 'NAME'}"]
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return f"unknown target {target!r}{hint} Known forms: {_FORMS}"
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise TargetError(f"there is no file {str(path)!r}{_near_files(path)}")
+    name = f"trunkline_target_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    assert spec is not None, "the name ends in .py"
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # The file's own folder first, as if it were run as a script.
+    _look_first_in(path.resolve().parent)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
+        raise _blame(str(path), error) from error
+    return module
+
+
+def _near_files(path: Path) -> str:
+    folder = path.parent if path.parent.is_dir() else Path()
+    near = difflib.get_close_matches(path.name, [p.name for p in folder.glob("*.py") if p.is_file()], n=3)
+    return f"; {folder.resolve()} has {', '.join(near)}" if near else f" (looked from {Path.cwd()})"
+
+
+def _load_module(name: str) -> ModuleType:
+    if "" not in sys.path:
+        _look_first_in(Path.cwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise TargetError(
+                f"there is no module {name!r}: run from the folder that holds it, install it, "
+                f"or name the file, as in path/to/{name.split('.')[-1]}.py:NAME. Known forms: {_FORMS}"
+            ) from None
+        raise _blame(name, error) from error
+    except (Exception, SystemExit) as error:
+        raise _blame(name, error) from error
+
+
+def _look_first_in(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _blame(place: str, error: BaseException) -> TargetError:
+    """Show the user's own traceback on stderr, without our frames, and name the error."""
+    frames = error.__traceback__
+    while frames is not None and not _is_users(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    sys.stderr.write("".join(traceback.format_exception(type(error), error, frames)))
+    if isinstance(error, SystemExit):
+        return TargetError(
+            f"{place} ended the program while it was imported (sys.exit({error.code!r})): "
+            "put what runs it under 'if __name__ == \"__main__\":'"
+        )
+    what = f"{type(error).__name__}: {error}"
+    if isinstance(error, ModuleNotFoundError):
+        what += f" (install {error.name!r} into this environment)"
+    return TargetError(f"{place} failed while it was imported: {what}")
+
+
+def _is_users(filename: str) -> bool:
+    return not filename.startswith("<frozen") and filename not in (__file__, importlib.__file__)
+
+
+def _get(thing: Any, attr: str, place: str) -> Any:
+    try:
+        return getattr(thing, attr)
+    except AttributeError:
+        public: list[str] = [name for name in dir(thing) if not name.startswith("_")]
+        near = difflib.get_close_matches(attr, public, n=3)
+        agents = [name for name in public if _is_agent(inspect.getattr_static(thing, name, None))]
+        if near:
+            hint = f"; did you mean {' or '.join(near)}?"
+        elif agents:
+            hint = f"; its agents are {', '.join(agents[:12])}"
+        else:
+            own = [name for name in public if _is_own(inspect.getattr_static(thing, name, None), thing)]
+            hint = f"; it has {', '.join((own or public)[:12]) or 'nothing public'}"
+        raise TargetError(f"{place} has no {attr!r}{hint}") from None
+
+
+def _is_own(value: Any, thing: Any) -> bool:
+    """Whether a name holds something made there: not what was only imported for the making."""
+    if inspect.isclass(value) or inspect.ismodule(value):
+        return False
+    made_in = getattr(value, "__module__", None)
+    return not inspect.isroutine(value) or made_in == getattr(thing, "__name__", None)
+
+
+def _is_agent(value: Any) -> bool:
+    return isinstance(value, Agent) and not inspect.isclass(value)

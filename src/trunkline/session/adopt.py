@@ -1,0 +1,222 @@
+"""Adoption: a session takes over what its agent remembers and the journal does not know.
+
+An agent with a memory of its own (a LangGraph thread, say) may have been talked to elsewhere. The
+journal is what front ends replay, so whatever the memory has beyond the last message that both know is
+told there, when the session is opened. The memory wins: where the journal went on differently from
+that message, it goes back to it first. A memory that merely ends earlier, forgot its beginning (a
+summary took its place) or shares nothing with the journal takes nothing away.
+
+What the memory waits for is asked again, so that open questions outlive the journal too.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import Agent, HasHistory, RemembersQuestions, Resumes
+from trunkline.conversation import (
+    Call,
+    CallPart,
+    Conversation,
+    MediaPart,
+    Message,
+    Part,
+    SourcePart,
+    TextPart,
+    ThoughtPart,
+)
+from trunkline.session.ids import new_id
+from trunkline.session.view import SessionView
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
+
+__all__ = ["adopt", "can_wait", "named", "recall", "retell", "unknown_to", "why_over"]
+
+log = logging.getLogger("trunkline.session")
+
+_ENDED = "the process that ran this turn ended before it"
+
+
+async def recall(agent: Agent, view: SessionView) -> Conversation | None:
+    """What an agent remembers of a session; one that cannot say so is in nobody's way."""
+    if not isinstance(agent, HasHistory):
+        return None
+    try:
+        return await agent.history(view)
+    except Exception as error:
+        log.warning("%s could not say what it remembers of %s: %s", agent.card.name, view.session_id, error)
+        return None
+
+
+async def adopt(session: Session) -> None:
+    """Tell the journal what only the agent remembers."""
+    if session.busy or not session.hub.may_run(session.info):
+        return
+    remembered = await recall(session.agent, session.view)
+    if remembered is None or await _is_known(session, remembered):
+        return
+    news, last = unknown_to(await session.history(), remembered)
+    if not news or not await session.own() or session.busy:
+        return
+    if last is not None:
+        session.line.say(last)
+    questions = [state.asked for state in remembered.questions.values() if state.answered is None]
+    for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
+        if isinstance(event, ev.Asked):
+            expires = time.time() + session.settings.question_ttl
+            event = msgspec.structs.replace(event, expires_at=expires)
+            event = named(event, session.line.grammar.memory.asked)
+        session.line.say(event)
+    if questions:
+        await session.recover(None if can_wait(session.agent, questions) else _ENDED)
+    await session.line.durable()
+    first = next((message.text.strip() for message in news if message.role == "user"), "")
+    if session.info.title is None and first:
+        session.name(first.splitlines()[0][:80])
+
+
+async def _is_known(session: Session, remembered: Conversation) -> bool:
+    """Whether the journal has the last message of a memory: then it has all, and need not be folded."""
+    own = [message.message_id for message in remembered.messages if message.lane is None]
+    return not own or (await session.past.present()).turn_of(own[-1]) is not None
+
+
+def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
+    """Name a durable question by its key, so that an answer finds it after a restart without a journal too.
+
+    A key that comes again in a session is counted.
+    """
+    key = asked.durable_key
+    if not key:
+        return asked
+    number, name = 1, key
+    while name in taken:
+        number += 1
+        name = f"{key}.{number}"
+    return msgspec.structs.replace(asked, question_id=name)
+
+
+def can_wait(agent: Agent, questions: Sequence[ev.Asked]) -> bool:
+    """Whether an agent takes the answers to these questions in another process too."""
+    durable = bool(questions) and all(asked.durable_key for asked in questions)
+    return durable and isinstance(agent, Resumes)
+
+
+async def why_over(session: Session) -> str | None:
+    """Why the turn of an earlier process is over; None when it waits for answers that the agent can take."""
+    agent, questions = session.agent, list(session.line.grammar.questions.values())
+    if not can_wait(agent, questions):
+        return _ENDED
+    keys = [asked.durable_key or "" for asked in questions]
+    try:
+        if not isinstance(agent, RemembersQuestions) or await agent.still_waits(session.view, keys):
+            return None
+    except Exception as error:
+        # Nobody knows; then the answer will show it.
+        log.warning("%s could not say whether it still waits: %s", session.agent_name, error)
+        return None
+    return "the process that ran this turn ended, and the agent's memory no longer holds what it asked"
+
+
+def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Message], ev.Rewound | None]:
+    """Find what is remembered beyond the last message that both know, and where to go back to first.
+
+    Messages are known by their ids. Right after the last of those, a message that says the same is the
+    same: somebody else may have named it anew.
+    """
+    told = [message for message in known.messages if message.lane is None]
+    held = [message for message in remembered.messages if message.lane is None]
+    places = {message.message_id: place for place, message in enumerate(told, 1)}
+    common = max((number for number, one in enumerate(held, 1) if one.message_id in places), default=0)
+    place = places[held[common - 1].message_id] if common else 0
+    while common < len(held) and place < len(told) and _says(held[common]) == _says(told[place]):
+        common, place = common + 1, place + 1
+    news = held[common:]
+    if not news or not place or place == len(told):
+        return news, None
+    return news, ev.Rewound(to_message_id=told[place - 1].message_id)
+
+
+def _says(message: Message) -> tuple[str, str, int]:
+    return message.role, message.text, sum(isinstance(part, CallPart) for part in message.parts)
+
+
+def retell(
+    messages: list[Message],
+    calls: dict[str, Call],
+    new_turn: Callable[[], str],
+    questions: Sequence[ev.Asked] = (),
+) -> Iterator[ev.Event]:
+    """Give messages as events; each message of a person begins a turn. Questions leave the last one open."""
+    turn_id: str | None = None
+    for message in messages:
+        if turn_id is None or message.role == "user":
+            if turn_id is not None:
+                yield ev.TurnFinished(turn_id=turn_id)
+            turn_id = new_turn()
+            yield ev.TurnStarted(turn_id=turn_id)
+        if message.role == "user":
+            yield ev.UserMessage(
+                turn_id=turn_id,
+                message_id=message.message_id,
+                content=message.content,
+                trusted=message.trusted,
+            )
+        for part in message.parts:
+            yield from _retell_part(part, message.message_id, calls, turn_id)
+    for asked in questions:
+        yield msgspec.structs.replace(asked, turn_id=turn_id)
+    if turn_id is not None and not questions:
+        yield ev.TurnFinished(turn_id=turn_id)
+
+
+def _retell_part(part: Part, message_id: str, calls: dict[str, Call], turn_id: str) -> Iterator[ev.Event]:
+    if isinstance(part, TextPart):
+        yield ev.Text(turn_id=turn_id, message_id=message_id, delta=part.text)
+    elif isinstance(part, ThoughtPart):
+        yield ev.Thought(turn_id=turn_id, message_id=message_id, delta=part.text, signature=part.signature)
+    elif isinstance(part, MediaPart):
+        yield ev.Media(turn_id=turn_id, message_id=message_id, content=part.content)
+    elif isinstance(part, SourcePart):
+        yield ev.Source(
+            turn_id=turn_id,
+            message_id=message_id,
+            source_id=part.source_id,
+            url=part.url,
+            title=part.title,
+            document=part.document,
+            mime_type=part.mime_type,
+        )
+    elif part.call_id in calls:
+        yield from _retell_call(calls[part.call_id], turn_id)
+
+
+def _retell_call(call: Call, turn_id: str) -> Iterator[ev.Event]:
+    yield ev.ToolCall(
+        turn_id=turn_id,
+        call_id=call.call_id,
+        name=call.name,
+        title=call.title,
+        kind=call.kind,
+        message_id=call.message_id,
+        native_id=call.native_id,
+    )
+    yield ev.ToolUpdate(
+        turn_id=turn_id,
+        call_id=call.call_id,
+        status=call.status,
+        input=call.input,
+        locations=call.locations or None,
+        content=call.content or None,
+        output=call.output or None,
+        raw_output=call.raw_output,
+        reason=call.reason,
+        result_message_id=call.result_message_id,
+    )

@@ -1,0 +1,425 @@
+"""The turn context: everything an agent can do besides yielding text.
+
+Above is the agent; below is the turn, which says what the context emits and waits for answers on
+the context's behalf. A context is of no use after its turn: what it emits then is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import Sayable
+from trunkline.commands import Prompt
+from trunkline.content import Content, TextBlock, as_content
+from trunkline.conversation import Conversation
+from trunkline.errors import TurnCancelled
+from trunkline.questions import (
+    ALLOW_KINDS,
+    ClientCall,
+    Coverage,
+    Form,
+    Link,
+    Option,
+    Permission,
+    Question,
+    default_options,
+    name_coverage,
+)
+from trunkline.session.edited_calls import Edited
+from trunkline.session.handles import SharedState, ToolHandle, in_loop
+from trunkline.session.view import SessionView
+from trunkline.workspace.coverage import command_in, variables_in
+
+if TYPE_CHECKING:
+    from trunkline.session.turn import Turn
+    from trunkline.workspace import Files
+    from trunkline.workspace.access import TerminalsAccess
+
+__all__ = ["Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext"]
+
+T = TypeVar("T")
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a permission; true when the call may run."""
+
+    allowed: bool
+    call_id: str
+    input: Any = None
+    """The arguments to use: the person may have edited them."""
+    always: bool = False
+    reason: str | None = None
+    by: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether the call may run."""
+        return self.allowed
+
+
+class TurnContext:
+    """One agent's view of one turn."""
+
+    def __init__(self, turn: Turn, prompt: Prompt, session: SessionView) -> None:
+        """Made by the turn."""
+        self._turn = turn
+        self.turn_id = turn.turn_id
+        self.emit_text: Callable[[str, str], None] = turn.take_text
+        """Say a piece of text of the message with this id, by the shortest way. Safe from any thread."""
+        self.prompt = prompt
+        self.session = session
+        self.state = SharedState(self)
+        self._messages = 1
+        self._calls = 0
+        self._questions = 0
+        # A turn that goes on in another process must not use its ids again.
+        self._prefix = turn.prefix
+        self._names: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
+        self._inputs: dict[str, Any] = {}
+        self.denied: set[str] = set()
+        """The calls that were refused in this turn."""
+        self._message_id = f"{turn.prefix}.1"
+        self._message_over = False
+
+    # -- saying ------------------------------------------------------------------------------------
+
+    def emit(self, item: Sayable) -> None:
+        """Say something now: text, an event, or a content block. Safe from any thread."""
+        self._turn.take(item)
+
+    async def ready(self) -> None:
+        """Wait while the journal is too far behind; adapters that emit in a loop call this."""
+        await self._turn.ready()
+
+    async def durable(self) -> None:
+        """Wait until everything said so far is stored: before an effect that must not go unrecorded."""
+        await self._turn.durable()
+
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is so far behind that ``ready`` would wait."""
+        return self._turn.lagging
+
+    @property
+    def message_id(self) -> str:
+        """The assistant message that yielded text belongs to; after a call or an answer it is another one."""
+        return self.new_message() if self._message_over else self._message_id
+
+    def new_message(self) -> str:
+        """Begin another assistant message and give its id."""
+        self._messages += 1
+        self._message_id = f"{self._prefix}.{self._messages}"
+        self._message_over = False
+        return self._message_id
+
+    def plan(self, entries: Iterable[str | ev.PlanEntry]) -> None:
+        """Show the whole plan as it stands."""
+        shown = [ev.PlanEntry(content=entry) if isinstance(entry, str) else entry for entry in entries]
+        self.emit(ev.Plan(entries=tuple(shown)))
+
+    def title(self, title: str) -> None:
+        """Name the session."""
+        self.emit(ev.InfoChanged(title=title))
+
+    def notice(self, title: str, description: str | None = None, *, severity: Any = "info") -> None:
+        """Tell the person something that is not part of the answer."""
+        self.emit(ev.Notice(title=title, description=description, severity=severity))
+
+    def usage(self, usage: ev.TokenUsage) -> None:
+        """Count tokens; the turn's end reports the sum per provider and model."""
+        self._turn.count(usage)
+
+    def tool(
+        self,
+        name: str,
+        *,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        title: str | None = None,
+        locations: Sequence[str | ev.Location] = (),
+        call_id: str | None = None,
+    ) -> ToolHandle:
+        """Show a piece of work as a tool call: ``async with ctx.tool("search") as call: ...``."""
+        return ToolHandle(self, self.start_call(name, input, kind, title, locations, call_id))
+
+    def start_call(
+        self,
+        name: str,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        title: str | None = None,
+        locations: Sequence[str | ev.Location] = (),
+        call_id: str | None = None,
+    ) -> str:
+        """Announce a call and give its id."""
+        if call_id is None:
+            self._calls += 1
+            call_id = f"{self._prefix}.c{self._calls}"
+        self._names[call_id] = name
+        if title is not None:
+            self._titles[call_id] = title
+        said = ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self._message_id)
+        self.emit(said)
+        # Front ends show a message's calls below its text, and know no message that goes on in a later run.
+        self._message_over = True
+        if input is not None:
+            self._inputs[call_id] = input
+        if input is not None or locations:
+            places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
+            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
+        return call_id
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        durable_key: str | None = None,
+        group: str | None = None,
+        expires_in: float | None = None,
+        lane: str | None = None,
+    ) -> ev.Answered:
+        """Put a question to whoever follows the session and wait for the answer.
+
+        Raises TurnCancelled when the turn is cancelled meanwhile, or over already.
+        """
+        self._check_live()
+        self._questions += 1
+        asked = ev.Asked(
+            turn_id=self.turn_id,
+            lane=lane,
+            question_id=f"{self._prefix}.q{self._questions}",
+            question=question,
+            durable_key=durable_key,
+            group=group,
+        )
+        answered = await self._turn.ask(asked, expires_in)
+        self._message_over = True
+        if answered.outcome == "cancelled":
+            raise TurnCancelled("the turn was cancelled while a question was open")
+        return answered
+
+    async def permission(
+        self,
+        message: str,
+        *,
+        tool: str | None = None,
+        input: Any = None,
+        kind: ev.ToolKind = "other",
+        call_id: str | None = None,
+        options: Sequence[Option] | None = None,
+        allows_edit: bool = False,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
+        content: str | Content | Sequence[Content] = (),
+        durable_key: str | None = None,
+        group: str | None = None,
+    ) -> Decision:
+        """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
+
+        Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
+        says something else; a refused one is shown as denied. ``env`` is what the command is given besides
+        its words: no rule allows a command with variables. The person sees the whole ``input``, ``env`` and
+        ``command``, and ``content``: a DiffBlock for what is written, or any other block. An "always" is
+        kept by tool and kind, for a command by its program and subcommand; a permission that names no
+        tool, or that a rule of the policy wants to be asked, is asked for every time.
+        """
+        self._check_live()
+        own = call_id is None
+        shown = as_content(content)
+        line = command if command is None or isinstance(command, str) else tuple(command)
+        if line is not None and (line != command_in(input) or (env or {}) != variables_in(input)):
+            # What runs is shown, whatever else the agent tells.
+            given = "".join(f"{name}={shlex.quote(value)} " for name, value in (env or {}).items())
+            words = line if isinstance(line, str) else shlex.join(line)
+            shown = (TextBlock(text=f"$ {given}{words}"), *shown)
+        if call_id is None:
+            call_id = self.start_call(tool or "permission", input, kind, message, paths)
+        else:
+            tool = tool or self._names.get(call_id)
+            if input is not None and self._inputs.get(call_id) != input:
+                # The card may tell of others: what is approved is what it shows.
+                self._inputs[call_id] = input
+                places = tuple(ev.Location(path=path) for path in paths)
+                self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
+        if shown:
+            self.emit(ev.ToolUpdate(call_id=call_id, content=shown))
+        decision = self.decide(tool or "", kind, call_id, input, paths, command, env)
+        if decision is None:
+            covers = self.covers(tool or "", kind, input, paths, command, env)
+            question = Permission(
+                message=message,
+                call_id=call_id,
+                options=default_options(always=covers is not None, covers=covers)
+                if options is None
+                else name_coverage(options, covers),
+                allows_edit=allows_edit,
+                covers=covers,
+            )
+            answered = await self.ask(question, durable_key=durable_key, group=group)
+            decision = Decision(
+                allowed=answered.option_kind in ALLOW_KINDS,
+                call_id=call_id,
+                input=input if answered.input is None else answered.input,
+                always=(answered.option_kind or "").endswith("_always"),
+                reason=answered.reason,
+                by=answered.by,
+            )
+            self.remember(covers, decision)
+            if decision and decision.input != input:
+                # The policy has not seen these: what it denies nobody can write into a call.
+                places = [Edited(input, decision.input).path(path) for path in paths]
+                words = None if command is not None and line == command_in(input) else command
+                judged = self.decide(tool or "", kind, call_id, decision.input, places, words, env)
+                if judged is not None and not judged and judged.by == "policy":
+                    decision = judged
+        if decision:
+            update = ev.ToolUpdate(call_id=call_id, status="in_progress")
+            if decision.input != input:
+                # The card told of the old arguments: what is approved is what it shows.
+                edited = Edited(input, decision.input)
+                update = ev.ToolUpdate(
+                    call_id=call_id,
+                    status="in_progress",
+                    input=decision.input,
+                    title=edited.words(self._titles.get(call_id, "")) or None,
+                    locations=tuple(ev.Location(path=edited.path(path)) for path in paths) or None,
+                    content=tuple(edited.block(block) for block in shown) or None,
+                )
+            self.emit(update)
+            if own:
+                self._turn.hold(call_id)
+            # What was approved is in the journal before it is done.
+            await self.durable()
+        else:
+            why = decision.reason or "the user refused it"
+            self.denied.add(call_id)
+            self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
+        return decision
+
+    def decide(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        call_id: str,
+        input: Any = None,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Decision | None:
+        """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
+        return self._turn.verdicts.decide(tool, kind, call_id, input, paths, command, env)
+
+    def covers(
+        self,
+        tool: str,
+        kind: ev.ToolKind,
+        input: Any = None,
+        paths: Sequence[str] = (),
+        command: Sequence[str] | str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Coverage | None:
+        """What an "always" about a call would cover; None where it would not count, so do not offer it."""
+        return self._turn.verdicts.covers(tool, kind, input, paths, command, env)
+
+    def remember(self, covers: Coverage | None, decision: Decision) -> None:
+        """Keep an "always" for the rest of the session."""
+        self._turn.verdicts.remember(covers, decision)
+
+    async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask for a few fields (a flat JSON schema); None when the person declines."""
+        schema = fields if "properties" in fields else {"type": "object", "properties": fields}
+        answered = await self.ask(Form(message=message, fields=schema))
+        return answered.content if answered.outcome == "accepted" else None
+
+    async def link(self, message: str, url: str) -> bool:
+        """Ask the person to visit an address; true when they did."""
+        return (await self.ask(Link(message=message, url=url))).outcome == "accepted"
+
+    async def client_call(self, name: str, input: Any = None) -> Any:
+        """Run one of the front end's own tools and give its result."""
+        call_id = self.start_call(name, input)
+        answered = await self.ask(ClientCall(call_id=call_id, name=name, input=input))
+        if answered.outcome != "accepted":
+            why = answered.reason or "the front end did not run it"
+            self.emit(ev.ToolUpdate(call_id=call_id, status="failed", reason=why))
+            return None
+        self.emit(ev.ToolUpdate(call_id=call_id, status="completed", raw_output=answered.content))
+        return answered.content
+
+    def suspend(self) -> None:
+        """Say that the framework stopped and waits for the open questions."""
+        self._turn.suspend()
+
+    # -- looking around ----------------------------------------------------------------------------
+
+    @property
+    def files(self) -> Files:
+        """The session's files."""
+        return self.session.files
+
+    @property
+    def terminals(self) -> TerminalsAccess:
+        """The session's terminals."""
+        return self.session.terminals
+
+    async def history(self) -> Conversation:
+        """The conversation before this turn."""
+        return await self._turn.history()
+
+    async def said(self) -> Conversation:
+        """What this turn said so far, also in an earlier process."""
+        return await self._turn.said()
+
+    @property
+    def live(self) -> bool:
+        """Whether the turn can still say something; a cancelled one can until it has settled."""
+        return self._turn.live
+
+    def wait(self, awaitable: Awaitable[T]) -> T:
+        """Wait for something from a plain function, which runs in a thread of its own.
+
+        Raises TurnCancelled once the turn is over, so that no thread waits for ever.
+        """
+        if in_loop():
+            _discard(awaitable)
+            raise RuntimeError("ctx.wait() is for plain functions: write await instead")
+        if self._turn.settled.is_set() or self._turn.loop.is_closed():
+            _discard(awaitable)
+            raise TurnCancelled("the turn is over")
+        waiting = asyncio.run_coroutine_threadsafe(self._wait(awaitable), self._turn.loop)
+        try:
+            return waiting.result()
+        except concurrent.futures.CancelledError:
+            raise TurnCancelled("what was waited for was cancelled") from None
+
+    async def _wait(self, awaitable: Awaitable[T]) -> T:
+        work = asyncio.ensure_future(awaitable)
+        over = asyncio.ensure_future(self._turn.settled.wait())
+        try:
+            await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise TurnCancelled("the turn is over")
+            return work.result()
+        finally:
+            work.cancel()
+            over.cancel()
+
+    def _check_live(self) -> None:
+        if not self._turn.live:
+            raise TurnCancelled("the turn is over")
+
+
+def _discard(awaitable: Awaitable[Any]) -> None:
+    """Let go of something nobody will wait for, without a warning from Python."""
+    if asyncio.iscoroutine(awaitable):
+        awaitable.close()

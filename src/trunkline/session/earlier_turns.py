@@ -1,0 +1,140 @@
+"""The past of a session: its turns before the last one, as ids and, for whoever needs them, as messages.
+
+It is brought up to date when somebody asks, by what was said since; what is over does not change. It is
+shared: whoever looks at it must not change it. A session that nobody asks for a while lets go of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from trunkline import events as ev
+from trunkline.conversation import Conversation
+from trunkline.folding import Folder
+from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
+from trunkline.session.snapshots import OUTLINE, read_outline
+
+if TYPE_CHECKING:
+    from trunkline.session.session import Session
+
+__all__ = ["Past"]
+
+_SMALL = 64 * 1024
+"""Bytes that are read at once; for more, others may run meanwhile."""
+
+
+class Past:
+    """Everything before the last turn of a session."""
+
+    def __init__(self, session: Session) -> None:
+        """Look at one session; nothing is read yet."""
+        self._session = session
+        self._lock = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._seq = 0
+        self._outline: Outline | None = None
+        self._folded_seq = 0
+        self._folder: Folder | None = None
+
+    @property
+    def start(self) -> int:
+        """The first record of the last turn; 1 when there was none."""
+        session = self._session
+        return session.register.turn_starts.get(session.line.grammar.turn_id or "", 1)
+
+    async def outline(self) -> tuple[Outline, int]:
+        """The ids of the turns before the last one, and where that begins."""
+        session = self._session
+        async with self._lock:
+            self._stay()
+            if self._outline is None or self._seq >= self.start:
+                pages = await session.hub.journal.get_snapshots(session.key, OUTLINE)
+                last, start = session.line.grammar.turn_id, self.start
+                if sum(len(page.payload) for page in pages) < _SMALL:
+                    self._outline, self._seq = read_outline(pages, last, start)
+                else:
+                    self._outline, self._seq = await asyncio.to_thread(read_outline, pages, last, start)
+            reader, start, outline = OutlineReader(), self.start, self._outline
+            await self._read(self._seq, start, lambda event: outline.extend(reader.feed(event)))
+            outline.extend(reader.close())
+            self._seq = start - 1
+            return outline, start
+
+    async def conversation(self) -> tuple[Conversation, int]:
+        """What was said before the last turn, which must not be changed, and where that begins."""
+        start = self.start
+        return await self.before(start), start
+
+    async def before(self, start: int) -> Conversation:
+        """What was said before a turn, which must not be changed; it is at hand for the last ones."""
+        async with self._lock:
+            self._stay()
+            if self._folded_seq >= start:
+                # Seldom: somebody else looks at a later turn already.
+                folder = Folder()
+                await self._read(0, start, folder.feed)
+                return folder.conversation
+            folder = self._folder = self._folder or Folder()
+            await self._read(self._folded_seq, start, folder.feed)
+            self._folded_seq = start - 1
+            return folder.conversation
+
+    async def fold(self, before_turn: str | None = None) -> Conversation:
+        """Fold everything said so far; with ``before_turn``, only what came before that turn."""
+        if before_turn in (None, self._session.line.grammar.turn_id):
+            past, start = await self.conversation()
+            folder = Folder(past)
+        else:
+            folder, start = Folder(), 1
+        async with contextlib.aclosing(self._session.replay(start)) as entries:
+            async for entry in entries:
+                if before_turn is not None and entry.event.turn_id == before_turn:
+                    break
+                folder.feed(entry.event)
+        return folder.conversation
+
+    async def present(self) -> PresentOutline:
+        """The ids of everything said so far."""
+        outline, start = await self.outline()
+        reader, steps = OutlineReader(), list[Step]()
+        async for entry in self._session.replay(start):
+            steps += reader.feed(entry.event)
+        return PresentOutline(outline, [*steps, *reader.close()])
+
+    async def _read(self, after: int, start: int, feed: Callable[[ev.Event], None]) -> None:
+        """Feed what was said after a record and before the last turn."""
+        if after >= start - 1:
+            return
+        try:
+            async with contextlib.aclosing(self._session.replay(after + 1)) as entries:
+                async for entry in entries:
+                    if entry.seq >= start:
+                        return
+                    feed(entry.event)
+        except BaseException:
+            # Half of it is of no use to the next one who asks.
+            self.forget()
+            raise
+
+    def forget(self) -> None:
+        """Let go of everything; it is read again when somebody asks."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._outline = self._folder = None
+        self._seq = self._folded_seq = 0
+
+    def _stay(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._session.settings.idle_after, self._idle)
+
+    def _idle(self) -> None:
+        if self._lock.locked():
+            self._stay()
+        else:
+            self.forget()

@@ -1,0 +1,131 @@
+"""Handles: the small objects a turn context hands out, for a running call and for the shared state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from trunkline import events as ev
+from trunkline.content import Content, as_content
+from trunkline.errors import TurnCancelled
+from trunkline.json_patch import diff
+
+if TYPE_CHECKING:
+    from trunkline.session.context import TurnContext
+
+__all__ = ["SharedState", "ToolHandle", "in_loop"]
+
+
+class ToolHandle:
+    """A running tool call: completed when its block ends, failed when it raises.
+
+    The call is stored before its block begins. A plain function writes ``with`` instead of
+    ``async with``.
+    """
+
+    def __init__(self, ctx: TurnContext, call_id: str) -> None:
+        """Made by ``ctx.tool``."""
+        self._ctx = ctx
+        self.call_id = call_id
+
+    def output(self, text: str) -> None:
+        """Append to the call's output."""
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, output=text))
+
+    def show(self, *content: str | Content) -> None:
+        """Show these blocks as the call's content."""
+        blocks = tuple(block for item in content for block in as_content(item))
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, content=blocks))
+
+    def result(self, value: Any) -> None:
+        """Set what the tool gave back."""
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, raw_output=value))
+
+    def __enter__(self) -> ToolHandle:
+        """Begin, from a plain function, which runs in a thread of its own."""
+        if in_loop():
+            raise RuntimeError("write `async with ctx.tool(...)`: a call is stored before it begins")
+        self._begin()
+        self._ctx.wait(self._ctx.durable())
+        return self
+
+    def _begin(self) -> None:
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status="in_progress"))
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End; a call that was denied meanwhile stays so."""
+        if self.call_id in self._ctx.denied:
+            return
+        status, reason = "completed", None
+        if isinstance(error, asyncio.CancelledError | TurnCancelled | GeneratorExit):
+            status, reason = "cancelled", "the call was cancelled"
+        elif error is not None:
+            status, reason = "failed", str(error) or type(error).__name__
+        self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status=status, reason=reason))
+
+    async def __aenter__(self) -> ToolHandle:
+        """Begin."""
+        self._begin()
+        await self._ctx.durable()
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """End."""
+        self.__exit__(kind, error, trace)
+
+
+class SharedState:
+    """The state an agent shares with its front ends; changes are sent as patches."""
+
+    def __init__(self, ctx: TurnContext) -> None:
+        """Made by the context."""
+        self._ctx = ctx
+
+    @property
+    def value(self) -> Any:
+        """The state as it stands, as a copy: change it, and give it back with ``replace`` or ``update``."""
+        return self._ctx.session.state
+
+    def replace(self, value: Any) -> None:
+        """Set the whole state."""
+        self._change(lambda: self._ctx.emit(ev.StateReplaced(state=value)))
+
+    def patch(self, patch: Sequence[dict[str, Any]]) -> None:
+        """Apply a JSON Patch; one that does not fit raises PatchError and changes nothing."""
+        self._change(lambda: self._patch(patch))
+
+    def update(self, **fields: Any) -> None:
+        """Set some keys; says only what really changed."""
+        self._change(lambda: self._update(fields))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Make a change in the loop's thread, where what was said before is known."""
+
+        async def changed() -> None:
+            change()
+
+        if in_loop():
+            change()
+        else:
+            self._ctx.wait(changed())
+
+    def _patch(self, patch: Sequence[dict[str, Any]]) -> None:
+        self._ctx.session.patched(patch)
+        self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+
+    def _update(self, fields: dict[str, Any]) -> None:
+        now: Any = self.value
+        if not isinstance(now, dict):
+            self._ctx.emit(ev.StateReplaced(state=fields))
+        elif patch := diff(now, {**cast("dict[str, Any]", now), **fields}):
+            self._ctx.emit(ev.StatePatched(patch=tuple(patch)))
+
+
+def in_loop() -> bool:
+    """Whether this code runs in an event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,413 @@
+"""The hub: opens sessions for one agent on one journal, and keeps them alive.
+
+It renews the leases of the sessions it owns, watches the journal for what other processes write
+and post, and closes sessions that nobody uses. A process has one hub per agent it serves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from trunkline.agents.interface import Agent, DeletesSessions, Forks
+from trunkline.errors import (
+    Corrupt,
+    InvalidCommand,
+    JournalError,
+    SessionBusy,
+    SessionClosed,
+    SessionNotFound,
+    TrunklineError,
+)
+from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
+from trunkline.journal.lease_clock import lease_clock
+from trunkline.session.adopt import adopt, recall
+from trunkline.session.context import SessionView
+from trunkline.session.ids import new_session_id
+from trunkline.session.owners import new_owner
+from trunkline.session.session import Session
+from trunkline.session.settings import Settings
+from trunkline.workspace import Policy
+
+__all__ = ["Hub"]
+
+log = logging.getLogger("trunkline.hub")
+
+
+class Hub:
+    """Sessions of one agent; use it as an async context manager."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        journal: Journal,
+        *,
+        target: str = "",
+        settings: Settings | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        """Serve ``agent``; ``target`` is how other processes can find the same agent."""
+        self.agent = agent
+        self.journal = journal
+        self.target = target
+        self.settings = settings or Settings()
+        self.policy = policy or Policy.ask()
+        self.owner = new_owner()
+        self._sessions: dict[SessionKey, Session] = {}
+        self._opening: dict[SessionKey, asyncio.Lock] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._pulse = asyncio.Event()
+        self._stirred = asyncio.Event()
+        self._renewing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        session_id: str | None = None,
+        *,
+        principal: str = "local",
+        cwd: str | None = None,
+        roots: Sequence[str] = (),
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Open a new session; an id that is taken raises SessionBusy."""
+        self._check_open()
+        for folder in (*((cwd,) if cwd else ()), *roots):
+            if not os.path.isabs(folder):
+                raise InvalidCommand(f"{folder!r} is not an absolute path")
+        info = await self.journal.create(
+            SessionInfo(
+                principal=principal,
+                session_id=session_id or new_session_id(),
+                target=self.target,
+                cwd=cwd,
+                roots=tuple(roots),
+                meta=meta,
+            )
+        )
+        session = await self._open(info, mcp_servers, client)
+        if session_id is not None:
+            await adopt(session)
+        return session
+
+    async def session(
+        self,
+        session_id: str,
+        *,
+        principal: str = "local",
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+    ) -> Session:
+        """Give a session that exists; others' sessions do not exist for a principal."""
+        self._check_open()
+        key = SessionKey(principal, session_id)
+        lock = self._opening.setdefault(key, asyncio.Lock())
+        try:
+            async with lock:
+                live = self._sessions.get(key)
+                if live is not None and not live.closed:
+                    live.asked_at = time.monotonic()
+                    # The one that was asked for last stands last.
+                    self._sessions[key] = self._sessions.pop(key)
+                    return live
+                if live is not None:
+                    await live.left.wait()
+                info = await self.journal.get(key) or await self._recall(key)
+                session = await self._open(info, mcp_servers, client)
+                await adopt(session)
+                return session
+        finally:
+            if not lock.locked():
+                self._opening.pop(key, None)
+
+    async def _recall(self, key: SessionKey) -> SessionInfo:
+        """Make a session of what only the agent remembers: a conversation held elsewhere."""
+        view = SessionView(session_id=key.session_id, principal=key.principal)
+        if await recall(self.agent, view) is None:
+            raise SessionNotFound(f"there is no session {key.session_id!r}")
+        return await self.journal.create(
+            SessionInfo(principal=key.principal, session_id=key.session_id, target=self.target)
+        )
+
+    async def _open(
+        self, info: SessionInfo, mcp_servers: Sequence[dict[str, Any]], client: dict[str, Any] | None
+    ) -> Session:
+        view = SessionView(
+            session_id=info.session_id,
+            principal=info.principal,
+            cwd=info.cwd,
+            roots=info.roots,
+            mcp_servers=mcp_servers,
+            client=client,
+            meta=info.meta,
+        )
+        session = Session(self, info, view)
+        await session.open()
+        # Two may have opened it at the same time: there is one object per session.
+        return self._sessions.setdefault(info.key, session)
+
+    async def list(
+        self,
+        *,
+        principal: str | None = "local",
+        cwd: str | None = None,
+        limit: int = 100,
+        before: tuple[float, str] | None = None,
+        begun: bool = False,
+    ) -> list[SessionInfo]:
+        """Sessions, newest first; with ``begun`` only those that somebody has spoken in."""
+        return await self.journal.list(principal, cwd=cwd, limit=limit, before=before, begun=begun)
+
+    async def delete(self, session_id: str, *, principal: str = "local") -> bool:
+        """Close and remove a session; False if there was none. One that runs elsewhere is busy."""
+        key = SessionKey(principal, session_id)
+        live = self._sessions.get(key)
+        if live is not None:
+            await live.close()
+        info = await self.journal.get(key)
+        if info is not None and info.owner is not None:
+            raise SessionBusy("another process owns this session: close it there first")
+        if info is not None and self.may_run(info) and isinstance(self.agent, DeletesSessions):
+            await self.agent.delete_session(SessionView(session_id=session_id, principal=principal))
+        return await self.journal.delete(key)
+
+    async def fork(self, session: Session, session_id: str | None = None) -> Session:
+        """Open a new session that begins with everything another one said so far."""
+        await session.settle()
+        if session.busy:
+            raise SessionBusy("a turn is running in this session: wait for it before forking")
+        fork = await self.create(
+            session_id,
+            principal=session.info.principal,
+            cwd=session.info.cwd,
+            roots=session.info.roots,
+            meta=session.info.meta,
+        )
+        try:
+            if isinstance(self.agent, Forks):
+                await self.agent.fork(fork.view, session.view)
+            await self._copy(session, fork)
+        except BaseException:
+            # Half a conversation must not stand under the new name, if the journal still takes that.
+            with contextlib.suppress(JournalError):
+                await self.delete(fork.session_id, principal=session.info.principal)
+            raise
+        await fork.open()
+        fork.name(session.info.title)
+        return fork
+
+    async def _copy(self, session: Session, fork: Session) -> None:
+        lease = await self.journal.claim(fork.key, self.owner, self.settings.lease_ttl)
+        assert not isinstance(lease, Held), "nobody else knows the new session yet"
+        try:
+            await self._copy_records(session, lease)
+        finally:
+            await self.journal.release(lease)
+
+    async def _copy_records(self, session: Session, lease: Lease) -> None:
+        seq = 0
+        after = 0
+        while page := await self.journal.read(session.key, after=after):
+            copies: list[Record] = []
+            for record in page:
+                seq, after = seq + 1, record.seq
+                copies.append(
+                    Record(
+                        seq=seq,
+                        at=record.at,
+                        fence=lease.fence,
+                        event=record.event,
+                        command=record.command,
+                    )
+                )
+            await self.journal.append(lease, copies)
+
+    def may_run(self, info: SessionInfo) -> bool:
+        """Whether this process serves the agent that the session belongs to."""
+        return not info.target or info.target == self.target
+
+    def forget(self, session: Session) -> None:
+        """Let go of a session that was closed."""
+        if self._sessions.get(session.key) is session:
+            del self._sessions[session.key]
+
+    # -- life --------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Hub:
+        """Begin to watch and to renew."""
+        self._tasks = [
+            asyncio.create_task(self._watch(), name="trunkline watch"),
+            asyncio.create_task(self._renew(), name="trunkline renew"),
+            asyncio.create_task(self._tidy(), name="trunkline tidy"),
+            asyncio.create_task(self._retain(), name="trunkline retain"),
+        ]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every session."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Settle and write everything, give the leases back; idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        sessions = list(self._sessions.values())
+        for failure in await asyncio.gather(*(s.close() for s in sessions), return_exceptions=True):
+            if isinstance(failure, BaseException):
+                log.error("a session could not be closed as it should be: %s", failure)
+        tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def changed(self, timeout: float) -> None:
+        """Wait until the journal changed, at most ``timeout`` seconds."""
+        pulse = self._pulse
+        try:
+            async with asyncio.timeout(timeout):
+                await pulse.wait()
+        except TimeoutError:
+            return
+
+    async def _watch(self) -> None:
+        """Follow what other processes write and carry out what they post."""
+        version = 0
+        while True:
+            try:
+                version = await self._next_version(version)
+                self._pulse.set()
+                self._pulse = asyncio.Event()
+                await self._attend()
+            except TrunklineError as error:
+                log.warning("the journal could not be watched: %s", error)
+                version = 0  # What was not attended to is looked at again, even if nothing follows.
+                await asyncio.sleep(self.settings.poll_idle)
+
+    async def _next_version(self, version: int) -> int:
+        """Wait for a change; look often only while something runs or is followed."""
+        self._stirred.clear()
+        # Whatever goes on is most often in one that was asked for lately.
+        lively = any(s.busy or s.line.readers for s in reversed(self._sessions.values()))
+        poll = self.settings.poll_busy if lively else self.settings.poll_idle
+        looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
+        stirring = asyncio.ensure_future(self._stirred.wait())
+        try:
+            await asyncio.wait({looking, stirring}, return_when=asyncio.FIRST_COMPLETED)
+            return looking.result() if looking.done() else version
+        finally:
+            looking.cancel()
+            stirring.cancel()
+
+    def stir(self) -> None:
+        """Notice at once that something began to run or to be followed."""
+        self._stirred.set()
+
+    async def _attend(self) -> None:
+        for session in list(self._sessions.values()):
+            if session.line.lease is None and not session.closed:
+                try:
+                    await session.line.catch_up()
+                except (SessionNotFound, Corrupt) as error:
+                    session.lost(error)
+        failure: TrunklineError | None = None
+        for key in await self.journal.inbox(self.owner):
+            try:
+                # A session whose journal failed us was closed here, but it is still ours.
+                session = self._sessions.get(key) or await self.session(
+                    key.session_id, principal=key.principal
+                )
+            except TrunklineError as error:
+                failure = error  # The others have commands too.
+                continue
+            if not session.closed:
+                session.mailbox.attend()
+        if failure is not None:
+            raise failure
+
+    async def _renew(self) -> None:
+        """Say every third of a lease that this process is alive."""
+        while True:
+            await asyncio.sleep(self.settings.lease_ttl / 3)
+            await self._try_to_renew()
+
+    async def _try_to_renew(self) -> None:
+        try:
+            await self.renew_leases()
+        except TrunklineError as error:
+            log.warning("the leases could not be renewed: %s", error)
+
+    @property
+    def is_renewing(self) -> bool:
+        """Whether leases are being renewed because a session asked for it."""
+        return self._renewing is not None and not self._renewing.done()
+
+    def renew_soon(self) -> None:
+        """Renew the leases now, beside what goes on."""
+        if not self.is_renewing:
+            self._renewing = asyncio.create_task(self._try_to_renew(), name="trunkline renew now")
+
+    async def renew_leases(self) -> None:
+        """Extend every lease of this process; a session whose lease is gone stops serving."""
+        ours = [(s, s.line.lease) for s in self._sessions.values() if s.line.lease is not None]
+        asked_at = lease_clock()
+        held = await self.journal.renew(self.owner, self.settings.lease_ttl)
+        for session, lease in ours:
+            if session.line.lease is not lease:
+                continue
+            if held.get(session.key) == lease.fence:
+                session.line.extend(asked_at + self.settings.lease_ttl)
+            else:
+                log.warning("another process took session %s over", session.session_id)
+                await session.ownership.lose()
+
+    async def _tidy(self) -> None:
+        """Close sessions that nobody uses, so that a thousand threads cost no more than the last few."""
+        while self.settings.idle_sessions is not None:
+            await asyncio.sleep(self.settings.lease_ttl)
+            idle = [session for session in self._sessions.values() if session.idle]
+            before = time.monotonic() - self.settings.idle_after
+            for session in idle[: max(0, len(idle) - self.settings.idle_sessions)]:
+                if session.idle and session.asked_at <= before:
+                    try:
+                        await session.close()
+                    except TrunklineError as error:
+                        log.warning("an idle session could not be closed as it should be: %s", error)
+
+    async def _retain(self) -> None:
+        """Forget what the settings do not want to keep, at the start and now and then."""
+        age, size = self.settings.retain_age, self.settings.retain_bytes
+        while age is not None or size is not None:
+            try:
+                if age is not None:
+                    await self._leave_unused(time.monotonic() - age)
+                if removed := await self.journal.retain(max_age=age, max_bytes=size):
+                    log.info("%d records were forgotten, as the settings say", removed)
+            except TrunklineError as error:
+                log.warning("old sessions could not be forgotten: %s", error)
+            await asyncio.sleep(self.settings.retain_every)
+
+    async def _leave_unused(self, before: float) -> None:
+        """Close sessions of ours that nobody asked for: what we hold counts as used."""
+        for session in list(self._sessions.values()):
+            if session.idle and session.asked_at <= before:
+                await session.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosed("the hub was closed")

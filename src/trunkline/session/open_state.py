@@ -1,0 +1,158 @@
+"""What opening a session learns from its records: the same whether they are read or kept in a snapshot.
+
+A snapshot is taken between turns only, when nothing is open. Its form has a version: one that was written
+by another Trunkline is not read, and the records are.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.commands import Prompt
+from trunkline.content import Content
+from trunkline.cursor import Entry
+from trunkline.grammar import Grammar, Phase
+from trunkline.grammar.memory import Memory
+from trunkline.options import ConfigOption
+from trunkline.session.permissions import Verdicts
+from trunkline.session.questions import Desk
+from trunkline.session.receipts import Receipt, Register
+from trunkline.session.view import SessionView
+from trunkline.workspace import Policy
+
+__all__ = ["VERSION", "OpenSnapshot", "OpenState", "read_snapshot"]
+
+VERSION = 1
+"""Changes with the form of the snapshot, and with what is learned from a record."""
+
+
+class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What was learned up to a record."""
+
+    last: Entry | None = None
+    """The newest event."""
+    turn_id: str | None = None
+    memory: Memory
+    reported: tuple[str, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    turn_starts: dict[str, int] = {}
+    answered: dict[str, str | None] = {}
+    always: dict[str, bool] = {}
+    options: tuple[ConfigOption, ...] | None = None
+    state: Any = None
+    state_before: Any = None
+    queue: dict[str, tuple[Content, ...]] = {}
+
+
+_decoder = msgspec.json.Decoder(OpenSnapshot)
+
+
+class OpenState:
+    """The parts of a session that learn from its records."""
+
+    def __init__(
+        self, grammar: Grammar, register: Register, desk: Desk, verdicts: Verdicts, view: SessionView
+    ) -> None:
+        """Fill these parts."""
+        self.grammar = grammar
+        self.register = register
+        self.desk = desk
+        self.verdicts = verdicts
+        self.view = view
+        self.queue: dict[str, Prompt] = {}
+        """The prompts that wait."""
+        self.last: Entry | None = None
+        self.state_before: Any = None
+        """The shared state when the last turn began."""
+        self._options: tuple[ConfigOption, ...] | None = None
+
+    @classmethod
+    def alone(cls) -> OpenState:
+        """Parts that belong to no session, for whoever only wants to know what they learn."""
+        return cls(
+            Grammar(), Register(), Desk(_say_nothing), Verdicts(Policy.ask()), SessionView(session_id="")
+        )
+
+    def feed(self, entry: Entry) -> None:
+        """Learn from an entry, the grammar's part included."""
+        self.grammar.feed(entry.event)
+        self.absorb(entry)
+
+    def absorb(self, entry: Entry) -> None:
+        """Learn from an entry that the grammar has seen."""
+        self.last = entry
+        event = entry.event
+        self.desk.absorb(event)
+        self.verdicts.absorb(event)
+        self.view.absorb(event)
+        if isinstance(event, ev.TurnStarted):
+            turn_id = event.turn_id or ""
+            self.begin(turn_id, entry.seq)
+            if event.prompt_id is not None:
+                self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+                self.queue.pop(event.prompt_id, None)
+        elif isinstance(event, ev.PromptQueued):
+            self.queue[event.prompt_id] = Prompt(content=event.content)
+        elif isinstance(event, ev.PromptDropped):
+            self.queue.pop(event.prompt_id, None)
+        elif isinstance(event, ev.ConfigChanged):
+            self._options = event.options
+
+    def begin(self, turn_id: str, seq: int) -> None:
+        """Remember where a turn begins, and what the shared state is there."""
+        self.register.note_start(turn_id, seq)
+        self.state_before = self.view.state
+
+    def take(self) -> bytes | None:
+        """Give a snapshot of all that was learned; None inside a turn."""
+        grammar = self.grammar
+        if grammar.phase is not Phase.IDLE:
+            return None
+        return msgspec.json.encode(
+            OpenSnapshot(
+                last=self.last,
+                turn_id=grammar.turn_id,
+                memory=grammar.memory,
+                reported=tuple(sorted(grammar.reported)),
+                receipts=tuple(self.register.receipts.values()),
+                turn_starts=dict(self.register.turn_starts),
+                answered=dict(self.desk.answered),
+                always=self.verdicts.always,
+                options=self._options,
+                state=self.view.state,
+                state_before=self.state_before,
+                queue={prompt_id: prompt.content for prompt_id, prompt in self.queue.items()},
+            )
+        )
+
+    def restore(self, kept: OpenSnapshot) -> None:
+        """Begin with what an earlier reader learned."""
+        self.last = kept.last
+        self.grammar.recall(kept.memory, kept.turn_id, kept.reported)
+        self.register.receipts = OrderedDict((receipt.prompt_id, receipt) for receipt in kept.receipts)
+        self.register.turn_starts = OrderedDict(kept.turn_starts)
+        self.desk.answered = OrderedDict(kept.answered)
+        self.verdicts.always = kept.always
+        self._options = kept.options
+        if kept.options is not None:
+            self.view.options = kept.options
+        self.view.replace_state(kept.state)
+        self.state_before = kept.state_before
+        self.queue.clear()
+        self.queue |= {prompt_id: Prompt(content=content) for prompt_id, content in kept.queue.items()}
+
+
+def read_snapshot(payload: bytes) -> OpenSnapshot | None:
+    """Read a snapshot; None for one that cannot be read."""
+    try:
+        return _decoder.decode(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _say_nothing(_: ev.Event) -> None:
+    return

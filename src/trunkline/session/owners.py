@@ -1,0 +1,53 @@
+"""Owners: how a process names itself in a lease, so that others on its machine see when it died.
+
+A lease runs out by itself, which is all another machine can wait for. On the same machine a process
+that is gone can be seen to be gone, so nobody has to wait for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from trunkline.session.ids import new_id
+
+__all__ = ["boot_id", "is_gone", "new_owner"]
+
+
+def boot_id() -> str:
+    """Name this start of the machine; empty where it cannot be told."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def new_owner() -> str:
+    """A name for this process, unique among all that share a journal."""
+    return f"{_machine()}/{os.getpid()}/{new_id('hub')}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether an owner is a process of this very machine that does not exist any more."""
+    machine, _, rest = owner.partition("/")
+    pid = rest.partition("/")[0]
+    if not pid.isdigit() or not machine or machine != _machine():
+        return False
+    try:
+        # One that only waits to be buried runs no turns either.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    except OSError:
+        return False
+
+
+def _machine() -> str:
+    """Name this boot and this namespace of process ids; empty where they cannot be told."""
+    try:
+        space = os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return ""
+    boot = boot_id()
+    return hashlib.sha256(f"{boot}{space}".encode()).hexdigest()[:16] if boot else ""

@@ -1,0 +1,497 @@
+"""The line of a session: makes events legal, gives them their place, shows and writes them.
+
+Above is the session, which decides what is said; below are the grammar, the coalescer and the
+journal. Readers see an event in the same tick it is said; the journal gets it right after, joined
+with its neighbours. Questions, answers and the ends of turns are the exception: readers see them, and
+what was said behind them, only when they are durable. Nobody is told of an end that is not stored.
+
+What is said but not yet written is the *tail*, which is kept in memory and is bounded: an agent that
+runs ahead of the disk waits (``ready``). A line whose lease may have run out shows and writes nothing
+until the lease is confirmed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import cast
+
+import msgspec
+
+from trunkline.commands import Command
+from trunkline.cursor import Cursor, Entry, Gap, piece_of
+from trunkline.errors import Fenced, JournalError, TrunklineError
+from trunkline.events import (
+    Answered,
+    AnyEvent,
+    Asked,
+    Event,
+    TerminalOutput,
+    Text,
+    Thought,
+    ToolInput,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    TurnSuspended,
+)
+from trunkline.grammar import Grammar
+from trunkline.journal import Journal, Lease, Record, SessionKey
+from trunkline.journal.lease_clock import lease_clock
+from trunkline.session.coalesce import Coalescer
+from trunkline.session.reader import WHOLE, Reader
+from trunkline.session.settings import Settings
+
+__all__ = ["Line"]
+
+_SLICE = 200
+"""How many records are taken over before others may run again."""
+
+_DELTAS = (Text, Thought, ToolInput, TerminalOutput)
+
+_STORED_FIRST: frozenset[type[Event]] = frozenset({Asked, Answered, TurnSuspended, TurnFinished, TurnFailed})
+"""Readers see these only when they are durable."""
+
+
+class Line:
+    """One session's stream: said by its owner, or followed from the journal."""
+
+    def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:
+        """Begin at the first record; ``take`` or ``absorb`` bring it up to date."""
+        self.journal = journal
+        self.key = key
+        self.grammar = grammar
+        self.settings = settings
+        self.committed_seq = 0
+        self.last: Entry | None = None
+        self.tail: deque[list[Entry]] = deque()
+        self.on_absorbed: Callable[[Entry], None] | None = None
+        self.on_turn: Callable[[str, int], None] | None = None
+        """Called with the first record of each turn that begins here."""
+        self.on_lost: Callable[[JournalError], None] | None = None
+        self.on_doubt: Callable[[], None] | None = None
+        """Called when the lease may have run out; ``extend`` or ``close`` must follow."""
+        self.on_readers: Callable[[int], None] | None = None
+        self.fence = 0
+        self._lease: Lease | None = None
+        self._deadline = 0.0
+        self._in_doubt = False
+        self._held_from = 0  # The newest record that readers must not see before it is durable.
+        self._given_seq = 0  # The newest record that the journal was given.
+        self._closed: TrunklineError | None = None
+        self._coalescer = Coalescer(limit=settings.coalesce_limit)
+        self._commands: dict[int, Command] = {}
+        self._outbox: list[Entry] = []
+        self._readers: list[Reader] = []
+        self._pending = 0
+        self._ticking = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_write: asyncio.Future[None] | None = None
+        self._perishable = False  # Something written would not survive a power cut yet.
+        self._moved = asyncio.Event()
+        self._error: JournalError | None = None
+        self._now = 0.0
+
+    # -- ownership ---------------------------------------------------------------------------------
+
+    @property
+    def lease(self) -> Lease | None:
+        """The right to speak, if this process has it."""
+        return self._lease
+
+    @property
+    def lease_is_current(self) -> bool:
+        """Whether nobody else can have taken the lease by now."""
+        return self._lease is not None and lease_clock() < self._deadline
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether something waits to be shown or written until the lease is confirmed."""
+        return self._in_doubt
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether something was said that is not in the journal yet."""
+        waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
+        return bool(waiting) or self._given_seq > self.committed_seq
+
+    def take(self, lease: Lease, deadline: float) -> None:
+        """Become the speaker, right after everything that is in the journal.
+
+        From ``deadline`` (see ``lease_clock``) on, somebody else may take the lease.
+        """
+        self._lease = lease
+        self._deadline = deadline
+        self.fence = lease.fence
+        self._error = None
+        self._given_seq = self._held_from = lease.last_seq
+        self._coalescer = Coalescer(lease.last_seq, limit=self.settings.coalesce_limit)
+
+    def extend(self, deadline: float) -> None:
+        """Go on as the speaker until ``deadline``: the lease is confirmed."""
+        self._deadline = deadline
+        if self._in_doubt:
+            self._in_doubt = False
+            self.flush()
+            self._moved.set()
+
+    def step_down(self) -> None:
+        """Become a follower; only for a line that has written everything it said."""
+        self._lease = None
+        self._in_doubt = False
+        self._moved.set()
+
+    # -- speaking ----------------------------------------------------------------------------------
+
+    def say(self, event: Event) -> None:
+        """Say an event: legal form now, readers within this tick, journal right after."""
+        if not self._ticking:
+            self._schedule()
+        coalescer = self._coalescer
+        if isinstance(event, _DELTAS) and (offset := coalescer.extend(event)):
+            # More of what was said last: as legal as that was.
+            self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
+            return
+        self._check_speaker()
+        for legal in self.grammar.feed(event):
+            seq, offset = coalescer.place(legal)
+            if type(legal) in _STORED_FIRST:
+                self._held_from = seq
+            elif type(legal) is TurnStarted and self.on_turn is not None:
+                self.on_turn(legal.turn_id or "", seq)
+            self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
+
+    def say_text(self, turn_id: str, message_id: str, text: str) -> None:
+        """Say plain text of a message: nearly everything that is ever said, so it has a way of its own."""
+        event = Text(turn_id=turn_id, message_id=message_id, delta=text)
+        coalescer = self._coalescer
+        offset = coalescer.extend_text(message_id, text)
+        if not offset:
+            self.say(event)
+            return
+        if not self._ticking:
+            self._schedule()
+        self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
+
+    def note(self, command: Command) -> None:
+        """Write an accepted command into the journal; readers do not see it."""
+        self._check_speaker()
+        self._commands[self._coalescer.skip()] = command
+        if not self._ticking:
+            self._schedule()
+
+    def _check_speaker(self) -> None:
+        """Refuse what nobody would store: whoever was the speaker may have waited for its agent meanwhile."""
+        if self._lease is None and self._closed is None:
+            raise Fenced("another process took this session over before this was carried out; send it again")
+
+    def flush(self) -> None:
+        """Show and write everything said so far, also a delta that is still open."""
+        self._coalescer.seal()
+        self._show()
+        self._write()
+
+    async def durable(self) -> None:
+        """Wait until everything said so far would survive a power cut."""
+        self._coalescer.seal()
+        self._show()
+        self._write(durable=True)
+        if self._in_doubt:
+            await self._write_confirmed()
+        if self._last_write is not None:
+            await asyncio.shield(self._last_write)
+        if self._error is not None:
+            raise self._error
+
+    async def _write_confirmed(self) -> None:
+        """Write once the lease is known to be ours; raises when nobody can say."""
+        try:
+            async with asyncio.timeout(self.settings.command_timeout):
+                while self._in_doubt and self._error is None:
+                    self._moved.clear()
+                    await self._moved.wait()
+                    self._write(durable=True)  # If the lease has run out again by now, we wait again.
+        except TimeoutError:
+            raise JournalError("the journal does not confirm that this session is ours: try again") from None
+
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is so far behind that the agent must wait."""
+        return self._is_behind or self.journal.crowded(self.key)
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._pending + len(self._outbox) > self.settings.lag_limit
+
+    async def ready(self) -> None:
+        """Wait until the journal has caught up enough."""
+        while self.lagging and self._error is None:
+            if self._is_behind:
+                self._moved.clear()
+                await self._moved.wait()
+            else:
+                await self.journal.room(self.key)
+        if self._error is not None:
+            raise self._error
+
+    # -- following ---------------------------------------------------------------------------------
+
+    def absorb(self, records: Iterable[Record]) -> None:
+        """Take over what another process wrote."""
+        entries: list[Entry] = []
+        for record in records:
+            self.committed_seq = record.seq
+            event = record.event
+            if event is None:
+                continue
+            self.grammar.feed(event)
+            entry = Entry(record.seq, len(piece_of(event) or ""), record.fence, record.at, event)
+            entries.append(entry)
+            if self.on_absorbed is not None:
+                self.on_absorbed(entry)
+        if entries:
+            self.last = entries[-1]
+            for reader in self._readers:
+                reader.push(entries)
+
+    async def catch_up(self) -> None:
+        """Read everything the journal has that this line has not seen; a speaker has seen it all."""
+        while self._lease is None:
+            records = await self.journal.read(self.key, after=self.committed_seq, limit=_SLICE)
+            if not records or self._lease is not None:
+                return
+            # Another call may have been faster: what it took over is no news.
+            self.absorb(record for record in records if record.seq > self.committed_seq)
+            await asyncio.sleep(0)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    async def subscribe(self, after: Cursor | None = None) -> Reader | Gap:
+        """Open a reader from a cursor on (None: from now on)."""
+        if after is None:
+            return self.follow()
+        gap = await self._locate(after)
+        return gap or self._attach(Reader(self, after.record, after.offset, after.fence, live=False))
+
+    def follow(self) -> Reader:
+        """Open a reader of everything said from now on."""
+        return self._attach(Reader(self, *self.place_now()))
+
+    def subscribe_from(self, seq: int) -> Reader:
+        """Open a reader that begins with record ``seq``."""
+        return self._attach(Reader(self, seq - 1, WHOLE, self.fence, live=False))
+
+    async def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
+        """Give every entry said so far, from record ``from_seq`` on."""
+        seq, offset, _ = self.place_now()
+        if seq < from_seq:
+            return
+        async with self.subscribe_from(from_seq) as reader:
+            async for entry in reader:
+                yield entry
+                if (entry.seq, entry.offset) >= (seq, offset):
+                    return
+
+    def place_now(self) -> tuple[int, int, int]:
+        """The place after everything said so far: record, offset and fence."""
+        last = self._outbox[-1] if self._outbox else self.last
+        if last is None:
+            return self.committed_seq, WHOLE, self.fence
+        return last.seq, last.offset, last.fence
+
+    def detach(self, reader: Reader) -> None:
+        """Forget a reader."""
+        if reader in self._readers:
+            self._readers.remove(reader)
+            if self.on_readers is not None:
+                self.on_readers(len(self._readers))
+
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return len(self._readers)
+
+    def close(self, error: TrunklineError, *, failed_turn: str | None = None) -> None:
+        """Show what may be shown, end every reader with ``error``; nothing can be said any more.
+
+        ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason; an
+        answer that could not be stored counts for none. What they may see only once stored, they never see.
+        """
+        self._lease = None
+        self._closed = error
+        self._in_doubt = False
+        self._show()
+        self._held_from = 0
+        self._outbox = [
+            msgspec.structs.replace(entry, event=_unstored(entry.event, error))
+            for entry in self._outbox
+            if not isinstance(entry.event, Asked | TurnSuspended)
+        ]
+        if failed_turn is not None:
+            self.say(_failure(failed_turn, error))
+            self._held_from = 0
+        self._show()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._error = self._error or JournalError(str(error))
+        for reader in list(self._readers):
+            reader.fail(error)
+        self._moved.set()
+
+    def check_open(self) -> None:
+        """Raise what closed the line, if it is closed."""
+        if self._closed is not None:
+            raise self._closed
+
+    def _attach(self, reader: Reader) -> Reader:
+        if self._closed is not None:
+            # It gives what is stored, and then the reason why nothing follows.
+            reader.fail(self._closed)
+            return reader
+        self._readers.append(reader)
+        if self.on_readers is not None:
+            self.on_readers(len(self._readers))
+        return reader
+
+    async def _locate(self, cursor: Cursor) -> Gap | None:
+        """Say whether the place a cursor names is still part of this journal."""
+        if cursor.record == 0:
+            info = await self.journal.get(self.key)
+            trimmed = info is not None and info.first_seq > 1
+            return Gap(info.first_seq, info.last_seq) if info is not None and trimmed else None
+        self.flush()
+        if cursor.fence == self.fence and any(
+            entry.seq == cursor.record and entry.offset >= cursor.offset
+            for batch in self.tail
+            for entry in batch
+        ):
+            return None
+        # Not before the tail: what leaves it while we read is in the journal, but not in what was read.
+        found = await self.journal.read(self.key, after=cursor.record - 1, limit=1)
+        if found and (found[0].seq, found[0].fence) == (cursor.record, cursor.fence):
+            length = len(piece_of(found[0].event) or "")
+            if cursor.offset <= length:
+                return None
+        info = await self.journal.get(self.key)
+        return Gap(info.first_seq if info else 1, self.committed_seq)
+
+    # -- showing and writing -----------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        self._ticking = True
+        self._now = time.time()
+        asyncio.get_running_loop().call_soon(self._tick)
+
+    def _tick(self) -> None:
+        self._show()
+        if self._coalescer.due:
+            self._write()
+        if self._coalescer.waiting and self._timer is None and self._lease is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.settings.coalesce_window, self._on_timer)
+
+    def _show(self) -> None:
+        self._ticking = False
+        batch = self._outbox
+        if not batch or self._doubts():
+            return
+        if self._held_from > self.committed_seq:
+            batch = self._until_held()
+            if not batch:
+                return
+        else:
+            self._outbox = []
+        self.last = batch[-1]
+        if batch[-1].seq > self.committed_seq:
+            self._pending += len(batch)
+            self.tail.append(batch)
+        for reader in self._readers:
+            reader.push(batch)
+
+    def _doubts(self) -> bool:
+        """Whether the lease may have run out; whoever can find that out is asked, once."""
+        if self._in_doubt or self._lease is None or self.lease_is_current:
+            return self._in_doubt
+        self._in_doubt = True
+        if self.on_doubt is not None:
+            self.on_doubt()
+        return True
+
+    def _until_held(self) -> list[Entry]:
+        """Take what was said before the first event that must be durable before it is seen."""
+        held = next(
+            number
+            for number, entry in enumerate(self._outbox)
+            if entry.seq > self.committed_seq and type(entry.event) in _STORED_FIRST
+        )
+        batch, self._outbox = self._outbox[:held], self._outbox[held:]
+        return batch
+
+    def _write(self, *, durable: bool = False) -> None:
+        lease = self._lease
+        if lease is None or self._error is not None or self._doubts():
+            return
+        durable = durable or self._held_from > self._given_seq
+        records = [
+            Record(seq=seq, at=self._now, fence=lease.fence, event=event)
+            for seq, event in self._coalescer.take()
+        ]
+        if self._commands:
+            records += [
+                Record(seq=seq, at=self._now, fence=lease.fence, command=command)
+                for seq, command in self._commands.items()
+            ]
+            records.sort(key=lambda record: record.seq)
+            self._commands.clear()
+        if not records and not (durable and self._perishable):
+            return
+        self._perishable = not durable
+        written = self.journal.append(lease, records, durable=durable)
+        last_seq = records[-1].seq if records else self._given_seq
+        self._given_seq = last_seq
+        self._last_write = written
+        if written.done():
+            self._on_written(written, last_seq)
+        else:
+            written.add_done_callback(lambda done: self._on_written(done, last_seq))
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self.flush()
+
+    def _on_written(self, written: asyncio.Future[None], last_seq: int) -> None:
+        error = None if written.cancelled() else written.exception()
+        if error is not None:
+            self.fail(error)
+            return
+        self.committed_seq = max(self.committed_seq, last_seq)
+        tail = self.tail
+        while tail and tail[0][-1].seq <= self.committed_seq:
+            self._pending -= len(tail.popleft())
+        self._moved.set()
+        if self._outbox:
+            self._show()
+
+    def fail(self, error: BaseException) -> None:
+        """Write nothing any more: the journal refused what was said, or would."""
+        if self._error is not None:
+            return
+        known = isinstance(error, JournalError)
+        self._error = error if known else JournalError(f"the journal failed: {error}")
+        self._moved.set()
+        if self.on_lost is not None:
+            self.on_lost(self._error)
+
+
+def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:
+    return TurnFailed(turn_id=turn_id, code=error.code, message=str(error), fault="ours")
+
+
+def _unstored(event: AnyEvent, error: TrunklineError) -> AnyEvent:
+    """What readers are told instead of an end or an answer that is not stored."""
+    if isinstance(event, Answered):
+        lost = Answered(question_id=event.question_id, outcome="cancelled", reason=str(error), by="trunkline")
+        return msgspec.structs.replace(lost, turn_id=event.turn_id, lane=event.lane)
+    return _failure(event.turn_id, error) if isinstance(event, TurnFinished | TurnFailed) else event

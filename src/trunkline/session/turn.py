@@ -1,0 +1,476 @@
+"""A turn: one prompt on its way through an agent, in a task of its own.
+
+The task is cancelled once and awaited shielded: frameworks leak when they are cancelled again and
+again. Whatever happens, the turn ends with exactly one terminal. A task that ignores its
+cancellation is detached after a while; what it says later falls on deaf ears.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from trunkline import events as ev
+from trunkline.agents.interface import Resumes, Sayable
+from trunkline.commands import Prompt
+from trunkline.content import Block, Content, TextBlock
+from trunkline.conversation import Conversation
+from trunkline.error_redaction import marks_of
+from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
+from trunkline.folding import fold
+from trunkline.json_patch import PatchError
+from trunkline.session.context import TurnContext
+from trunkline.session.event_check import check_event, is_plain_text, well_formed
+from trunkline.session.usage import Account, add_usage
+
+if TYPE_CHECKING:
+    from trunkline.session.permissions import Verdicts
+    from trunkline.session.session import Session
+
+__all__ = ["Turn"]
+
+log = logging.getLogger("trunkline.agent")
+
+# An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
+# says would not be written. It begins with one word and says twice as many each time, up to this, as long as
+# the journal keeps up: so large words never run far ahead of it, and small ones cost nothing to count.
+_BREATH = 256
+_WORD = 12  # As a power of two: bytes of an event that count as one word.
+
+_TERMINALS = (ev.TurnFinished, ev.TurnFailed)
+
+# The life of turns, windows and the queue is the session's to tell, whatever an agent yields.
+_SESSIONS_OWN = (
+    ev.TurnStarted,
+    ev.RunOpened,
+    ev.RunClosed,
+    ev.PromptQueued,
+    ev.PromptDropped,
+    ev.Rewound,
+    ev.UserMessage,
+)
+
+
+class Turn:
+    """Drives an agent for one prompt and says what it says."""
+
+    def __init__(self, session: Session, turn_id: str, prompt: Prompt, prefix: str | None = None) -> None:
+        """Prepare; ``start`` begins. Ids made in this turn begin with ``prefix``."""
+        self.turn_id = turn_id
+        self.prefix = prefix or turn_id
+        self.prompt = prompt
+        self.loop = asyncio.get_running_loop()
+        self.settled = asyncio.Event()
+        """Set once the terminal was said and written."""
+        self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
+        self.ctx = TurnContext(self, prompt, session.view)
+        self._session = session
+        self._line = session.line
+        self._questions = session.desk.open
+        self._thread = threading.get_ident()
+        self._task: asyncio.Task[None] | None = None
+        self._live = True
+        self._begun = False
+        self._ending = False
+        self._cancelled_by: str | None = None
+        self._asleep: dict[str, str] | None = None
+        self._collected: dict[str, ev.Answered] = {}
+        self._held: list[str] = []
+        self._weight = 0
+        """How many bytes the last event had."""
+        self._usage: Account = {}
+        self._quiet: asyncio.TimerHandle | None = None
+        self._detach: asyncio.TimerHandle | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether the turn can still say something."""
+        return self._live
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the turn waits for answers to questions of an earlier process."""
+        return self._asleep is not None and not self.ends
+
+    @property
+    def ends(self) -> bool:
+        """Whether the turn is about to settle: somebody cancelled it, or it has said its last word."""
+        return self._cancelled_by is not None or not self._live
+
+    def start(self, answers: Mapping[str, ev.Answered] | None = None) -> None:
+        """Begin to work; with answers, go on with a turn of an earlier process."""
+        self._task = asyncio.create_task(self._run(answers), name=f"trunkline {self.turn_id}")
+
+    def sleep(self, questions: Sequence[ev.Asked]) -> None:
+        """Wait for the answers to questions of an earlier process; no task runs meanwhile."""
+        self._asleep = {asked.question_id: asked.durable_key or "" for asked in questions}
+        self.suspend()
+
+    def cancel(self, by: str | None, reason: str = "the turn was cancelled") -> None:
+        """Ask the agent to stop; the turn settles as cancelled soon, whatever the agent does."""
+        if not self._live or self._cancelled_by is not None:
+            return
+        self._cancelled_by = by or "trunkline"
+        self._session.desk.dismiss("cancelled", reason)
+        if self._task is not None and not self._ending:
+            self._task.cancel()
+        if not self._begun:
+            # There is no task, or it would never know: one cancelled before its first step runs nothing.
+            self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+            return
+        self._detach = self.loop.call_later(self._session.settings.detach_after, self._let_go)
+
+    def abandon(self) -> None:
+        """Stop without a word: the session is not ours any more."""
+        self._live = False
+        self._clear_timers()
+        if self._task is not None:
+            self._task.cancel()
+        self.settled.set()
+
+    # -- what the agent says -----------------------------------------------------------------------
+
+    def take(self, item: Any) -> None:
+        """Say an item, from whatever thread it comes; what cannot be said fails where it was said."""
+        if threading.get_ident() == self._thread:
+            self._take(item)
+        elif isinstance(item, str | ev.Event | Block):
+            self.loop.call_soon_threadsafe(self._take, item)
+        else:
+            raise self._illegal(item)
+
+    def take_text(self, text: str, message_id: str) -> None:
+        """Say a piece of a message that the agent named, from whatever thread it comes."""
+        if threading.get_ident() != self._thread:
+            self.loop.call_soon_threadsafe(self.take_text, text, message_id)
+        elif self._live:
+            self._say_text(text, message_id)
+
+    def _take(self, item: Any) -> None:
+        if not self._live:
+            return
+        if type(item) is str:
+            self._say_text(item)
+        elif isinstance(item, ev.Event):
+            self._say(item if item.turn_id == self.turn_id else self._stamp(item))
+        elif isinstance(item, str):
+            self._take(str.__str__(item))
+        elif isinstance(item, TextBlock):
+            self._take(item.text)
+        elif isinstance(item, Block):
+            content = cast("Content", item)
+            self._say(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
+        else:
+            raise self._illegal(item)
+
+    def _illegal(self, item: object) -> AgentProtocolError:
+        return AgentProtocolError(
+            f"{self._session.agent_name} yielded a {type(item).__name__}; "
+            "yield text, an event (trunkline.events) or a content block (trunkline.content)"
+        )
+
+    def _checked(self, event: ev.Event) -> ev.Event:
+        event, self._weight = check_event(event, self._session.agent_name)
+        return event
+
+    def _stamp(self, event: ev.Event) -> ev.Event:
+        if event.turn_id is None:
+            return msgspec.structs.replace(event, turn_id=self.turn_id)
+        return event
+
+    def _say_text(self, text: str, message_id: str | None = None) -> None:
+        """Say plain text by the shortest way: nearly everything that is said is this."""
+        if not text.isascii():
+            text = well_formed(text)
+        if self._held:
+            self._release_held()
+        self._line.say_text(self.turn_id, message_id or self.ctx.message_id, text)
+        if self._questions:
+            self._expect_quiet()
+
+    def _say(self, event: ev.Event) -> None:
+        if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
+            self._release_held()
+        if is_plain_text(event):
+            if not event.delta.isascii():
+                event = msgspec.structs.replace(event, delta=well_formed(event.delta))
+            self._weight = len(event.delta)
+            self._line.say(event)
+        elif self._heed(event := self._checked(event)):
+            self._line.say(event)
+        if self._questions:
+            self._expect_quiet()
+
+    def _heed(self, event: ev.Event) -> bool:
+        """Act on what an event means for the session; False when it is not the agent's to say."""
+        session = self._session
+        if isinstance(event, ev.StateReplaced):
+            session.view.replace_state(event.state)
+        elif isinstance(event, ev.StatePatched):
+            try:
+                session.view.replace_state(session.view.patched(event.patch))
+            except PatchError as error:
+                raise AgentProtocolError(
+                    f"{session.agent_name} sent a state patch that does not fit: {error}"
+                ) from None
+        elif isinstance(event, ev.ConfigChanged):
+            session.view.options = event.options
+        elif isinstance(event, ev.InfoChanged):
+            session.name(event.title)
+        elif isinstance(event, ev.Asked):
+            session.desk.reopen(event, expires_in=session.settings.question_ttl)
+        elif isinstance(event, ev.Answered):
+            return not session.desk.withdraw(event)
+        elif isinstance(event, _SESSIONS_OWN):
+            for notice in session.line.grammar.report("foreign-turn", type(event).__name__):
+                session.line.say(notice)
+            return False
+        return True
+
+    @property
+    def lagging(self) -> bool:
+        """Whether the journal is far behind."""
+        return self._session.line.lagging
+
+    async def ready(self) -> None:
+        """Let others run, and wait for a journal that is far behind."""
+        if self._session.line.lagging:
+            await self._session.line.ready()
+
+    def count(self, usage: ev.TokenUsage) -> None:
+        """Add tokens to the turn's account."""
+        add_usage(self._usage, usage)
+
+    def hold(self, call_id: str) -> None:
+        """Remember a call that was shown for a permission; it ends when the agent goes on."""
+        self._held.append(call_id)
+
+    def _release_held(self) -> None:
+        held, self._held = self._held, []
+        for call_id in held:
+            self._session.line.say(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
+
+    # -- what the agent asks -----------------------------------------------------------------------
+
+    async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
+        """Put a question to the session's followers; nobody is asked once the turn is cancelled."""
+        session = self._session
+        if self._cancelled_by is not None:
+            raise TurnCancelled("the turn was cancelled")
+        ttl = session.settings.question_ttl if expires_in is None else expires_in
+        future = session.ask(asked, ttl)
+        self._expect_quiet()
+        await session.line.durable()
+        answered = await future
+        # What the agent does with the answer must not happen without a record of it.
+        await session.line.durable()
+        return answered
+
+    async def durable(self) -> None:
+        """Wait until everything said so far is stored; what a turn does after its end never is."""
+        if not self._live:
+            raise TurnCancelled("the turn is over: what is done now would not be stored")
+        await self._line.durable()
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """What is known of a call before a person is asked."""
+        return self._session.verdicts
+
+    def suspend(self) -> None:
+        """Say that the turn waits for its questions."""
+        self._quiet = None
+        ids = tuple(self._session.desk.open)
+        if self._live and ids:
+            self._session.line.say(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
+
+    def answered(self, answers: Sequence[ev.Answered]) -> None:
+        """Go on after answers; a sleeping turn wakes once it has all of them."""
+        if not self._live:
+            return
+        self._session.line.say(ev.TurnResumed(turn_id=self.turn_id))
+        still_open = bool(self._session.desk.open)
+        if self._asleep is not None:
+            for answered in answers:
+                self._collected[self._asleep[answered.question_id]] = answered
+            if not still_open:
+                self._asleep = None
+                self.start(self._collected)
+        if still_open:
+            self._expect_quiet()
+
+    def _expect_quiet(self) -> None:
+        if self._quiet is not None:
+            self._quiet.cancel()
+        self._quiet = self.loop.call_later(self._session.settings.suspend_after, self.suspend)
+
+    async def history(self) -> Conversation:
+        """The conversation before this turn."""
+        return await self._session.history(before_turn=self.turn_id)
+
+    async def said(self) -> Conversation:
+        """What this turn said so far, also in an earlier process."""
+        start = self._session.register.turn_starts.get(self.turn_id, 1)
+        entries = self._session.replay(start)
+        return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
+
+    # -- the task ----------------------------------------------------------------------------------
+
+    async def _run(self, answers: Mapping[str, ev.Answered] | None) -> None:
+        self._begun = True
+        try:
+            terminal = await self._drive(answers)
+        except asyncio.CancelledError:
+            if self._cancelled_by is None:
+                terminal = self._failure("agent_failed", "the agent cancelled its own task")
+            else:
+                terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
+        except JournalError as error:
+            self._session.lost(error)
+            return
+        except TrunklineError as error:
+            terminal = ev.TurnFailed(
+                turn_id=self.turn_id, code=error.code, message=str(error), fault=error.fault
+            )
+        except GeneratorExit as error:
+            # Nothing can be awaited here: whoever raised it, this coroutine is being closed.
+            if self._live and self.loop.is_running():
+                self._settle_soon(self._failure("agent_failed", _describe(error), marks_of(error)))
+            return
+        except BaseException as error:
+            # Also an exit or a Ctrl-C of the agent's own making: it ends its turn, not the process.
+            log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id)
+            terminal = self._failure("agent_failed", _describe(error), marks_of(error))
+        if self._live and self._cancelled_by is not None:
+            terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
+        await self._settle(terminal)
+
+    async def _drive(self, answers: Mapping[str, ev.Answered] | None) -> Any:
+        agent = self._session.agent
+        if answers is None:
+            stream = agent.run(self.prompt, self.ctx)
+        else:
+            await self._session.prepare()
+            stream = cast("Resumes", agent).resume(answers, self.ctx)
+        try:
+            terminal = await self._pull(stream)
+        except BaseException:
+            await self._close_stream(stream)
+            raise
+        if terminal is not None:
+            await self._drain(stream)
+            return terminal
+        return ev.TurnFinished(turn_id=self.turn_id)
+
+    async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
+        breath = pace = 1
+        say_text, line = self._say_text, self._session.line
+        async for item in stream:
+            if not self._live:
+                # It ignored its cancellation and was left behind: here it ends, nobody listens.
+                raise asyncio.CancelledError
+            if type(item) is str:
+                say_text(item)
+                breath -= 1
+            elif isinstance(item, _TERMINALS):
+                return self._checked(self._stamp(item))
+            else:
+                self._take(item)
+                breath -= 1 + (self._weight >> _WORD)
+                if _starts_work(item):
+                    # What the agent does when it goes on must not happen without a record of it.
+                    await line.durable()
+            if breath <= 0:
+                await asyncio.sleep(0)
+                pace = min(2 * pace, _BREATH)
+                if line.lagging:
+                    pace = 1
+                    await line.ready()
+                breath = pace
+        return None
+
+    async def _drain(self, stream: AsyncIterator[Sayable]) -> None:
+        """Let an agent stop after its own terminal; more words are a broken rule."""
+        self._ending = True
+        try:
+            async with asyncio.timeout(self._session.settings.finish_grace):
+                async for item in stream:
+                    for notice in self._session.line.grammar.report("after-end", type(item).__name__):
+                        self._session.line.say(notice)
+        except Exception:
+            log.exception("%s failed after it had finished its turn", self._session.agent_name)
+        await self._close_stream(stream)
+
+    async def _close_stream(self, stream: AsyncIterator[Sayable]) -> None:
+        close = getattr(stream, "aclose", None)
+        if close is None:
+            return
+        try:
+            async with asyncio.timeout(self._session.settings.finish_grace):
+                await close()
+        except Exception:
+            log.exception("%s failed while its stream was closed", self._session.agent_name)
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _failure(self, code: str, message: str, meta: dict[str, Any] | None = None) -> ev.TurnFailed:
+        return ev.TurnFailed(turn_id=self.turn_id, code=code, message=message, meta=meta)
+
+    def _let_go(self) -> None:
+        """Give up on an agent that ignores its cancellation."""
+        log.error(
+            "%s ignored its cancellation for %s s; its task was left behind",
+            self._session.agent_name,
+            self._session.settings.detach_after,
+        )
+        self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+
+    def _settle_soon(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
+        self._session.keep(asyncio.create_task(self._settle(terminal)))
+
+    async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
+        if not self._live:
+            return
+        if isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled":
+            self._release_held()
+        if self._usage and not terminal.usage:
+            terminal = msgspec.structs.replace(terminal, usage=tuple(self._usage.values()))
+        if isinstance(terminal, ev.TurnFailed):
+            terminal = msgspec.structs.replace(terminal, message=well_formed(terminal.message))
+        self._live = False
+        self._clear_timers()
+        self.terminal = terminal
+        cancelled = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason == "cancelled"
+        self._session.desk.dismiss("cancelled" if cancelled else "expired", "the turn ended")
+        self._session.line.say(terminal)
+        try:
+            await asyncio.shield(self._session.line.durable())
+        except JournalError as error:
+            self._session.lost(error)
+        finally:
+            self.settled.set()
+            self._session.turn_ended(self)
+
+    def _clear_timers(self) -> None:
+        for timer in (self._quiet, self._detach):
+            if timer is not None:
+                timer.cancel()
+        self._quiet = self._detach = None
+
+
+def _starts_work(item: object) -> bool:
+    """Whether an agent that goes on after this event may run a tool."""
+    return isinstance(item, ev.ToolCall) or (isinstance(item, ev.ToolUpdate) and item.status == "in_progress")
+
+
+def _describe(error: BaseException) -> str:
+    """Name an error in words; one that cannot even say what it is gets its type's name."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__

@@ -1,0 +1,177 @@
+"""The session as its agent sees it: folders, options, shared state, files and terminals."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trunkline import events as ev
+from trunkline.json_patch import PatchError, apply_patch, copy_json, same_json
+from trunkline.options import ConfigOption
+
+if TYPE_CHECKING:
+    from trunkline.workspace import Files
+    from trunkline.workspace.access import TerminalsAccess
+
+__all__ = ["SessionView"]
+
+_ESCAPED = re.compile("%(?=25|2F)")
+
+
+class SessionView:
+    """What an agent sees of its session."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        principal: str = "local",
+        cwd: str | None = None,
+        roots: Sequence[str] = (),
+        mcp_servers: Sequence[dict[str, Any]] = (),
+        client: dict[str, Any] | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        """Describe a session; ``roots`` are folders besides the working folder."""
+        self.session_id = session_id
+        self.principal = principal
+        self.cwd = cwd
+        self.roots = tuple(roots)
+        self._mcp_servers = tuple(mcp_servers)
+        self._servers_read = False
+        self.client = client or {}
+        self.meta = meta or {}
+        self.options: tuple[ConfigOption, ...] = ()
+        self._state: Any = None
+        self.memory: dict[Any, Any] = {}
+        """A place for the agent's own things; it lives as long as the session in this process."""
+        self._files: Files | None = None
+        self._terminals: TerminalsAccess | None = None
+        self._retired: list[TerminalsAccess] = []
+
+    @property
+    def thread_id(self) -> str:
+        """The session's name where one text must say whose it is too: a LangGraph thread, a remote thread.
+
+        It is the session's id for the local user, and ``PRINCIPAL/ID`` for anybody else. Two sessions never
+        have the same one: a slash in an id of the local user or in a principal is written ``%2F``.
+        """
+        if self.principal == "local":
+            return _without_slash(self.session_id)
+        return f"{_without_slash(self.principal)}/{self.session_id}"
+
+    @property
+    def mcp_servers(self) -> tuple[dict[str, Any], ...]:
+        """The MCP servers that the client wants its agent to use."""
+        self._servers_read = True
+        return self._mcp_servers
+
+    @property
+    def unread_servers(self) -> list[str]:
+        """The names of the client's MCP servers, as long as the agent has not looked at them."""
+        return [] if self._servers_read else [str(one.get("name") or "?") for one in self._mcp_servers]
+
+    @property
+    def config(self) -> dict[str, str | bool]:
+        """The options' present values by id."""
+        return {option.option_id: option.value for option in self.options}
+
+    @property
+    def mode(self) -> str | None:
+        """The present mode, if the agent has modes."""
+        found = (option.value for option in self.options if option.category == "mode")
+        return str(next(found, "")) or None
+
+    @property
+    def state(self) -> Any:
+        """The shared state, as a copy: what is done to it changes nothing."""
+        return copy_json(self._state)
+
+    def patched(self, patch: Sequence[dict[str, Any]]) -> Any:
+        """Give the shared state after a JSON Patch; one that does not fit raises PatchError."""
+        return apply_patch(self._state, patch)
+
+    def replace_state(self, state: Any) -> None:
+        """Take another shared state, which nobody else may change from now on."""
+        self._state = state
+
+    def take_state(self, state: Any) -> bool:
+        """Take the state that a client sent, if it sent one; False when it is the one we have.
+
+        A client written in JavaScript sends 1 for 1.0, which is no change.
+        """
+        if state is None or same_json(state, self._state, numeric=True):
+            return False
+        self._state = copy_json(state)
+        return True
+
+    def absorb(self, event: ev.AnyEvent) -> None:
+        """Take what was said of the options and the shared state."""
+        if isinstance(event, ev.ConfigChanged):
+            self.options = event.options
+        elif isinstance(event, ev.StateReplaced):
+            self.replace_state(event.state)
+        elif isinstance(event, ev.StatePatched):
+            with contextlib.suppress(PatchError):
+                self.replace_state(self.patched(event.patch))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The working folder and the roots."""
+        return ((self.cwd,) if self.cwd else ()) + self.roots
+
+    @property
+    def files(self) -> Files:
+        """The editor's files when it offers them, else the sandboxed workspace."""
+        if self._files is None:
+            from trunkline.workspace import Files
+
+            self._files = Files(self.folders)
+        return self._files
+
+    @files.setter
+    def files(self, files: Files) -> None:
+        self._files = files
+
+    @property
+    def terminals(self) -> TerminalsAccess:
+        """The editor's terminals when it offers them, else local ones."""
+        if self._terminals is None:
+            from trunkline.workspace import Terminals
+
+            self._terminals = Terminals(self.folders)
+        return self._terminals
+
+    @terminals.setter
+    def terminals(self, terminals: TerminalsAccess) -> None:
+        self._terminals = terminals
+
+    def move(self, cwd: str | None, roots: Sequence[str], mcp_servers: Sequence[dict[str, Any]]) -> None:
+        """Work in other folders and with other servers from now on."""
+        self.cwd, self.roots, self._mcp_servers = cwd, tuple(roots), tuple(mcp_servers)
+        self._servers_read = False
+        self._files = None
+        if self._terminals is not None:
+            self._retired.append(self._terminals)
+            self._terminals = None
+
+    def forget(self, lent: Files | TerminalsAccess) -> None:
+        """Stop using what a client lent that is gone; the sandbox takes its place."""
+        if self._files is lent:
+            self._files = None
+        if self._terminals is lent:
+            self._terminals = None
+
+    async def close(self) -> None:
+        """Release what the session holds in this process."""
+        for terminals in (*self._retired, self._terminals):
+            if terminals is not None:
+                await terminals.close()
+
+
+def _without_slash(text: str) -> str:
+    """Give a text without slashes; two texts are never given as the same one."""
+    # Only a % that could be taken for ours is written anew: other names stay what they always were.
+    return _ESCAPED.sub("%25", text).replace("/", "%2F")

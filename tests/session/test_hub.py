@@ -1,0 +1,404 @@
+"""Hubs: two of them on one journal share sessions; one owns, the others follow and post."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.worlds import (
+    BRISK,
+    WAIT,
+    collect,
+    echo,
+    events_of,
+    forever,
+    make,
+    only,
+    soon,
+    text_of,
+    until,
+    world,
+)
+
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.errors import (
+    AlreadyAnswered,
+    AuthenticationRequired,
+    Corrupt,
+    Fenced,
+    InvalidCommand,
+    JournalError,
+    SessionBusy,
+    SessionClosed,
+)
+from trunkline.folding import fold
+from trunkline.journal import Journal, Lease, Record, SessionKey, open_journal
+from trunkline.journal.memory import MemoryJournal
+from trunkline.options import ConfigOption
+from trunkline.session.context import TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def journals(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Callable[[], Any]]:
+    """Opens the same journal as many times as there are processes."""
+    opened: list[Journal] = []
+
+    async def open_again() -> Journal:
+        if request.param == "memory" and opened:
+            return opened[0]
+        url = "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'journal.db'}"
+        opened.append(await open_journal(url))
+        return opened[-1]
+
+    yield open_again
+    for journal in opened:
+        await journal.close()
+
+
+async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    yield "asking "
+    if prompt.text == "wait":
+        await forever()
+    yield "yes" if await ctx.permission("May I?", tool="x") else "no"
+
+
+async def until_event(reader: Any, kind: type[ev.Event]) -> tuple[list[Any], Any]:
+    told: list[Any] = []
+    while True:
+        told += [entry.event for entry in await soon(reader.next())]
+        if found := only(told, kind):
+            return told, found[0]
+
+
+async def test_a_follower_sees_the_turn_live_answers_it_and_learns_who_was_first(
+    journals: Callable[[], Any],
+) -> None:
+    async with world(asking, journal=await journals()) as a, world(asking, journal=await journals()) as b:
+        mine = await a.create()
+        await mine.own()
+        theirs = await b.session(mine.session_id)
+        async with theirs.follow() as reader:
+            await mine.prompt("go")
+            _, suspended = await until_event(reader, ev.TurnSuspended)
+            question_id = suspended.question_ids[0]
+            await soon(theirs.answer(Answer(question_id=question_id, option_id="allow_once", by="bob")))
+            with pytest.raises(AlreadyAnswered) as caught:
+                await soon(theirs.answer(Answer(question_id=question_id, option_id="reject_once", by="eve")))
+            assert caught.value.by == "bob"
+            told, _ = await until_event(reader, ev.TurnFinished)
+        assert text_of(told) == "yes"
+        assert theirs.line.lease is None
+        assert fold(await events_of(theirs)) == fold(await events_of(mine))
+
+
+async def test_a_followers_prompt_config_and_cancel_are_carried_out_by_the_owner(
+    journals: Callable[[], Any],
+) -> None:
+    loud = (ConfigOption(option_id="loud", name="Loud", value=False),)
+    agent = make(asking, options=loud)
+    async with world(agent, journal=await journals()) as a, world(agent, journal=await journals()) as b:
+        mine = await a.create()
+        await mine.own()
+        theirs = await b.session(mine.session_id)
+        receipt = await soon(theirs.prompt(Prompt.of("wait", key="k1")))
+        assert mine.turn is not None
+        assert receipt.turn_id == mine.turn.turn_id
+        assert (await soon(theirs.prompt(Prompt.of("wait", key="k1")))).turn_id == receipt.turn_id
+        with pytest.raises(SessionBusy, match="a turn is running"):
+            await soon(theirs.prompt("another"))
+        await soon(theirs.set_config("loud", True, by="bob"))
+        await until(lambda: theirs.view.config == {"loud": True})
+        with pytest.raises(InvalidCommand, match="no option 'x'"):
+            await soon(theirs.set_config("x", True))
+        assert await soon(theirs.cancel(by="bob")) is True
+        assert await soon(theirs.cancel()) is False
+        assert mine.view.config == {"loud": True}
+        assert not mine.busy
+
+
+async def test_a_dead_owners_session_is_taken_over_with_a_higher_fence(journals: Callable[[], Any]) -> None:
+    dead = Hub(make(asking), await journals(), settings=BRISK)
+    session = await dead.create()
+    await session.prompt("wait")
+    await session.line.durable()
+    old = session.line.fence
+    async with world(echo, journal=await journals()) as hub:
+        again = await hub.session(session.session_id)
+        assert again.busy
+        told = await collect(again, "are you there?")
+        assert text_of(told) == "are you there? "
+        assert again.line.fence > old
+        meant = await again.history()
+        assert [turn.code for turn in meant.turns] == ["interrupted", None]
+        # The old owner wakes up and is refused.
+        session.line.say(ev.Notice(title="I am still here"))
+        with pytest.raises(JournalError):
+            await session.line.durable()
+        await until(lambda: session.closed)
+        assert "still here" not in str(await events_of(again))
+
+
+async def test_a_fenced_owner_ends_its_readers_with_one_terminal_and_can_follow_again(
+    journals: Callable[[], Any],
+) -> None:
+    sleeper = Hub(make(asking), await journals(), settings=BRISK)
+    session = await sleeper.create()
+    reader = session.follow()
+    await session.prompt("wait")
+    await session.line.durable()
+    async with world(echo, journal=await journals()) as hub:
+        other = await hub.session(session.session_id)
+        await collect(other, "mine now")
+        assert session.turn is not None
+        session.turn.ctx.emit("words of a ghost")
+        told: list[Any] = []
+        while not only(told, ev.TurnFailed):
+            told += [entry.event for entry in await soon(reader.next())]
+        with pytest.raises(Fenced):
+            await soon(reader.next())
+        assert [event.code for event in only(told, ev.TurnFailed)] == ["fenced"]
+        again = await sleeper.session(session.session_id)
+        assert again is not session
+        assert fold(await events_of(again)) == fold(await events_of(other))
+    await sleeper.close()
+
+
+async def test_a_process_with_another_target_may_follow_and_answer_but_never_runs(
+    journals: Callable[[], Any],
+) -> None:
+    async with (
+        world(asking, journal=await journals(), target="one") as a,
+        world(asking, journal=await journals(), target="two") as b,
+    ):
+        mine = await a.create()
+        await mine.prompt("go")
+        theirs = await b.session(mine.session_id)
+        async with theirs.follow() as reader:
+            await until(lambda: bool(mine.desk.open))
+            question_id = next(iter(mine.desk.open))
+            await soon(theirs.answer(Answer(question_id=question_id, option_id="reject_once")))
+            await until_event(reader, ev.TurnFinished)
+        await mine.close()
+        with pytest.raises(SessionBusy, match="belongs to 'one': start that first"):
+            await soon(theirs.prompt("run it for me"))
+        assert theirs.line.lease is None
+
+
+async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals: Callable[[], Any]) -> None:
+    async with world(echo, journal=await journals()) as a, world(echo, journal=await journals()) as b:
+        mine = await a.create()
+        theirs = await b.session(mine.session_id)
+        await soon(
+            asyncio.gather(
+                mine.prompt(Prompt.of("one", busy="queue")), theirs.prompt(Prompt.of("two", busy="queue"))
+            )
+        )
+        async with asyncio.timeout(WAIT):
+            while len(only(await events_of(mine), ev.TurnFinished)) < 2:
+                await a.changed(0.05)
+        owners = [session.line.lease is not None for session in (mine, theirs)]
+        assert sorted(owners) == [False, True]
+        meant = await mine.history()
+        assert sorted(m.text for m in meant.messages if m.role == "user") == ["one", "two"]
+
+
+async def test_a_fork_begins_with_everything_said_so_far_and_goes_its_own_way() -> None:
+    async with world(echo) as hub:
+        session = await hub.create()
+        await collect(session, "shared past")
+        fork = await hub.fork(session, "the-fork")
+        await collect(fork, "own future")
+        await collect(session, "other future")
+        past = [m.text for m in (await session.history()).messages]
+        own = [m.text for m in (await fork.history()).messages]
+        assert past == ["shared past", "shared past ", "other future", "other future "]
+        assert own == ["shared past", "shared past ", "own future", "own future "]
+        assert fork.info.title == session.info.title
+
+
+async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_deleted() -> None:
+    journal = await open_journal("memory:")
+    async with world(asking, journal=journal) as a, world(asking, journal=journal) as b:
+        session = await a.create()
+        await session.prompt("wait")
+        with pytest.raises(SessionBusy, match="before forking"):
+            await a.fork(session)
+        with pytest.raises(SessionBusy, match="another process owns"):
+            await b.delete(session.session_id)
+        assert await soon(a.delete(session.session_id)) is True
+        assert await a.delete(session.session_id) is False
+    await journal.close()
+
+
+async def test_an_id_that_is_taken_and_a_relative_folder_are_refused() -> None:
+    async with world(echo) as hub:
+        await hub.create("thread-1")
+        with pytest.raises(SessionBusy):
+            await hub.create("thread-1")
+        with pytest.raises(InvalidCommand, match="'src' is not an absolute path"):
+            await hub.create(cwd="src")
+        with pytest.raises(InvalidCommand, match="not an absolute path"):
+            await hub.create(cwd="/", roots=["lib"])
+
+
+async def test_a_closed_hub_opens_nothing() -> None:
+    journal = await open_journal("memory:")
+    hub = Hub(make(echo), journal, settings=BRISK)
+    await hub.close()
+    await hub.close()
+    with pytest.raises(SessionClosed):
+        await hub.create()
+    await journal.close()
+
+
+async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
+    journal = await open_journal("memory:")
+    async with world(echo, journal=journal) as hub:
+        session_id = (await hub.create()).session_id
+    async with world(echo, journal=journal) as hub:
+        opened = await asyncio.gather(*(hub.session(session_id) for _ in range(20)))
+        assert len(set(map(id, opened))) == 1
+    await journal.close()
+
+
+async def test_a_login_that_is_missing_is_said_before_any_turn_begins() -> None:
+    class Locked:
+        card = make(echo).card
+
+        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            return echo(prompt)
+
+        async def open_session(self, session: Any) -> None:
+            raise AuthenticationRequired("log in first")
+
+    async with world(Locked()) as hub:
+        session = await hub.create()
+        with pytest.raises(AuthenticationRequired):
+            await session.prompt("hello")
+        assert await events_of(session) == []
+
+
+async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:
+    journal = await open_journal("memory:")
+    async with world(echo, journal=journal) as hub:
+        session: Session = await hub.create()
+        await journal.close()
+        await until(lambda: "could not be watched" in caplog.text)
+        await journal.open()
+        del session
+    await journal.close()
+
+
+async def test_sessions_that_nobody_uses_are_closed_but_for_the_last_few_and_open_again() -> None:
+    async def words(prompt: Prompt) -> AsyncIterator[str]:
+        if prompt.text == "stay":
+            await forever()
+        yield prompt.text
+
+    async with world(words, idle_sessions=1, idle_after=0.0, lease_ttl=0.1) as hub:
+        busy = await hub.create("busy")
+        await busy.prompt("stay")
+        followed = await hub.create("followed")
+        async with followed.follow():
+            old = await hub.create("old")
+            await collect(old, "hello")
+            new = await hub.create("new")
+            await until(lambda: old.closed)
+            assert not new.closed
+            again = await hub.session("old")
+            assert again is not old
+            assert text_of(await events_of(again)) == "hello"
+            await until(lambda: new.closed)
+            assert [session.closed for session in (busy, followed, again)] == [False, False, False]
+        await busy.cancel()
+
+
+async def test_a_hub_forgets_what_its_settings_do_not_want_to_keep(tmp_path: Path) -> None:
+    journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
+    async with world(echo, journal=journal) as hub:
+        for name in ("old", "new"):
+            await collect(await hub.create(name), "hello")
+    async with world(echo, journal=journal, retain_age=0.3, retain_every=0.02) as hub:
+        # One that this process holds itself is forgotten, too, once nobody asks for it any more.
+        held = await hub.session("new")
+        assert await held.own()
+        async with asyncio.timeout(WAIT):
+            async with held.follow():
+                while len(await hub.list()) > 1:
+                    await asyncio.sleep(0.01)
+                assert [info.session_id for info in await hub.list()] == ["new"]
+            while await hub.list():
+                await asyncio.sleep(0.01)
+    await journal.close()
+
+
+async def test_a_hub_trims_what_grew_too_large() -> None:
+    async with world(echo, retain_bytes=500, retain_every=0.02) as hub:
+        session = await hub.create("s")
+        for number in range(5):
+            await collect(session, f"{number} " + "x" * 300)
+        async with asyncio.timeout(WAIT):
+            while (await hub.list())[0].first_seq == 1:
+                await asyncio.sleep(0.01)
+        assert text_of(await collect(session, "still here")) == "still here "
+
+
+async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
+    async with world(idle_after=0.0, lease_ttl=0.01) as hub:
+        sessions = [await hub.create() for _ in range(20)]
+        await hub.changed(0.1)
+        assert not any(session.closed for session in sessions)
+
+
+async def test_a_damaged_session_keeps_no_other_from_being_followed(tmp_path: Path) -> None:
+    ours, theirs = [await open_journal(f"sqlite:{tmp_path / 'j.db'}") for _ in range(2)]
+    async with world(journal=ours) as hub, world(journal=theirs) as other:
+        damaged, sound = await hub.create("damaged"), await hub.create("sound")
+        following = [await other.session(name) for name in ("damaged", "sound")]
+        with closing(sqlite3.connect(tmp_path / "j.db")) as db:
+            db.execute(
+                "CREATE TRIGGER damage AFTER INSERT ON records"
+                " WHEN NEW.session = (SELECT id FROM sessions WHERE session_id = 'damaged')"
+                " BEGIN UPDATE records SET payload = x'00' WHERE session = NEW.session; END"
+            )
+        async with following[0].follow() as broken, following[1].follow() as whole:
+            await collect(damaged, "cannot be read")
+            await collect(sound, "can be read")
+            seen: list[Any] = []
+            while not only(seen, ev.TurnFinished):
+                seen += [entry.event for entry in await soon(whole.next())]
+            assert text_of(seen) == "can be read "
+            with pytest.raises(Corrupt, match="is damaged"):
+                await soon(broken.next())
+    await ours.close()
+    await theirs.close()
+
+
+async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> None:
+    class Picky(MemoryJournal):
+        def append(
+            self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+        ) -> asyncio.Future[None]:
+            if lease.key.session_id != "fork":
+                return super().append(lease, records, durable=durable)
+            refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            refused.set_exception(JournalError("the disk is full"))
+            return refused
+
+    journal = Picky()
+    await journal.open()
+    async with world(journal=journal) as hub:
+        session = await hub.create("s")
+        await collect(session, "hello")
+        with pytest.raises(JournalError, match="the disk is full"):
+            await hub.fork(session, "fork")
+        assert await journal.get(SessionKey("local", "fork")) is None
+    await journal.close()

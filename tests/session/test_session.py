@@ -1,0 +1,444 @@
+"""Sessions: prompts, the busy policies, configuration, rewinding, history and following."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from tests.worlds import WAIT, collect, echo, events_of, forever, make, only, soon, text_of, until, world
+
+from trunkline import events as ev
+from trunkline.agents.function import FunctionAgent
+from trunkline.agents.interface import AgentCard
+from trunkline.commands import DropPrompt, Prompt
+from trunkline.cursor import Cursor, Gap
+from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound
+from trunkline.folding import fold
+from trunkline.journal import SessionInfo, open_journal
+from trunkline.options import Choice, ConfigOption
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.settings import Settings
+
+
+async def block(prompt: Prompt) -> AsyncIterator[str]:
+    yield "working"
+    if prompt.text != "quick":
+        await forever()
+
+
+async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        told = await collect(session, Prompt.of("hello there", message_id="m-1"))
+        assert [type(event).__name__ for event in told] == [
+            "TurnStarted",
+            "UserMessage",
+            "Text",
+            "Text",
+            "TurnFinished",
+        ]
+        assert only(told, ev.UserMessage)[0].message_id == "m-1"
+        assert text_of(told) == "hello there "
+        assert fold(told) == fold(await events_of(session))
+
+
+async def test_the_same_prompt_key_is_the_same_prompt() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        await collect(session, Prompt.of("once", key="k"))
+        first = await session.prompt(Prompt.of("once", key="k"))
+        assert len(only(await events_of(session), ev.TurnStarted)) == 1
+        assert first.turn_id == only(await events_of(session), ev.TurnStarted)[0].turn_id
+
+
+async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        told = await collect(session, Prompt.of("only once", key="k"))
+        await collect(session, "something else")
+        again = await collect(session, Prompt.of("only once", key="k"))
+        assert fold(again) == fold(told)
+
+
+async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
+    journal = await open_journal("memory:")
+    async with world(journal=journal) as hub:
+        session = await hub.create()
+        told = await collect(session, Prompt.of("once", key="k"))
+    async with world(journal=journal) as hub:
+        again = await hub.session(session.session_id)
+        assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == told[0].turn_id
+        assert not again.busy
+    await journal.close()
+
+
+async def test_a_second_prompt_is_rejected_while_a_turn_runs() -> None:
+    async with world(block) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        with pytest.raises(SessionBusy, match="wait for it or cancel it"):
+            await session.prompt("second")
+        assert await soon(session.cancel())
+
+
+async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> None:
+    async with world(block) as hub:
+        session = await hub.create()
+        async with session.follow() as reader:
+            await session.prompt("first")
+            waiting = await session.prompt(Prompt.of("quick", busy="queue"))
+            assert waiting.turn_id is None
+            assert await soon(session.cancel())
+            told: list[Any] = []
+            while len(only(told, ev.TurnFinished)) < 2:
+                told += [entry.event for entry in await soon(reader.next())]
+        assert [e.prompt_id for e in only(told, ev.PromptQueued)] == [waiting.prompt_id]
+        assert [e.stop_reason for e in only(told, ev.TurnFinished)] == ["cancelled", "end_turn"]
+        assert fold(told).queued == []
+
+
+async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> None:
+    async with world(block, queue_limit=1) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        waiting = await session.prompt(Prompt.of("quick", busy="queue"))
+        with pytest.raises(SessionBusy, match="1 prompts wait"):
+            await session.prompt(Prompt.of("third", busy="queue"))
+        await session.submit(DropPrompt(prompt_id=waiting.prompt_id))
+        with pytest.raises(InvalidCommand, match="no prompt"):
+            await session.submit(DropPrompt(prompt_id=waiting.prompt_id))
+        await session.cancel()
+        assert only(await events_of(session), ev.PromptDropped)[0].prompt_id == waiting.prompt_id
+        assert len(only(await events_of(session), ev.TurnStarted)) == 1
+
+
+async def test_an_interrupting_prompt_cancels_the_running_turn_first() -> None:
+    async with world(block) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        await collect(session, Prompt.of("quick", busy="interrupt"))
+        ends = only(await events_of(session), ev.TurnFinished)
+        assert [end.stop_reason for end in ends] == ["cancelled", "end_turn"]
+
+
+async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet() -> None:
+    stopping = asyncio.Event()
+
+    async def slow_to_stop(prompt: Prompt) -> AsyncIterator[str]:
+        yield "well "
+        try:
+            if prompt.text == "first":
+                await forever()
+        finally:
+            stopping.set()
+            await asyncio.sleep(0.05)
+
+    async with world(slow_to_stop) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        await until(lambda: session.line.committed_seq > 2)
+        cancelling = asyncio.create_task(session.cancel())
+        await soon(stopping.wait())
+        assert session.busy
+        await collect(session, "second")
+        assert await cancelling
+        ends = only(await events_of(session), ev.TurnFinished)
+        assert [end.stop_reason for end in ends] == ["cancelled", "end_turn"]
+
+
+async def test_cancelling_nothing_or_another_turn_is_a_no_op() -> None:
+    async with world(block) as hub:
+        session = await hub.create()
+        assert await session.cancel() is False
+        await session.prompt("first")
+        assert await session.cancel("another-turn") is False
+        assert session.busy
+        await session.cancel()
+
+
+OPTIONS = (
+    ConfigOption(
+        option_id="mode",
+        name="Mode",
+        value="ask",
+        category="mode",
+        choices=(Choice(value="ask", name="Ask"), Choice(value="code", name="Code")),
+    ),
+    ConfigOption(option_id="loud", name="Loud", value=False),
+)
+
+
+async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a_restart() -> None:
+    async def modes(prompt: Prompt, ctx: TurnContext) -> str:
+        return f"{ctx.session.mode} {ctx.session.config['loud']}"
+
+    journal = await open_journal("memory:")
+    agent = make(modes, options=OPTIONS)
+    async with world(agent, journal=journal) as hub:
+        session = await hub.create()
+        await session.set_config("mode", "code", by="me")
+        await session.set_config("loud", True)
+        changed = only(await events_of(session), ev.ConfigChanged)
+        assert [option.value for option in changed[-1].options] == ["code", True]
+        with pytest.raises(InvalidCommand, match="choose one of ask, code"):
+            await session.set_config("mode", "fly")
+    async with world(agent, journal=journal) as hub:
+        again = await hub.session(session.session_id)
+        assert text_of(await collect(again, "which?")) == "code True"
+    await journal.close()
+
+
+async def test_an_agent_can_refuse_or_correct_an_option() -> None:
+    class Picky:
+        card = make(echo, options=OPTIONS).card
+
+        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            return echo(prompt)
+
+        async def set_config(
+            self, session: SessionView, options: tuple[ConfigOption, ...]
+        ) -> tuple[ConfigOption, ...] | None:
+            if options[1].value:
+                raise InvalidCommand("not so loud")
+            return OPTIONS
+
+    async with world(Picky()) as hub:
+        session = await hub.create()
+        await session.set_config("mode", "code")
+        assert session.view.mode == "ask"
+        with pytest.raises(InvalidCommand, match="not so loud"):
+            await session.set_config("loud", True)
+        assert session.view.config == {"mode": "ask", "loud": False}
+
+
+async def test_rewinding_forgets_what_came_after_and_the_agent_sees_the_shorter_history() -> None:
+    async def counting(prompt: Prompt, ctx: TurnContext) -> str:
+        return str(len((await ctx.history()).messages))
+
+    async with world(counting) as hub:
+        session = await hub.create()
+        for number in range(2):
+            await collect(session, Prompt.of("hi", message_id=f"m{number}"))
+        assert text_of(await collect(session, "how many?")) == "4"
+        await session.rewind("m1")
+        assert [m.role for m in (await session.history()).messages] == ["user", "agent", "user"]
+        assert text_of(await collect(session, "how many?")) == "3"
+        await session.rewind(None)
+        assert (await session.history()).messages == []
+        with pytest.raises(InvalidCommand, match="no message 'm1'"):
+            await session.rewind("m1")
+        told = await collect(session, Prompt.of("edited", message_id="m0"))
+        assert only(told, ev.UserMessage)[0].message_id == "m0"
+
+
+async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agent() -> None:
+    asked: list[str | None] = []
+
+    class Rewinding:
+        card = make(block).card
+
+        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            return block(prompt)
+
+        async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+            asked.append(to_message_id)
+
+    async with world(Rewinding()) as hub:
+        session = await hub.create()
+        await session.prompt("x")
+        with pytest.raises(SessionBusy, match="cancel it before"):
+            await session.rewind(None)
+        await session.cancel()
+        await session.rewind(None)
+        assert asked == [None]
+
+
+async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
+    async with world() as hub:
+        session = await hub.create("thread-1")
+        await session.import_history(
+            [
+                ev.UserMessage(message_id="u1", content=Prompt.of("hi").content),
+                ev.Text(message_id="a1", delta="hello"),
+                ev.ToolCall(call_id="c1", name="search", message_id="a1"),
+                ev.ToolUpdate(call_id="c1", status="completed", raw_output="found"),
+            ]
+        )
+        told = await session.history()
+        assert [(m.role, m.text, m.trusted) for m in told.messages] == [
+            ("user", "hi", False),
+            ("agent", "hello", False),
+        ]
+        assert (told.calls["c1"].status, told.calls["c1"].trusted) == ("completed", False)
+        with pytest.raises(SessionBusy, match="only a new session"):
+            await session.import_history([])
+
+
+async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        seen: list[tuple[Cursor, ev.AnyEvent]] = []
+        async with session.follow() as reader:
+            await session.prompt("one two three four")
+            while not seen or not isinstance(seen[-1][1], ev.TurnFinished):
+                seen += [(entry.cursor, entry.event) for entry in await soon(reader.next())]
+        whole = fold(event for _, event in seen)
+        for index, (cursor, _) in enumerate(seen):
+            parsed = Cursor.parse(str(cursor))
+            again = await session.subscribe(parsed)
+            assert not isinstance(again, Gap)
+            rest: list[ev.AnyEvent] = []
+            async with again as reader:
+                while index + 1 < len(seen) and not only(rest, ev.TurnFinished):
+                    rest += [entry.event for entry in await soon(reader.next())]
+            assert fold([event for _, event in seen[: index + 1]] + rest) == whole
+
+
+async def test_a_cursor_of_another_life_gets_a_gap() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        await collect(session, "one two")
+        last = session.line.place_now()
+        for cursor in (
+            Cursor(last[2] + 5, 1, 0),
+            Cursor(last[2], last[0] + 10, 0),
+            Cursor(last[2], 3, 10_000),
+        ):
+            assert isinstance(await session.subscribe(cursor), Gap)
+        assert not isinstance(await session.subscribe(Cursor(0, 0, 0)), Gap)
+
+
+async def test_others_sessions_do_not_exist_for_a_principal() -> None:
+    async with world() as hub:
+        mine = await hub.create(principal="ann")
+        with pytest.raises(SessionNotFound):
+            await hub.session(mine.session_id, principal="bob")
+        assert await hub.session(mine.session_id, principal="ann") is mine
+        assert await hub.list(principal="bob") == []
+        assert [info.session_id for info in await hub.list(principal="ann")] == [mine.session_id]
+
+
+async def test_a_closed_session_refuses_commands_and_ends_its_readers() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        reader = session.follow()
+        await session.close()
+        await session.close()
+        with pytest.raises(SessionClosed, match="open it again"):
+            await soon(reader.next())
+        with pytest.raises(SessionClosed):
+            await session.prompt("hello")
+        again = await hub.session(session.session_id)
+        assert text_of(await collect(again, "back")) == "back "
+
+
+async def test_the_first_prompt_names_the_session_and_the_agent_may_rename_it() -> None:
+    async def naming(prompt: Prompt, ctx: TurnContext) -> str:
+        if prompt.text == "rename":
+            ctx.title("A better name")
+        return "ok"
+
+    async with world(naming) as hub:
+        session = await hub.create()
+        await collect(session, "What is the weather?\nsecond line")
+        await until(lambda: session.info.title == "What is the weather?")
+        await collect(session, "rename")
+        assert (await hub.journal.get(session.key) or SessionInfo(principal="", session_id="")).title == (
+            "A better name"
+        )
+
+
+async def test_a_turn_that_nobody_follows_is_cancelled_after_a_while() -> None:
+    async with world(block, abandon_after=0.02) as hub:
+        session = await hub.create()
+        await session.prompt("first")
+        await until(lambda: not session.busy)
+        assert only(await events_of(session), ev.TurnFinished)[0].stop_reason == "cancelled"
+
+
+async def test_a_turn_that_someone_follows_goes_on() -> None:
+    async with world(block, abandon_after=0.02) as hub:
+        session = await hub.create()
+        async with session.follow():
+            await session.prompt("first")
+            await asyncio.sleep(0.1)
+            assert session.busy
+        await until(lambda: not session.busy)
+
+
+async def test_a_slow_reader_falls_back_to_the_journal_and_loses_nothing() -> None:
+    async def chatty(prompt: Prompt) -> AsyncIterator[str]:
+        for number in range(2000):
+            yield f"{number} "
+            if not number % 100:
+                await asyncio.sleep(0)
+
+    async with world(chatty, reader_backlog=64) as hub:
+        session = await hub.create()
+        async with session.follow() as slow:
+            told = await collect(session, "go")
+            assert not slow.live
+            got: list[Any] = []
+            while not only(got, ev.TurnFinished):
+                got += [entry.event for entry in await soon(slow.next())]
+            assert fold(got) == fold(told)
+            assert len(got) < 100, "records are joined, so far fewer than 2000 entries"
+
+
+async def test_an_agent_that_opens_sessions_is_asked_once_and_closed_once() -> None:
+    calls: list[str] = []
+
+    class Opening:
+        card = make(echo).card
+
+        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            return echo(prompt)
+
+        async def open_session(self, session: SessionView) -> None:
+            calls.append("open")
+
+        async def close_session(self, session: SessionView) -> None:
+            calls.append("close")
+
+    async with world(Opening()) as hub:
+        session = await hub.create()
+        await collect(session, "a")
+        await collect(session, "b")
+    assert calls == ["open", "close"]
+
+
+async def test_settings_are_frozen_values() -> None:
+    with pytest.raises(AttributeError):
+        Settings().busy = "queue"  # pyright: ignore[reportAttributeAccessIssue]
+    assert WAIT > 0
+
+
+class SlowToGoBack(FunctionAgent):
+    """Takes its time to forget what is taken back."""
+
+    def __init__(self) -> None:
+        super().__init__(echo, AgentCard(name="slow"))
+        self.asked = asyncio.Event()
+        self.may_forget = asyncio.Event()
+
+    async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
+        self.asked.set()
+        await self.may_forget.wait()
+
+
+async def test_a_prompt_waits_for_a_rewind_instead_of_being_taken_back_with_it() -> None:
+    agent = SlowToGoBack()
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "first")
+        going_back = asyncio.create_task(session.rewind(None))
+        await soon(agent.asked.wait())
+        prompting = asyncio.create_task(collect(session, "second"))
+        await asyncio.wait({prompting}, timeout=0.05)
+        agent.may_forget.set()
+        await soon(going_back)
+        await soon(prompting)
+        kept = await session.history()
+    assert [message.text for message in kept.messages] == ["second", "second "]
