@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.agents import langchain
-from trunkline.testing.scenarios import SCENARIOS
+from trunkline.demos.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -38,7 +38,7 @@ async def stream_ours(pieces: int) -> float:
     from trunkline.frontends.agui.decoder import read_input
     from trunkline.frontends.agui.endpoint import AguiEndpoint
     from trunkline.journal import open_journal
-    from trunkline.server.streams import SSE
+    from trunkline.server.event_stream import SSE
     from trunkline.session.hub import Hub
 
     journal = await open_journal("memory:")

@@ -28,7 +28,7 @@ def main() -> None:
 @functools.cache
 def _begin() -> None:
     """Get ready for an agent; a target that cannot be loaded is tried more than once."""
-    from trunkline.cli.starting import begin
+    from trunkline.cli.start import begin
 
     begin()
 

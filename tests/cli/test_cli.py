@@ -61,7 +61,7 @@ def test_events_and_json_are_printed_without_rich_and_without_frameworks() -> No
     loaded = imported("exec", "demo", "/tools", "--format", "events", "--journal", "memory:")
     roots = {name.partition(".")[0] for name in loaded}
 
-    assert "trunkline.cli.execution" in loaded
+    assert "trunkline.cli.exec_run" in loaded
     assert roots.isdisjoint({"rich", "pydantic", "langchain", "langgraph", "starlette", "sqlite3", "httpx"})
 
 

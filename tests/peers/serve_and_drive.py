@@ -16,8 +16,8 @@ from typing import Any
 import uvicorn
 
 from trunkline.agents.targets import normalize_target, resolve_target
+from trunkline.server.agents import DEFAULT
 from trunkline.server.app import asgi
-from trunkline.server.exchange import DEFAULT
 
 TOKEN = "a-token-for-the-peers"
 

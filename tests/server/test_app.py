@@ -23,7 +23,7 @@ import trunkline
 from trunkline.errors import ConfigurationError, NotAnAgent
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.server.app import asgi
-from trunkline.server.tokens import Access
+from trunkline.server.security.tokens import Access
 from trunkline.testing import ScriptedAgent
 
 

@@ -19,8 +19,8 @@ from trunkline.commands import Prompt
 from trunkline.errors import AgentError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.jsonrpc import RpcError
-from trunkline.server.agui import options_for
 from trunkline.server.app import Server
+from trunkline.server.routes.agui import options_for
 
 SECRET_WORDS = "/home/ada/.key says sk-12345"
 

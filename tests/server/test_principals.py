@@ -32,8 +32,8 @@ from trunkline.commands import Prompt
 from trunkline.journal import SessionKey
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.app import Server
-from trunkline.server.routes import routes_of
-from trunkline.server.tokens import Token
+from trunkline.server.routes.table import routes_of
+from trunkline.server.security.tokens import Token
 from trunkline.session.context import TurnContext
 
 SECRET = "swordfish"

@@ -27,8 +27,8 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.protocols.jsonrpc import RpcError
-from trunkline.server.routes import routes_of
-from trunkline.server.tokens import PermissionScope, Token
+from trunkline.server.routes.table import routes_of
+from trunkline.server.security.tokens import PermissionScope, Token
 
 SCOPES: tuple[str, ...] = get_args(PermissionScope)
 COMBINATIONS = [

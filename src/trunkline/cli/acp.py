@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trunkline.cli.starting import begin
+from trunkline.cli.start import begin
 from trunkline.frontends.acp.serving import serve_target
 
 __all__ = ["command"]

@@ -11,12 +11,12 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import SCHEMES, resolve_target
-from trunkline.cli.asking import Asker
-from trunkline.cli.hubs import open_session, opened_hub
+from trunkline.cli.chat_loop import Talk
 from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.open_hub import open_session, opened_hub
+from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
-from trunkline.cli.starting import begin
-from trunkline.cli.talk import Talk
+from trunkline.cli.start import begin
 from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["command"]

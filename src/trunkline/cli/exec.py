@@ -11,11 +11,11 @@ import click
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.approvals import Approvals, Approve
-from trunkline.cli.execution import HUNG_UP, Execution
-from trunkline.cli.hubs import open_session, opened_hub
+from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
+from trunkline.cli.exec_run import HUNG_UP, Execution
+from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.output import Output
-from trunkline.cli.printing import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
-from trunkline.cli.starting import begin
+from trunkline.cli.start import begin
 from trunkline.errors import AuthenticationRequired
 from trunkline.transports.process.descendants import end_descendants
 

@@ -15,8 +15,8 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
-from trunkline.cli.lines import MARKS
-from trunkline.cli.proposals import Cut, cut_lines, lines_of_change
+from trunkline.cli.approval_text import Cut, cut_lines, lines_of_change
+from trunkline.cli.event_lines import MARKS
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
 from trunkline.escapes import escape, one_line, reveal

@@ -15,7 +15,7 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import normalize_target, resolve_target
-from trunkline.cli.starting import begin
+from trunkline.cli.start import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.journal import default_url
@@ -23,7 +23,7 @@ from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
 
 if TYPE_CHECKING:
-    from trunkline.server.limits import Limits
+    from trunkline.server.security.limits import Limits
 
 __all__ = ["command"]
 
@@ -130,11 +130,11 @@ def command(
     begin()
     try:
         from trunkline.frontends.agui.options import AguiOptions
+        from trunkline.server.agents import server_settings
         from trunkline.server.app import asgi
-        from trunkline.server.exchange import server_settings
-        from trunkline.server.listening import bind, listen, url_of
-        from trunkline.server.origins import is_address, is_loopback
-        from trunkline.server.tokens import Access, new_secret
+        from trunkline.server.run import bind, listen, url_of
+        from trunkline.server.security.origins import is_address, is_loopback
+        from trunkline.server.security.tokens import Access, new_secret
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"the server needs {error.name!r} besides: pip install 'trunkline[server]'"
@@ -173,7 +173,7 @@ def command(
 
 
 def _limits(max_body: int | None, max_history: int | None) -> Limits:
-    from trunkline.server.limits import Limits
+    from trunkline.server.security.limits import Limits
 
     body = Limits().body_bytes if max_body is None else max_body
     history = 8 * body if max_history is None else max_history

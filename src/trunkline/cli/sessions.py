@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from trunkline.cli.formats import FORMATS, as_row
+from trunkline.cli.export import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy

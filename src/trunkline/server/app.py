@@ -15,14 +15,14 @@ from starlette.types import Receive, Scope, Send
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.outbound import Outbound
-from trunkline.server.exchange import Exchange, served
-from trunkline.server.gate import Gate
-from trunkline.server.health import OPEN_PATHS
-from trunkline.server.limits import Limits
-from trunkline.server.origins import Hosts, Origins
-from trunkline.server.routes import routes_of
-from trunkline.server.strangers import Strangers
-from trunkline.server.tokens import Authenticate, Token, TokenRing
+from trunkline.server.agents import Exchange, served
+from trunkline.server.routes.health import OPEN_PATHS
+from trunkline.server.routes.table import routes_of
+from trunkline.server.security.gate import Gate
+from trunkline.server.security.limits import Limits
+from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.tokens import Authenticate, Token, TokenRing
+from trunkline.server.security.unauthenticated import Strangers
 from trunkline.session.settings import Settings
 from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from trunkline.demos.scripted import ScriptedAgent
     from trunkline.testing.acp import AcpClient
     from trunkline.testing.answers import Answers, accept_all, refuse_all
     from trunkline.testing.chat import ScriptedChatModel, chat_model
     from trunkline.testing.recording import RecordingTransport
     from trunkline.testing.runs import run_prompt
-    from trunkline.testing.scripted import ScriptedAgent
     from trunkline.testing.transcripts import normalize
     from trunkline.testing.validation import validate_acp_update
 
@@ -46,7 +46,7 @@ __getattr__, __dir__ = lazy_names(
         "AcpClient": "trunkline.testing.acp",
         "Answers": "trunkline.testing.answers",
         "RecordingTransport": "trunkline.testing.recording",
-        "ScriptedAgent": "trunkline.testing.scripted",
+        "ScriptedAgent": "trunkline.demos.scripted",
         "ScriptedChatModel": "trunkline.testing.chat",
         "accept_all": "trunkline.testing.answers",
         "chat_model": "trunkline.testing.chat",

@@ -34,8 +34,8 @@ def scripted_hub(memory_journal: Journal) -> AbstractAsyncContextManager[Hub]:
     """A hub with the scripted agent on ``memory_journal``: ``async with scripted_hub as hub: ...``."""
     from contextlib import asynccontextmanager
 
+    from trunkline.demos.scripted import ScriptedAgent
     from trunkline.session.hub import Hub
-    from trunkline.testing.scripted import ScriptedAgent
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[Hub]:

@@ -13,12 +13,12 @@ from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.rules import breaches, plain
 from tests.worlds import WAIT, world
 
+from trunkline.demos.scenarios import SCENARIOS
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.testing import ScriptedAgent
-from trunkline.testing.scenarios import SCENARIOS
 
 __all__ = [
     "NAMES",

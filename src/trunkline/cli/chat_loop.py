@@ -1,0 +1,257 @@
+"""A talk: prompts from the keyboard, turns on the screen, questions in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+
+from trunkline import events as ev
+from trunkline.agents.interface import Authenticates
+from trunkline.cli.conversation_text import as_text
+from trunkline.cli.event_lines import Lines
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.questions import Asker
+from trunkline.cli.screen import Screen
+from trunkline.cli.signals import interrupts
+from trunkline.commands import Prompt
+from trunkline.conversation import Conversation
+from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
+from trunkline.escapes import escape, one_line
+from trunkline.folding import Folder
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
+from trunkline.transports.process.descendants import end_descendants
+
+__all__ = ["Talk"]
+
+_INTERRUPTED = 130
+
+
+class Talk:
+    """One person at one keyboard in one session."""
+
+    def __init__(self, session: Session, keyboard: Keyboard, screen: Screen, asker: Asker) -> None:
+        """Prepare; ``run`` begins."""
+        self._session = session
+        self._keyboard = keyboard
+        self._screen = screen
+        self._asker = asker
+        self._presses = 0
+        self._left_by: signal.Signals | None = None
+        self._turn_id: str | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._questions: dict[str, ev.Asked] = {}
+        self._asking: asyncio.Task[None] | None = None
+        self._folder = Folder()
+        self._lines = Lines()
+
+    async def run(self) -> int:
+        """Talk until there is no more to say; gives the exit code."""
+        card = self._session.agent.card
+        self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
+        self._screen.note(f"session {self._session.session_id}")
+        left_open = await self._take_over()
+        told = await self._session.history()
+        if told.messages:
+            self._screen.note(as_text(self._session.info, told))
+        with interrupts(self._interrupt):
+            if left_open is not None:
+                await self._ask_again(told, left_open)
+            while (line := await self._asker.read("> ")) is not None:
+                self._presses = 0
+                if line in ("/quit", "/exit"):
+                    return 0
+                if line == "/help":
+                    self._help()
+                elif line:
+                    await self._prompt(line)
+        if self._left_by is not None:
+            return 128 + self._left_by
+        return _INTERRUPTED if self._presses else 0
+
+    def _help(self) -> None:
+        commands = self._session.agent.card.commands
+        rows = [f"  /{one_line(c.name, 30):<18} {one_line(c.description, 100)}" for c in commands]
+        self._screen.note("\n".join((*rows, "  /help              This list", "  /quit              Leave")))
+
+    # -- one turn --
+
+    async def _prompt(self, line: str) -> None:
+        try:
+            await self._turn(line)
+        except AuthenticationRequired as error:
+            self._screen.note(escape(str(error)))
+            if await self._log_in():
+                await self._prompt(line)
+        except TrunklineError as error:
+            self._screen.note(f"error: {escape(str(error))}", style="red")
+
+    async def _log_in(self) -> bool:
+        agent = self._session.agent
+        methods = [method for method in agent.card.auth_methods if method.kind == "agent"]
+        if not methods or not isinstance(agent, Authenticates):
+            return False
+        names = [f"{method.name}: {method.description or ''}" for method in methods]
+        lines = [f"  {number}  {one_line(name)}" for number, name in enumerate(names, 1)]
+        self._screen.question("How do you want to log in?", lines)
+        chosen = await self._asker.choose(names)
+        if chosen is None:
+            return False
+        await agent.authenticate(methods[chosen].method_id)
+        return True
+
+    async def _turn(self, line: str) -> None:
+        self._folder, self._lines = Folder(), Lines()
+        async with self._session.follow() as reader:
+            receipt = await self._session.prompt(Prompt.of(line, busy="reject", by="chat"))
+            await self._follow(reader, receipt.turn_id)
+
+    async def _follow(self, reader: Reader, turn_id: str | None) -> None:
+        """Show a turn and ask what it asks, until it has ended."""
+        self._turn_id = turn_id
+        if self._left_by is not None and turn_id is not None:
+            self._stop(turn_id)
+        try:
+            while self._turn_id is not None:
+                entries = await reader.next()
+                self._show([e.event for e in entries if e.event.turn_id in (None, turn_id)])
+        finally:
+            self._turn_id = None
+            await self._stop_asking()
+            if self._cancelling is not None:
+                await self._cancelling
+                self._cancelling = None
+
+    # -- a turn that an earlier process left open --
+
+    async def _take_over(self) -> str | None:
+        """Settle what a dead process left open; gives the turn if it waits for answers still.
+
+        A turn that another process runs stays there: to leave this chat must not end it.
+        """
+        try:
+            if not self._session.busy:
+                return None
+            if not await self._session.own():
+                self._screen.note(
+                    "a turn goes on in another process; if that has ended, come back in a few seconds"
+                )
+                return None
+        except TrunklineError as error:
+            self._screen.note(f"error: {escape(str(error))}", style="red")
+            return None
+        turn = self._session.turn
+        return turn.turn_id if turn is not None else None
+
+    async def _ask_again(self, told: Conversation, turn_id: str) -> None:
+        """Put the open questions of a turn again, and go on with it."""
+        self._folder, self._lines = Folder(told), Lines(told)
+        open_now = [state.asked for state in told.questions.values() if state.answered is None]
+        self._questions = {asked.question_id: asked for asked in open_now}
+        async with self._session.follow() as reader:
+            self._ask()
+            await self._follow(reader, turn_id)
+
+    def _show(self, events: list[ev.AnyEvent]) -> None:
+        said: list[str] = []
+        for event in events:
+            self._folder.feed(event)
+            if isinstance(event, ev.Text) and event.lane is None:
+                said.append(event.delta)
+                continue
+            self._screen.say("".join(said))
+            said.clear()
+            self._draw(event)
+        self._screen.say("".join(said))
+
+    def _draw(self, event: ev.AnyEvent) -> None:
+        line = self._lines.describe(event)
+        if isinstance(event, ev.Plan):
+            self._screen.plan(event.entries)
+        elif isinstance(event, ev.ToolUpdate) and event.status in ev.FINAL_STATUSES:
+            told = self._folder.conversation
+            self._screen.card(told.calls[event.call_id], told)
+        elif isinstance(event, ev.Asked):
+            self._questions[event.question_id] = event
+            self._ask()
+        elif isinstance(event, ev.Answered):
+            self._settled(event)
+        elif line is not None:
+            self._screen.note(line)
+        if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+            self._screen.end_answer()
+            self._turn_id = None
+
+    # -- questions --
+
+    def _ask(self) -> None:
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask_all())
+
+    async def _ask_all(self) -> None:
+        while self._questions:
+            asked = next(iter(self._questions.values()))
+            call_id = getattr(asked.question, "call_id", None)
+            call = self._folder.conversation.calls.get(call_id or "")
+            answer = await self._asker.answer(asked, call)
+            del self._questions[asked.question_id]
+            try:
+                await self._session.answer(answer)
+            except TrunklineError as error:
+                self._screen.note(escape(str(error)))
+                if isinstance(error, InvalidCommand) and self._turn_id is not None:
+                    self._questions[asked.question_id] = asked
+
+    def _settled(self, answered: ev.Answered) -> None:
+        """Stop asking what somebody else has answered."""
+        if self._questions.pop(answered.question_id, None) is None:
+            return
+        self._screen.note(f"\nanswered by {one_line(answered.by or 'somebody else', 60)}")
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        if self._questions:
+            self._ask()
+
+    async def _stop_asking(self) -> None:
+        self._questions.clear()
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
+            self._asking = None
+
+    # -- Ctrl-C, and whoever ends us --
+
+    def _interrupt(self, number: signal.Signals) -> None:
+        if number is not signal.SIGINT:
+            self._leave(number)
+            return
+        self._presses += 1
+        if self._turn_id is not None:
+            if self._presses > 1:
+                # The journal settles the turn when the session is opened again.
+                end_descendants()
+                os._exit(_INTERRUPTED)
+            self._stop(self._turn_id)
+        elif self._presses > 1:
+            self._keyboard.close()
+        else:
+            self._screen.note("\nCtrl-C again, or /quit, leaves")
+
+    def _leave(self, number: signal.Signals) -> None:
+        """Cancel what runs and read no more; a question that is open is not answered by that."""
+        self._left_by = number
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._turn_id is not None and self._cancelling is None:
+            self._stop(self._turn_id)
+        self._keyboard.close()
+
+    def _stop(self, turn_id: str) -> None:
+        self._cancelling = asyncio.create_task(self._cancel(turn_id))
+
+    async def _cancel(self, turn_id: str) -> None:
+        with suppress(SessionError):
+            await self._session.cancel(turn_id, by="chat")

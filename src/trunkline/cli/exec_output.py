@@ -1,0 +1,187 @@
+"""Printers: one turn as lines of events, as one JSON object, or as text for a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import click
+import msgspec
+
+from trunkline import events as ev
+from trunkline.cli.approval_text import cut_lines, lines_of_proposal
+from trunkline.cli.event_lines import Lines
+from trunkline.cli.output import Output
+from trunkline.conversation import Call, Conversation
+from trunkline.escapes import escape, escape_json
+from trunkline.folding import Folder
+from trunkline.questions import Permission
+
+__all__ = ["EventsPrinter", "Format", "JsonPrinter", "Printer", "TextPrinter"]
+
+Format = Literal["text", "json", "events"]
+
+
+class Printer(Protocol):
+    """Shows a turn."""
+
+    async def begin(self, session_id: str) -> None:
+        """Say which session it is."""
+        ...
+
+    async def show(self, events: Sequence[ev.AnyEvent]) -> None:
+        """Show what was said."""
+        ...
+
+    async def end(self, turn_id: str | None, denied: bool) -> None:
+        """Show what is left after the terminal."""
+        ...
+
+
+class EventsPrinter:
+    """Each event as a line of JSON, as it happens."""
+
+    def __init__(self, output: Output) -> None:
+        """Print to this output."""
+        self._output = output
+
+    async def begin(self, session_id: str) -> None:
+        """Say which session it is, apart from the events."""
+        click.echo(f"session {session_id}", err=True)
+
+    async def show(self, events: Sequence[ev.AnyEvent]) -> None:
+        """Print a batch with one write."""
+        await self._output.write(escape_json(b"".join(ev.encode_event(event) + b"\n" for event in events)))
+
+    async def end(self, turn_id: str | None, denied: bool) -> None:
+        """Say nothing: everything was said."""
+
+
+class JsonPrinter:
+    """The whole turn as one JSON object, at its end."""
+
+    def __init__(self, output: Output) -> None:
+        """Print to this output."""
+        self._output = output
+        self._session_id = ""
+        self._folder = Folder()
+
+    async def begin(self, session_id: str) -> None:
+        """Remember the session."""
+        self._session_id = session_id
+
+    async def show(self, events: Sequence[ev.AnyEvent]) -> None:
+        """Fold what was said."""
+        for event in events:
+            self._folder.feed(event)
+
+    async def end(self, turn_id: str | None, denied: bool) -> None:
+        """Print the object."""
+        told = self._folder.conversation
+        result = {"session_id": self._session_id, "turn_id": turn_id, **_outcome(told), "denied": denied}
+        await self._output.write(escape_json(msgspec.json.encode(result)) + b"\n")
+
+
+def _outcome(told: Conversation) -> dict[str, Any]:
+    turn = told.turns[-1]
+    error = {"code": turn.code, "message": turn.message, "fault": turn.fault}
+    answers = [m.text for m in told.messages if m.role == "agent" and m.lane is None]
+    return {
+        "stop_reason": turn.stop_reason,
+        "error": error if turn.status == "failed" else None,
+        "text": "\n\n".join(text for text in answers if text),
+        "calls": [_call(call) for call in told.calls.values()],
+        "plan": [{"content": e.content, "status": e.status, "priority": e.priority} for e in told.plan],
+        "notices": [{"severity": n.severity, "title": n.title, "text": n.description} for n in told.notices],
+        "usage": turn.usage,
+        "title": told.title,
+    }
+
+
+def _call(call: Call) -> dict[str, Any]:
+    given = call.input
+    if given is None and call.arguments:
+        try:
+            given = json.loads(call.arguments)
+        except ValueError:
+            given = call.arguments
+    return {
+        "call_id": call.call_id,
+        "name": call.name,
+        "title": call.title,
+        "kind": call.kind,
+        "status": call.status,
+        "lane": call.lane,
+        "input": given,
+        "output": call.output,
+        "raw_output": call.raw_output,
+        "reason": call.reason,
+    }
+
+
+class TextPrinter:
+    """The answer on stdout as it comes; everything else as dim lines on stderr."""
+
+    def __init__(self, output: Output) -> None:
+        """Print to this output."""
+        self._output = output
+        self._lines = Lines()
+        self._calls = Folder()
+        self._message_id: str | None = None
+        self._in_line = False
+        self._dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+
+    async def begin(self, session_id: str) -> None:
+        """Say how to go on later."""
+        await self._note(f"session {session_id} (--session goes on with it)")
+
+    async def show(self, events: Sequence[ev.AnyEvent]) -> None:
+        """Print the answer's text, and a line for everything else worth one."""
+        said: list[str] = []
+        for event in events:
+            if isinstance(event, ev.Text) and event.lane is None:
+                said += self._piece(event)
+                continue
+            if isinstance(event, ev.ToolCall | ev.ToolInput | ev.ToolUpdate):
+                self._calls.feed(event)
+            if line := self._lines.describe(event):
+                await self._say(said)
+                said = []
+                await self._note("\n".join([line, *self._proposal(event)]))
+        await self._say(said)
+
+    async def end(self, turn_id: str | None, denied: bool) -> None:
+        """End the last line."""
+        await self._say(["\n"] if self._in_line else [])
+
+    def _piece(self, event: ev.Text) -> list[str]:
+        pieces = [escape(event.delta)]
+        if self._message_id not in (None, event.message_id):
+            # Another message is another paragraph.
+            pieces.insert(0, "\n\n" if self._in_line else "\n")
+        self._message_id = event.message_id
+        self._in_line = not event.delta.endswith("\n")
+        return pieces
+
+    def _proposal(self, event: ev.AnyEvent) -> list[str]:
+        """What a permission is about, below its question."""
+        if not isinstance(event, ev.Asked) or not isinstance(event.question, Permission):
+            return []
+        call = self._calls.conversation.calls.get(event.question.call_id)
+        cut = cut_lines([] if call is None else lines_of_proposal(call, event.question.message))
+        more = [f"{cut.about}: --format events shows all"] if cut.about else []
+        return [f"  {line}" for line in [*cut.lines, *more]]
+
+    async def _say(self, pieces: list[str]) -> None:
+        if pieces:
+            await self._output.write("".join(pieces).encode(self._output.encoding, "backslashreplace"))
+
+    async def _note(self, line: str) -> None:
+        if self._in_line and self._output.is_terminal:
+            # Both streams share the screen: a note begins its own line there.
+            await self._say(["\n"])
+            self._in_line = False
+        click.echo(click.style(line, dim=True) if self._dim else line, err=True)

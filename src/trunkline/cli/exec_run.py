@@ -1,0 +1,120 @@
+"""Execution: one prompt in one session, followed to its settled end whatever stops it.
+
+A timeout, Ctrl-C, SIGTERM, a closed window and a reader that hangs up all do the same thing: they
+cancel the turn and wait until it has settled, so that nothing is left running and the journal tells the
+whole story.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+from trunkline import events as ev
+from trunkline.cli.approvals import Approvals
+from trunkline.cli.exec_output import Printer
+from trunkline.cli.signals import interrupts
+from trunkline.commands import Answer, Prompt
+from trunkline.errors import InvalidCommand, SessionBusy, SessionError
+from trunkline.session.session import Receipt, Session
+from trunkline.transports.process.descendants import end_descendants
+
+__all__ = ["HUNG_UP", "INTERRUPTED", "Execution"]
+
+FAILED, TIMED_OUT, DENIED, INTERRUPTED, HUNG_UP = 1, 3, 5, 130, 141
+
+
+class Execution:
+    """Sends a prompt, prints its turn and answers its questions."""
+
+    def __init__(self, session: Session, printer: Printer, approvals: Approvals) -> None:
+        """Prepare; ``run`` begins."""
+        self._session = session
+        self._printer = printer
+        self._approvals = approvals
+        self._stopped: int | None = None
+        self._starting: asyncio.Task[Receipt] | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._turn_id: str | None = None
+
+    async def run(self, prompt: str, timeout: float | None = None) -> int:
+        """Give the exit code of the turn."""
+        loop = asyncio.get_running_loop()
+        timer = None if timeout is None else loop.call_later(timeout, self.stop, TIMED_OUT)
+        try:
+            with interrupts(self._interrupt):
+                return await self._run(prompt)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if self._cancelling is not None:
+                await self._cancelling
+
+    async def _run(self, prompt: str) -> int:
+        await self._printer.begin(self._session.session_id)
+        async with self._session.follow() as reader:
+            if self._stopped is not None:
+                return self._stopped
+            # Rejecting is what tells us at once which turn is ours.
+            command = Prompt.of(prompt, busy="reject", by="exec")
+            self._starting = asyncio.create_task(self._session.prompt(command))
+            try:
+                self._turn_id = (await self._starting).turn_id
+            except asyncio.CancelledError:
+                if self._stopped is None:
+                    raise
+                return self._stopped
+            except SessionBusy as error:
+                chat = f"trunkline chat {self._session.info.target} --session {self._session.session_id}"
+                raise SessionBusy(f"{error}; if it waits for an answer, `{chat}` asks you") from None
+            terminal: ev.TurnFinished | ev.TurnFailed | None = None
+            while terminal is None:
+                events = [e.event for e in await reader.next() if e.event.turn_id in (None, self._turn_id)]
+                answers = [answer for event in events if (answer := self._approvals.hear(event))]
+                await self._printer.show(events)
+                ends = (e for e in events if isinstance(e, ev.TurnFinished | ev.TurnFailed))
+                terminal = next(ends, None)
+                if terminal is None:
+                    await self._answer(answers)
+        await self._printer.end(self._turn_id, self._approvals.denied)
+        return self._code(terminal)
+
+    async def _answer(self, answers: Sequence[Answer]) -> None:
+        for answer in answers:
+            # Somebody else may have answered first, or the turn is already being cancelled.
+            with suppress(SessionError, InvalidCommand):
+                await self._session.answer(answer)
+
+    def _code(self, terminal: ev.TurnFinished | ev.TurnFailed) -> int:
+        if self._stopped is not None:
+            return self._stopped
+        if isinstance(terminal, ev.TurnFailed) or terminal.stop_reason == "cancelled":
+            return FAILED
+        return DENIED if self._approvals.denied else 0
+
+    # -- stopping --
+
+    def stop(self, code: int) -> None:
+        """Cancel the turn; ``run`` goes on until it has settled, and gives this exit code."""
+        if self._stopped is not None:
+            return
+        self._stopped = code
+        if self._turn_id is not None:
+            self._cancelling = asyncio.create_task(self._cancel(self._turn_id))
+        elif self._starting is not None:
+            self._starting.cancel()
+
+    async def _cancel(self, turn_id: str) -> None:
+        with suppress(SessionError):
+            await self._session.cancel(turn_id, by="exec")
+
+    def _interrupt(self, number: signal.Signals) -> None:
+        if number is signal.SIGINT and self._stopped is not None:
+            # The second time means now; the journal settles the turn when the session is opened again.
+            # A window that closes sends its signal twice, so others have patience.
+            end_descendants()
+            os._exit(INTERRUPTED)
+        self.stop(128 + number)

@@ -1,0 +1,94 @@
+"""Formats: a session of the journal as bytes, piece by piece, so that a long one needs little memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+
+from trunkline.cli.conversation_text import as_markdown, as_text
+from trunkline.conversation import Conversation
+from trunkline.escapes import escape_json
+from trunkline.events import encode_event
+from trunkline.folding import Folder
+from trunkline.journal import Journal, Record, SessionInfo
+
+__all__ = ["FORMATS", "as_row"]
+
+Pieces = AsyncIterator[bytes]
+
+
+def as_row(info: SessionInfo) -> dict[str, Any]:
+    """Give what is known of a session without reading it."""
+    names = (
+        "session_id", "principal", "title", "target", "cwd", "created_at", "updated_at",
+        "first_seq", "last_seq", "bytes", "owner",
+    )  # fmt: skip
+    return {name: getattr(info, name) for name in names} | {"events": info.last_seq - info.first_seq + 1}
+
+
+async def _records(journal: Journal, info: SessionInfo) -> AsyncIterator[Record]:
+    after = 0
+    while page := await journal.read(info.key, after=after):
+        for record in page:
+            yield record
+        after = page[-1].seq
+
+
+async def _folded(journal: Journal, info: SessionInfo) -> Conversation:
+    folder = Folder()
+    async for record in _records(journal, info):
+        if record.event is not None:
+            folder.feed(record.event)
+    return folder.conversation
+
+
+async def _as_events(journal: Journal, info: SessionInfo) -> Pieces:
+    async for record in _records(journal, info):
+        if record.event is not None:
+            yield escape_json(encode_event(record.event)) + b"\n"
+
+
+async def _as_text(journal: Journal, info: SessionInfo) -> Pieces:
+    yield as_text(info, await _folded(journal, info)).encode("utf-8", "backslashreplace")
+
+
+async def _as_markdown(journal: Journal, info: SessionInfo) -> Pieces:
+    yield as_markdown(info, await _folded(journal, info)).encode("utf-8", "backslashreplace")
+
+
+async def _as_json(journal: Journal, info: SessionInfo) -> Pieces:
+    told = {"session": as_row(info), "conversation": await _folded(journal, info)}
+    yield escape_json(msgspec.json.encode(told)) + b"\n"
+
+
+async def _as_lines(journal: Journal, info: SessionInfo) -> Pieces:
+    async for record in _records(journal, info):
+        yield _line(record) + b"\n"
+
+
+async def _as_document(journal: Journal, info: SessionInfo) -> Pieces:
+    yield b'{"session":' + escape_json(msgspec.json.encode(as_row(info))) + b',"records":['
+    comma = b""
+    async for record in _records(journal, info):
+        yield comma + b"\n" + _line(record)
+        comma = b","
+    yield b"\n]}\n"
+
+
+def _line(record: Record) -> bytes:
+    what = {"event": record.event} if record.command is None else {"command": record.command}
+    told = {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
+    return escape_json(msgspec.json.encode(told))
+
+
+FORMATS: dict[str, Callable[[Journal, SessionInfo], Pieces]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "events": _as_events,
+    "jsonl": _as_lines,
+    "document": _as_document,
+    "markdown": _as_markdown,
+}
+"""How a session is written, by the name of the format."""

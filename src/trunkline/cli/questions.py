@@ -1,0 +1,191 @@
+"""Asking a person: an agent's questions at the keyboard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from trunkline.cli.approval_text import lines_of_proposal
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.screen import Screen
+from trunkline.commands import Answer
+from trunkline.conversation import Call
+from trunkline.escapes import one_line, reveal
+from trunkline.events import Asked
+from trunkline.questions import Form, Link, Option, Permission
+from trunkline.session.edited_calls import Edited
+
+__all__ = ["Asker"]
+
+_LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
+_EDIT = "e"
+_SHOW_ALL = "s"
+_YES = frozenset({"y", "yes", "true", "1", "on"})
+_NO = frozenset({"n", "no", "false", "0", "off"})
+
+
+class Asker:
+    """Puts questions to whoever sits at the keyboard; no more input means no."""
+
+    def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
+        """Ask on this screen and read from this keyboard."""
+        self._keyboard = keyboard
+        self._screen = screen
+
+    async def answer(self, asked: Asked, call: Call | None) -> Answer:
+        """Ask until there is an answer that fits."""
+        question = asked.question
+        fields: dict[str, Any]
+        if isinstance(question, Permission):
+            fields = await self._permission(question, call)
+        elif isinstance(question, Form):
+            fields = await self._form(question)
+        elif isinstance(question, Link):
+            fields = await self._link(question)
+        else:
+            self._screen.note(f"the agent wants to run {one_line(question.name)}, which a terminal has not")
+            fields = _declined("a terminal has no tools of its own")
+        return Answer(question_id=asked.question_id, by="chat", **fields)
+
+    async def read(self, mark: str) -> str | None:
+        """Give what is typed behind a mark."""
+        self._screen.ask(mark)
+        line = await self._keyboard.line()
+        if not self._keyboard.is_terminal:
+            # Nobody sees what was typed: a transcript should show it all the same.
+            self._screen.note("" if line is None else one_line(line), style="")
+        return None if line is None else line.strip()
+
+    async def choose(self, names: list[str]) -> int | None:
+        """Let somebody pick one of several by its number."""
+        while (typed := await self.read(f"1-{len(names)} > ")) is not None:
+            if typed.isdecimal() and 1 <= int(typed) <= len(names):
+                return int(typed) - 1
+        return None
+
+    async def _permission(self, question: Permission, call: Call | None) -> dict[str, Any]:
+        keys = _keys(question)
+        about = _proposal(question, call)
+        choices = [f"  {key}  {one_line(option.name)}" for key, option in keys.items()]
+        marks = [*keys]
+        if question.allows_edit:
+            choices.append(f"  {_EDIT}  Change the arguments")
+            marks.append(_EDIT)
+        if not self._screen.question(question.message, about, choices, more=f"{_SHOW_ALL} shows all"):
+            marks.append(_SHOW_ALL)
+        edited: dict[str, Any] | None = None
+        while (typed := await self.read(f"{'/'.join(marks)} > ")) is not None:
+            if typed in keys:
+                return {"option_id": keys[typed].option_id, "input": edited}
+            if typed == _EDIT and question.allows_edit:
+                edited = await self._edited()
+                about = _proposal(question, call, edited)
+                self._screen.question(question.message, about, choices)
+            elif typed == _SHOW_ALL:
+                self._screen.question(question.message, about, choices)
+            else:
+                self._screen.note(f"type one of {', '.join(marks)}, then Enter")
+        return _declined("there was no answer")
+
+    async def _edited(self) -> dict[str, Any] | None:
+        while typed := await self.read("all arguments as a JSON object, or nothing to leave them > "):
+            try:
+                given: Any = json.loads(typed)
+            except ValueError as error:
+                self._screen.note(f"that is not JSON: {error}")
+                continue
+            if isinstance(given, dict):
+                return cast("dict[str, Any]", given)
+            self._screen.note('arguments are an object, such as {"path": "a.txt"}')
+        return None
+
+    async def _link(self, question: Link) -> dict[str, Any]:
+        self._screen.question(question.message, [reveal(question.url)])
+        typed = await self.read("Enter when done, n to decline > ")
+        if typed is None or typed.lower() in _NO:
+            return _declined("the person did not visit it")
+        return {"outcome": "accepted"}
+
+    async def _form(self, question: Form) -> dict[str, Any]:
+        fields = cast("dict[str, dict[str, Any]]", question.fields.get("properties", {}))
+        required = cast("list[str]", question.fields.get("required", []))
+        self._screen.question(question.message, ["Answer each line; - alone declines."])
+        content: dict[str, Any] = {}
+        for name, field in fields.items():
+            try:
+                value = await self._field(name, field, name in required)
+            except EOFError:
+                return _declined("the person did not fill it in")
+            if value is not None:
+                content[name] = value
+        return {"outcome": "accepted", "content": content}
+
+    async def _field(self, name: str, field: dict[str, Any], required: bool) -> Any:
+        about = one_line(str(field.get("title") or name), 80)
+        choices = field.get("enum")
+        if choices:
+            about += f" ({', '.join(one_line(str(choice), 30) for choice in choices)})"
+        default = field.get("default")
+        if default is not None:
+            about += f" [{one_line(str(default), 30)}]"
+        while True:
+            typed = await self.read(f"{about} > ")
+            if typed is None or typed == "-":
+                raise EOFError
+            if not typed:
+                if default is not None or not required:
+                    return default
+                continue
+            try:
+                value = _convert(typed, str(field.get("type", "string")))
+            except ValueError:
+                kind = one_line(str(field.get("type")), 30)
+                self._screen.note(f"{one_line(typed, 40)!r} is not of type {kind}")
+                continue
+            if not choices or value in choices:
+                return value
+            self._screen.note(f"choose one of {', '.join(one_line(str(choice), 30) for choice in choices)}")
+
+
+def _declined(reason: str) -> dict[str, Any]:
+    return {"outcome": "declined", "reason": reason}
+
+
+def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | None = None) -> list[str]:
+    """What is to be approved, with the arguments that a person put in the place of the agent's."""
+    if call is None:
+        return []
+    if edited is None:
+        return lines_of_proposal(call, question.message)
+    changed = Edited(call.input, edited)
+    call = replace(
+        call,
+        input=edited,
+        title=changed.words(call.title or "") or None,
+        locations=tuple(replace(place, path=changed.path(place.path)) for place in call.locations),
+        content=tuple(changed.block(block) for block in call.content),
+    )
+    return lines_of_proposal(call, question.message)
+
+
+def _keys(question: Permission) -> dict[str, Option]:
+    """Give each option the letter of its kind, or a number when that is taken."""
+    keys: dict[str, Option] = {}
+    for number, option in enumerate(question.options, 1):
+        letter = _LETTERS[option.kind]
+        keys[str(number) if letter in keys else letter] = option
+    return keys
+
+
+def _convert(typed: str, kind: str) -> Any:
+    if kind == "boolean":
+        if typed.lower() in _YES | _NO:
+            return typed.lower() in _YES
+        raise ValueError(typed)
+    if kind == "integer":
+        return int(typed)
+    if kind == "number":
+        return float(typed)
+    return json.loads(typed) if kind in ("array", "object") else typed

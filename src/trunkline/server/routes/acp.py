@@ -1,0 +1,265 @@
+"""ACP over the network: ``/acp`` as a WebSocket and as streamable HTTP, with or without an agent's name.
+
+On a WebSocket every text frame is one JSON-RPC message. Over HTTP a client posts its messages and reads ours
+as server-sent events: a POST of ``initialize`` answers with the id of the connection, every other one with
+202, and what it leads to comes on a stream (GET with Acp-Connection-Id, and with Acp-Session-Id for one
+session). DELETE ends the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from trunkline.cursor import Cursor
+from trunkline.frontends.acp.streams import session_of
+from trunkline.protocols.jsonrpc import (
+    INVALID_REQUEST,
+    Malformed,
+    Message,
+    Notification,
+    Oversize,
+    parse,
+    refuse_oversize,
+    written,
+)
+from trunkline.protocols.jsonrpc import Request as Call
+from trunkline.server.agents import Exchange
+from trunkline.server.errors import Refusal
+from trunkline.server.event_stream import Framing, Stream
+from trunkline.server.routes.acp_connections import Caller, Callers, HttpCaller, Reading
+from trunkline.server.security.bodies import find_fault, read_body
+from trunkline.server.security.limits import Limits
+from trunkline.server.security.tokens import access_of
+
+__all__ = ["AcpRoutes"]
+
+_CONNECTION = "acp-connection-id"
+_SESSION = "acp-session-id"
+_EVENTS = "text/event-stream"
+_JSON = "application/json"
+_NEED_SESSION = frozenset(
+    {
+        "session/prompt",
+        "session/cancel",
+        "session/close",
+        "session/set_mode",
+        "session/set_config_option",
+    }
+)
+_LAST_WORDS_WITHIN = 2.0
+
+
+def _frame(cursor: Cursor | None, messages: Sequence[bytes]) -> bytes:
+    return b"".join([b"data: %b\n\n" % message if message else b": open\n\n" for message in messages])
+
+
+_MESSAGES = Framing(f"{_EVENTS}; charset=utf-8", _frame, b": keep-alive\n\n")
+
+
+class AcpRoutes:
+    """The routes of ACP clients."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """Serve the agents of an exchange."""
+        self._exchange = exchange
+        self._limits = exchange.limits
+        self._callers = Callers(exchange.limits)
+        exchange.farewells.append(self._callers.close)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """The addresses, with and without the name of an agent."""
+        routes: list[BaseRoute] = []
+        for path in ("/acp", "/acp/{agent}"):
+            routes += [
+                WebSocketRoute(path, self.talk),
+                Route(path, self.post, methods=["POST"]),
+                Route(path, self.listen, methods=["GET"]),
+                Route(path, self.delete, methods=["DELETE"]),
+            ]
+        return routes
+
+    # -- WebSocket ---------------------------------------------------------------------------------
+
+    async def talk(self, websocket: WebSocket) -> None:
+        """Carry one connection; what can be refused is refused before it is accepted."""
+        caller = await self._admit(websocket, Caller)
+        try:
+            chosen = "trunkline" if "trunkline" in websocket.scope["subprotocols"] else None
+            await websocket.accept(chosen, [(_CONNECTION.encode(), caller.id.encode())])
+            await _Socket(websocket, caller).serve()
+        finally:
+            caller.hang_up("the client is gone")
+            await caller.leave()
+
+    async def _admit(self, connection: HTTPConnection, kind: type[Caller]) -> Caller:
+        agent, access = self._exchange.find(connection.path_params.get("agent")), access_of(connection.scope)
+        access.need("prompt")
+        hub = await self._exchange.hub(agent)
+        caller = kind(self._exchange, agent, access, hub)
+        self._callers.admit(caller)
+        return caller
+
+    # -- streamable HTTP ---------------------------------------------------------------------------
+
+    async def post(self, request: Request) -> Response:
+        """Take one message."""
+        body = await read_body(request, self._limits)
+        message = parse(body)
+        if isinstance(message, Malformed):
+            # A botched answer is not ours to answer: whoever waits for it is told.
+            if not message.is_answer:
+                return _malformed(message, 501 if body.lstrip().startswith(b"[") else 400)
+            self._find(request).receive(message)
+            return Response(status_code=202)
+        if isinstance(message, Call) and message.method == "initialize":
+            return await self._greet(request, message)
+        caller = self._find(request)
+        _check_session(request, message)
+        caller.receive(message)
+        return Response(status_code=202)
+
+    async def _greet(self, request: Request, message: Call) -> Response:
+        if _CONNECTION in request.headers:
+            raise Refusal(400, "initialized", "this connection is initialized already: begin another one")
+        caller = await self._admit(request, HttpCaller)
+        caller.receive(message)
+        answer: list[bytes] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.body_seconds):
+                answer = await caller.transport.outbox().take(most=1)
+        if not answer:
+            caller.hang_up("initialize was not answered")
+            raise Refusal(504, "agent", "the agent did not get ready in time: try again")
+        return Response(answer[0], 200, {_CONNECTION: caller.id}, _JSON)
+
+    async def listen(self, request: Request) -> Response:
+        """Open a stream: of a session if one is named, else of the connection."""
+        if request.method == "HEAD":
+            # Whoever only asks about a stream would take what comes on it from its reader.
+            raise HTTPException(405, headers={"allow": "GET"})
+        if _EVENTS not in request.headers.get("accept", ""):
+            raise Refusal(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
+        caller = self._find(request)
+        reading = caller.attach(request.headers.get(_SESSION))
+        return Stream(
+            _batches(reading),
+            _MESSAGES,
+            close=partial(caller.detach, reading),
+            keep_alive=self._exchange.options.keep_alive,
+            stall_seconds=self._limits.stall_seconds,
+        )
+
+    async def delete(self, request: Request) -> Response:
+        """End a connection; its sessions stay."""
+        self._find(request).hang_up("the client is gone")
+        return Response(status_code=202)
+
+    def _find(self, request: Request) -> HttpCaller:
+        agent = self._exchange.find(request.path_params.get("agent"))
+        connection_id = request.headers.get(_CONNECTION)
+        if connection_id is None:
+            raise Refusal(400, "connection", "the header Acp-Connection-Id is missing: begin with initialize")
+        return self._callers.find(connection_id, agent, access_of(request.scope))
+
+
+async def _batches(reading: Reading) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
+    # Clients wait for the head of a response, and some servers send that with the first piece only.
+    yield None, [b""]
+    while messages := await reading.next():
+        yield None, messages
+
+
+def _check_session(request: Request, message: Message) -> None:
+    told, named = request.headers.get(_SESSION), session_of(message)
+    if told is not None and named is not None and told != named:
+        raise Refusal(400, "session", "Acp-Session-Id names another session than the message")
+    if told is None and isinstance(message, Call | Notification) and message.method in _NEED_SESSION:
+        raise Refusal(400, "session", f"{message.method} needs the header Acp-Session-Id")
+
+
+def _malformed(message: Malformed, status: int) -> Response:
+    error = {"code": message.code, "message": message.message}
+    body = orjson.dumps({"jsonrpc": "2.0", "id": written(message.id), "error": error})
+    return Response(body, status, media_type=_JSON)
+
+
+class _Socket:
+    """One accepted WebSocket."""
+
+    def __init__(self, websocket: WebSocket, caller: Caller) -> None:
+        """Let a caller speak over a WebSocket."""
+        self._websocket = websocket
+        self._caller = caller
+        self._gone = False
+
+    async def serve(self) -> None:
+        """Carry frames until either side has enough."""
+        caller = self._caller
+        listening = asyncio.create_task(self._listen())
+        speaking = asyncio.create_task(self._speak())
+        try:
+            await asyncio.wait({listening, speaking, caller.over}, return_when=asyncio.FIRST_COMPLETED)
+            if caller.over.done():
+                await caller.leave()
+                await asyncio.wait({speaking}, timeout=_LAST_WORDS_WITHIN)
+        finally:
+            for task in (listening, speaking):
+                task.cancel()
+            results = await asyncio.gather(listening, speaking, return_exceptions=True)
+        if caller.over.done() and not self._gone:
+            await self._close()
+        for result in results:
+            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+                raise result
+
+    async def _close(self) -> None:
+        farewell = self._caller.over.result()
+        # Who does not read gets no farewell either.
+        with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
+            async with asyncio.timeout(_LAST_WORDS_WITHIN):
+                await self._websocket.close(farewell.code, farewell.reason)
+
+    async def _listen(self) -> None:
+        limits = self._caller.limits
+        patience: float | None = limits.body_seconds
+        while True:
+            try:
+                async with asyncio.timeout(patience):
+                    message = await self._websocket.receive()
+            except TimeoutError:
+                self._caller.hang_up("nothing was said: begin with initialize", 1002)
+                return
+            if message["type"] == "websocket.disconnect":
+                self._gone = True
+                return
+            patience = None
+            self._caller.receive(_read(message.get("text"), limits))
+
+    async def _speak(self) -> None:
+        outbox = self._caller.transport.outbox()
+        while messages := await outbox.take():
+            for message in messages:
+                await self._websocket.send_text(message.decode())
+
+
+def _read(text: str | None, limits: Limits) -> Message | Malformed:
+    if text is None:
+        return Malformed(None, INVALID_REQUEST, "invalid request: send every message as a text frame")
+    frame = text.encode()
+    if len(frame) > limits.body_bytes:
+        return refuse_oversize(Oversize(len(frame), limits.body_bytes, frame[:1024], frame[-256:]))
+    fault = find_fault(frame, limits)
+    if fault is not None:
+        return Malformed(None, INVALID_REQUEST, f"invalid request: {fault.message}")
+    return parse(frame)

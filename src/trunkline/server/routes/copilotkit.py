@@ -1,0 +1,162 @@
+"""CopilotKit's routes, so that its pages need no runtime of their own between them and the agent.
+
+Two forms of the same: one address per thing to do, and one address that takes
+``{"method", "params", "body"}``. As in npm ``@copilotkit/react-core`` 1.74.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from trunkline._version import __version__
+from trunkline.errors import InvalidCommand, SessionNotFound
+from trunkline.frontends.agui.decoder import read_input
+from trunkline.server.agents import DEFAULT, Exchange
+from trunkline.server.errors import Refusal
+from trunkline.server.routes.agui import check_scope, options_for, page_of, replay_of, stream_of
+from trunkline.server.security.bodies import new_part_check, read_body
+from trunkline.server.security.tokens import access_of
+
+__all__ = ["CopilotKitRoutes"]
+
+_GRACE = 30.0
+"""Seconds that a turn goes on when its page is gone: one that is reloaded comes back to it."""
+
+
+class _Call(msgspec.Struct, frozen=True):
+    """What the single address takes."""
+
+    method: str
+    params: dict[str, Any] = {}
+    body: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class CopilotKitRoutes:
+    """The routes of CopilotKit's pages."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """Serve the agents of an exchange."""
+        self._exchange = exchange
+        options = exchange.options
+        self._options = msgspec.structs.replace(options, disconnect_grace=options.disconnect_grace or _GRACE)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """The addresses."""
+        return [
+            Route("/copilotkit", self.single, methods=["POST"]),
+            Route("/copilotkit/info", self.info, methods=["GET"]),
+            Route("/copilotkit/agent/{agent}/run", self.run, methods=["POST"]),
+            Route("/copilotkit/agent/{agent}/connect", self.connect, methods=["POST"]),
+            Route("/copilotkit/agent/{agent}/stop/{thread:path}", self.stop, methods=["POST"]),
+        ]
+
+    async def info(self, request: Request) -> Response:
+        """Say which agents there are."""
+        return self._info(request)
+
+    async def run(self, request: Request) -> Response:
+        """Run an agent."""
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._run(request, request.path_params["agent"], body)
+
+    async def connect(self, request: Request) -> Response:
+        """Come back to a thread."""
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._connect(request, request.path_params["agent"], body)
+
+    def _reading(self, request: Request) -> AbstractContextManager[Callable[[int], None]]:
+        return self._exchange.reading.hold(access_of(request.scope).principal)
+
+    async def stop(self, request: Request) -> Response:
+        """Stop what runs in a thread."""
+        await read_body(request, self._exchange.limits)
+        return await self._stop(request, request.path_params["agent"], request.path_params["thread"])
+
+    async def single(self, request: Request) -> Response:
+        """Do any of these, by the name of its method."""
+        with self._reading(request) as take:
+            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            return await self._call(request, body)
+
+    async def _call(self, request: Request, body: bytes) -> Response:
+        try:
+            call = msgspec.json.decode(body, type=_Call)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidCommand(f'the body must be {{"method", "params", "body"}}: {error}') from None
+        agent = str(call.params.get("agentId") or DEFAULT)
+        if call.method == "info":
+            return self._info(request)
+        if call.method == "agent/run":
+            return await self._run(request, agent, bytes(call.body))
+        if call.method == "agent/connect":
+            return await self._connect(request, agent, bytes(call.body))
+        if call.method == "agent/stop":
+            return await self._stop(request, agent, str(call.params.get("threadId") or ""))
+        raise Refusal(
+            404,
+            "method",
+            "there are the methods info, agent/run, agent/connect and agent/stop; none of that name",
+        )
+
+    # -- what they do ------------------------------------------------------------------------------
+
+    def _info(self, request: Request) -> Response:
+        access_of(request.scope).need("follow")
+        agents: dict[str, Any] = {}
+        for name, one in self._exchange.agents.items():
+            card = one.agent.card
+            agents[name] = {
+                "name": name,
+                "className": "Trunkline",
+                "description": card.description or card.name,
+            }
+        if DEFAULT not in agents:
+            # What a page asks for that names no agent.
+            agents = {DEFAULT: {**agents[self._exchange.default], "name": DEFAULT}, **agents}
+        return JSONResponse(
+            {
+                "version": __version__,
+                "agents": agents,
+                "audioFileTranscriptionEnabled": False,
+                "mode": "sse",
+            }
+        )
+
+    async def _run(self, request: Request, agent: str, body: bytes) -> Response:
+        access = access_of(request.scope)
+        told = read_input(body, most=self._exchange.limits.messages)
+        check_scope(told, access)
+        endpoint = await self._exchange.agui(agent, told.thread_id, access.principal)
+        run = await endpoint.open(
+            told,
+            principal=access.principal,
+            options=(options := options_for(request, self._options)),
+            front_end="copilotkit",
+            starter=access.starter,
+            page=page_of(request),
+            check_new=new_part_check(body, self._exchange.limits),
+        )
+        return stream_of(run, request, self._exchange, options)
+
+    async def _connect(self, request: Request, agent: str, body: bytes) -> Response:
+        told = read_input(body, most=self._exchange.limits.messages)
+        return await replay_of(told, agent, request, self._exchange, self._options, "copilotkit")
+
+    async def _stop(self, request: Request, agent: str, thread_id: str) -> Response:
+        access = access_of(request.scope)
+        access.need("prompt")
+        endpoint = await self._exchange.agui(agent, thread_id, access.principal)
+        try:
+            stopped = await endpoint.stop(thread_id, principal=access.principal)
+        except SessionNotFound:
+            stopped = False
+        return JSONResponse({"stopped": stopped})

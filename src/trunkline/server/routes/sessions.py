@@ -1,0 +1,216 @@
+"""Sessions over HTTP: what there is, what was said, what is being said, and commands.
+
+A session is everybody's who has a token of its principal, and nobody else's: to others it does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from trunkline.commands import Answer, Cancel, Command, DropPrompt, Prompt, Rewind, SetConfig
+from trunkline.cursor import Cursor, Entry, Gap
+from trunkline.error_redaction import without_words
+from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
+from trunkline.folding import Folder
+from trunkline.journal import Record, SessionInfo
+from trunkline.server.agents import Exchange
+from trunkline.server.event_stream import SSE, Framing, Stream
+from trunkline.server.security.bodies import read_body
+from trunkline.server.security.tokens import PermissionScope, access_of
+from trunkline.session.reader import Reader
+from trunkline.session.session import Session
+
+__all__ = ["SessionRoutes"]
+
+_NEEDS: dict[type[Any], PermissionScope] = {
+    Prompt: "prompt",
+    Cancel: "prompt",
+    Rewind: "prompt",
+    DropPrompt: "prompt",
+    Answer: "answer",
+    # A mode may be one that asks for nothing any more, so to choose it is to answer in advance.
+    SetConfig: "answer",
+}
+_PAGE = 1000
+
+_commands = msgspec.json.Decoder(Command)
+_encode = msgspec.json.Encoder().encode
+
+
+class SessionRoutes:
+    """The routes of whoever looks after sessions."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        """Serve the sessions of an exchange."""
+        self._exchange = exchange
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """The addresses."""
+        return [
+            Route("/sessions", self.list, methods=["GET"]),
+            Route("/sessions/{session_id:path}/commands", self.command, methods=["POST"]),
+            Route("/sessions/{session_id:path}", self.show, methods=["GET"]),
+            Route("/sessions/{session_id:path}", self.delete, methods=["DELETE"]),
+        ]
+
+    async def list(self, request: Request) -> Response:
+        """Give one's own sessions, newest first; ``next`` is where the following page begins."""
+        access = access_of(request.scope)
+        access.need("follow")
+        journal = await self._exchange.open()
+        limit = max(1, _number(request, "limit", 100, most=_PAGE))
+        found = await journal.list(access.principal, limit=limit, before=_before(request), begun=True)
+        page: dict[str, Any] = {"sessions": [self._row(info) for info in found]}
+        if len(found) == limit:
+            page["next"] = f"{found[-1].updated_at!r}~{found[-1].session_id}"
+        return _json(page)
+
+    async def show(self, request: Request) -> Response:
+        """Give a session's records, or follow it from Last-Event-ID on."""
+        access = access_of(request.scope)
+        access.need("follow")
+        session_id: str = request.path_params["session_id"]
+        hub, info = await self._exchange.keeper(session_id, access.principal)
+        if request.method == "GET" and "text/event-stream" in request.headers.get("accept", ""):
+            last = request.headers.get("last-event-id") or request.query_params.get("after") or "0-0"
+            session = await hub.session(session_id, principal=access.principal)
+            return Stream(
+                _follow(session, Cursor.parse(last)),
+                _FRAMES,
+                keep_alive=self._exchange.options.keep_alive,
+                stall_seconds=self._exchange.limits.stall_seconds,
+            )
+        after = _number(request, "after", 0, most=1 << 60)
+        limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
+        records = await hub.journal.read(info.key, after=after, limit=limit)
+        page: dict[str, Any] = {
+            "session": self._row(info),
+            "records": [_record(record) for record in records],
+        }
+        if len(records) == limit:
+            page["next"] = records[-1].seq
+        return _json(page)
+
+    async def command(self, request: Request) -> Response:
+        """Carry a command out; one whose key was used before is the same command."""
+        access = access_of(request.scope)
+        body = await read_body(request, self._exchange.limits)
+        try:
+            command = _commands.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InvalidCommand(f"the body is no command: {error}") from None
+        access.need(_NEEDS[type(command)])
+        session_id: str = request.path_params["session_id"]
+        hub, _ = await self._exchange.keeper(session_id, access.principal)
+        session = await hub.session(session_id, principal=access.principal)
+        signed = msgspec.structs.replace(command, by=f"http:{access.principal}")
+        return _json({"result": await session.submit(signed)})
+
+    async def delete(self, request: Request) -> Response:
+        """Forget a session."""
+        access = access_of(request.scope)
+        access.need("admin")
+        session_id: str = request.path_params["session_id"]
+        hub, _ = await self._exchange.keeper(session_id, access.principal)
+        await hub.delete(session_id, principal=access.principal)
+        return Response(status_code=204)
+
+    def _row(self, info: SessionInfo) -> dict[str, Any]:
+        names = ("session_id", "title", "cwd", "created_at", "updated_at", "first_seq", "last_seq", "bytes")
+        return {name: getattr(info, name) for name in names} | {"agent": self._exchange.agent_of(info)}
+
+
+# -- following -------------------------------------------------------------------------------------
+
+
+def _join(cursor: Cursor | None, frames: Sequence[bytes]) -> bytes:
+    return b"".join(frames)
+
+
+_FRAMES = Framing(SSE.media_type, _join, SSE.comment)
+"""Frames that carry their own places."""
+
+
+async def _follow(session: Session, after: Cursor | None) -> AsyncGenerator[tuple[None, list[bytes]]]:
+    """Give frame after frame; a place that did not survive gets a snapshot instead of a hole."""
+    while isinstance(reader := await session.subscribe(after), Gap):
+        folder = Folder()
+        after = None
+        async for entry in session.replay():
+            folder.feed(without_words(entry.event))
+            after = entry.cursor
+        if after is None:
+            # There is nothing to come after: the next thing said is the first.
+            reader, gap = await session.subscribe(None), reader
+            assert not isinstance(reader, Gap), "from now on there is no gap"
+            async with reader:
+                yield None, [_snapshot(gap, Cursor(0, 0), folder)]
+                async for frames in _read(reader):
+                    yield frames
+            return
+        yield None, [_snapshot(reader, after, folder)]
+    async with reader:
+        async for frames in _read(reader):
+            yield frames
+
+
+async def _read(reader: Reader) -> AsyncGenerator[tuple[None, list[bytes]]]:
+    while True:
+        try:
+            entries = await reader.next()
+        except (SessionClosed, SessionNotFound):
+            return
+        yield None, [_entry(entry) for entry in entries]
+
+
+def _snapshot(gap: Gap, place: Cursor, folder: Folder) -> bytes:
+    told = {"first_seq": gap.first_seq, "conversation": folder.conversation}
+    return b"event: snapshot\n" + _frame(place, told)
+
+
+def _entry(entry: Entry) -> bytes:
+    return _frame(entry.cursor, {"seq": entry.seq, "at": entry.at, "event": without_words(entry.event)})
+
+
+def _frame(place: Cursor, data: Any) -> bytes:
+    return b"id: %b\ndata: %b\n\n" % (str(place).encode(), _encode(data))
+
+
+# -- reading and writing ---------------------------------------------------------------------------
+
+
+def _record(record: Record) -> dict[str, Any]:
+    event, command = record.event, record.command
+    what = {"event": without_words(event)} if command is None else {"command": command}
+    return {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
+
+
+def _json(value: Any) -> Response:
+    return Response(_encode(value), media_type="application/json", headers={"cache-control": "no-store"})
+
+
+def _number(request: Request, name: str, usual: int, *, most: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return usual
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise PeerError(f"{name} is {text[:40]!r}: give a whole number")
+    return min(int(text), most)
+
+
+def _before(request: Request) -> tuple[float, str] | None:
+    text = request.query_params.get("before")
+    if text is None:
+        return None
+    at, mark, session_id = text.partition("~")
+    with suppress(ValueError):
+        if mark:
+            return float(at), session_id
+    raise PeerError("before is not a place in the list: send the `next` of the page before")

@@ -1,0 +1,222 @@
+"""Listening: the app on a socket, from the first connection to the last word of the last run.
+
+When it is told to stop it takes nothing new, lets runs finish for a while, then cancels them, so that every
+stream ends with its own last event and every turn is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import os
+import resource
+import signal
+import socket
+import time
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import uvicorn
+
+from trunkline.errors import ConfigurationError
+from trunkline.server.app import Server
+from trunkline.server.run_protocols import HttpProtocol, WebSocketProtocol
+from trunkline.server.security.limits import Limits
+from trunkline.transports.process.descendants import end_descendants
+
+__all__ = ["bind", "listen", "url_of"]
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take a port; port 0 is any free one."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        listener = socket.create_server(address[:2], family=family, backlog=1024)
+        # asyncio sets this only for sockets whose protocol number is given, which this one lacks. Without it
+        # a small write waits for the client's delayed acknowledgement: 40 ms before a run's first event.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+    except OSError as error:
+        raise ConfigurationError(_explain(error, host, port)) from None
+
+
+def _explain(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is taken: choose another with --port, or --port 0 for any free one"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"port {port} needs more rights than we have: choose one above 1023 with --port"
+    return (
+        f"{host!r} is no address of this machine ({error.strerror or error}): leave --host out, or give one"
+    )
+
+
+def url_of(listener: socket.socket) -> str:
+    """The address of a socket, as a person types it."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def listen(
+    app: Server, listener: socket.socket, *, on_ready: Callable[[], None], stop: asyncio.Event | None = None
+) -> None:
+    """Serve until a signal comes, or ``stop`` is set; a second signal means at once."""
+    stop = stop or asyncio.Event()
+    # Here a journal that cannot be opened is a sentence; once the server runs it would be a log.
+    await app.exchange.open()
+    server = _Uvicorn(app, on_ready)
+    with _signals(stop):
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        draining = asyncio.create_task(server.drain(stop))
+        try:
+            await asyncio.wait({serving, draining}, return_when=asyncio.FIRST_COMPLETED)
+            await serving
+        finally:
+            draining.cancel()
+            await asyncio.gather(draining, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Generator[None]:
+    def hear() -> None:
+        if stop.is_set():
+            # The journal settles what was running when its session is opened again.
+            end_descendants()
+            os._exit(130)
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    for name in names:
+        loop.add_signal_handler(name, hear)
+    try:
+        yield
+    finally:
+        for name in names:
+            loop.remove_signal_handler(name)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn, with patience that ends: for slow heads of requests, and for runs when it goes down."""
+
+    def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
+        limits = app.exchange.limits
+        room = room_for(limits.connections)
+        app.strangers.most_of_peer = max(1, min(limits.stranger_connections, room // 4))
+        app.strangers.most = 2 * app.strangers.most_of_peer
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                http=HttpProtocol,
+                ws=WebSocketProtocol,
+                ws_max_size=limits.body_bytes,
+                # Our frames are small, so it costs a third more and saves little.
+                ws_per_message_deflate=False,
+                limit_concurrency=room,
+                # So many are accepted before one of them can be refused.
+                backlog=max(1, room // 8),
+                # A proxy that sends a request into a connection that we close just then answers 502.
+                timeout_keep_alive=limits.idle_seconds,
+                timeout_graceful_shutdown=3,
+            )
+        )
+        self._exchange = app.exchange
+        self._limits = limits
+        self._on_ready = on_ready
+        self._slow: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._unread: WeakKeyDictionary[Any, Unread] = WeakKeyDictionary()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals to whoever listens to them."""
+        yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after connections about once a second."""
+        if counter % 10 == 0:
+            close_slow(self.server_state.connections, self._slow, self._limits)
+            abort_stalled(self.server_state.connections, self._unread, self._limits)
+        return await super().on_tick(counter)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when it is ready."""
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def drain(self, stop: asyncio.Event) -> None:
+        """Once told to stop, go down so that nobody is cut off."""
+        await stop.wait()
+        for server in self.servers:
+            server.close()
+        self._exchange.closing = True
+        await self._exchange.idle(self._limits.drain_seconds)
+        await self._exchange.close()
+        cut_off(self.server_state.connections)
+        self.should_exit = True
+
+
+def room_for(connections: int) -> int:
+    """Take as many files as the system gives us; give how many connections leave enough for the rest."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections * 4 // 3 + 1
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return connections if soft == resource.RLIM_INFINITY else min(connections, soft * 3 // 4)
+
+
+def cut_off(connections: set[Any]) -> None:
+    """End responses that nobody reads to their end; there is nothing more to come."""
+    for connection in list(connections):
+        cycle = getattr(connection, "cycle", None)
+        if cycle is not None and not cycle.response_complete:
+            connection.transport.abort()
+
+
+def close_slow(connections: set[Any], seen: WeakKeyDictionary[Any, float], limits: Limits) -> None:
+    """Close connections whose request does not get past its head; uvicorn would wait for ever."""
+    now = time.monotonic()
+    for connection in list(connections):
+        cycle = getattr(connection, "cycle", _NOT_HTTP)
+        idle = getattr(connection, "timeout_keep_alive_task", None) is not None
+        if idle or not (cycle is None or getattr(cycle, "response_complete", False)):
+            seen.pop(connection, None)
+        elif now - seen.setdefault(connection, now) >= limits.head_seconds:
+            connection.transport.close()
+
+
+class Unread(NamedTuple):
+    """How much waits for a client to read it, and since when that has not changed."""
+
+    size: int
+    since: float
+
+
+def abort_stalled(connections: set[Any], seen: WeakKeyDictionary[Any, Unread], limits: Limits) -> None:
+    """Cut off connections whose client reads nothing; one that is closed would wait for that for ever."""
+    now = time.monotonic()
+    for connection in list(connections):
+        transport: asyncio.Transport = connection.transport
+        size = transport.get_write_buffer_size()
+        last = seen.get(connection)
+        if last is None or last.size != size:
+            seen[connection] = last = Unread(size, now)
+        patience = limits.head_seconds if transport.is_closing() else limits.stall_seconds
+        if size and now - last.since >= patience:
+            transport.abort()
+
+
+_NOT_HTTP = object()
+"""Stands for a connection that is past its head for good, such as a WebSocket."""

@@ -1,0 +1,242 @@
+"""The gate: what every request passes before anything of ours looks at it.
+
+In this order: the host it names (421), the page it comes from (403), its token (401), the kind of its
+body (415), how much its principal does at once (429). It is plain ASGI, the same for HTTP and for the
+upgrade of a WebSocket, and nothing is accepted before it is through. What is raised behind it becomes a
+refusal here, and never a stack trace.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trunkline.server.errors import Refusal, refusal_of, refuse
+from trunkline.server.security.origins import Hosts, Origin, Origins, Place
+from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of
+
+__all__ = ["Gate", "path_of"]
+
+log = logging.getLogger("trunkline.server")
+
+_SCHEMES = {"ws": "http", "wss": "https"}
+_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "trunkline-page"})
+_PREFIXES = ("x-", "acp-")
+_METHODS = "GET, POST, DELETE, OPTIONS"
+_EXPOSED = "acp-connection-id, acp-session-id, retry-after, x-vercel-ai-ui-message-stream"
+_ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"vary", b"Origin"))
+
+
+def path_of(scope: Scope) -> str:
+    """The path inside our app, wherever it is mounted."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path") or ""
+    return path.removeprefix(root) if path.startswith(f"{root}/") else path
+
+
+class Gate:
+    """Lets a request through to an app, or refuses it."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        authenticate: Authenticate,
+        hosts: Hosts,
+        origins: Origins,
+        open_paths: Iterable[str] = (),
+        most: int = 2048,
+        on_admitted: Callable[[Scope], None] | None = None,
+    ) -> None:
+        """Guard an app; ``open_paths`` need no token, so they must not tell anything.
+
+        ``most`` is how many requests of one principal may be open at once; ``on_admitted`` hears of every
+        request whose sender is known.
+        """
+        self._app = app
+        self._authenticate = authenticate
+        self._hosts = hosts
+        self._origins = origins
+        self._open_paths = frozenset(open_paths)
+        self._most = most
+        self._on_admitted = on_admitted
+        self._inside: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request, then pass it on; refuse whatever is raised before a response began."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        begun = False
+        extra = list(_ALWAYS)
+
+        async def reply(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                message["headers"] = [*message.get("headers", ()), *extra]
+            await send(message)
+
+        try:
+            _check_framing(scope)
+            origin = self._check_origin(scope, self._check_host(scope))
+            if origin is not None:
+                extra.append((b"access-control-allow-origin", origin))
+                extra.append((b"access-control-expose-headers", _EXPOSED.encode()))
+            if _is_preflight(scope):
+                await _answer_preflight(scope, reply)
+                return
+            scope = await self._admit(scope)
+            _check_body(scope)
+            with self._counted(access_of(scope).principal):
+                await self._app(scope, receive, reply)
+        except Exception as error:
+            refusal = refusal_of(error)
+            if begun:
+                log.warning("a response was cut short: %s", refusal.message)
+                raise
+            try:
+                await refuse(scope, reply, refusal)
+            except Exception as failure:
+                # The server below has given the connection up: there is nobody left to tell.
+                log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
+
+    def _check_host(self, scope: Scope) -> Place:
+        given = _all(scope, b"host")
+        place = Place.parse(given[0].decode("latin-1")) if len(given) == 1 else None
+        server = scope.get("server") or ("",)
+        if place is None or not self._hosts.knows(place, server[0]):
+            raise Refusal(
+                421,
+                "host",
+                "this server does not go by that name: call it by its address, or allow the name with "
+                "--allow-host (allow_hosts in asgi())",
+            )
+        return place
+
+    def _check_origin(self, scope: Scope, place: Place) -> bytes | None:
+        """Refuse foreign pages; give the origin that may read the answer, if there is one."""
+        given = _all(scope, b"origin")
+        site = _one(scope, b"sec-fetch-site").lower()
+        if not given:
+            if site in (b"cross-site", b"same-site"):
+                raise _FOREIGN
+            return None
+        scheme: str = scope.get("scheme") or "http"
+        own = Origin.of(_SCHEMES.get(scheme, scheme), place)
+        origin = Origin.parse(given[0].decode("latin-1")) if len(given) == 1 else None
+        if origin is None or not (origin == own or self._origins.knows(origin)):
+            raise _FOREIGN
+        return given[0]
+
+    async def _admit(self, scope: Scope) -> Scope:
+        """Find out who is asking."""
+        if path_of(scope) in self._open_paths:
+            return {**scope, ACCESS: Access("", frozenset())}
+        access = self._authenticate(scope)
+        if inspect.isawaitable(access):
+            access = await access
+        if access is None:
+            raise Refusal(
+                401,
+                "token",
+                "a token is missing or wrong: send the header Authorization: Bearer TOKEN",
+                {"www-authenticate": "Bearer"},
+            )
+        if self._on_admitted is not None:
+            self._on_admitted(scope)
+        admitted = {**scope, ACCESS: access}
+        if scope["type"] == "websocket":
+            # A secret is not a protocol that anybody may choose and echo.
+            names: list[str] = scope.get("subprotocols") or []
+            admitted["subprotocols"] = [name for name in names if name == "trunkline"]
+        return admitted
+
+    @contextmanager
+    def _counted(self, principal: str) -> Generator[None]:
+        """Let a principal do so many things at once, and no more."""
+        if self._inside[principal] >= self._most:
+            raise Refusal(
+                429,
+                "too_many",
+                f"{self._most} requests and streams of this principal are open already: close one first",
+                {"retry-after": "5"},
+            )
+        self._inside[principal] += 1
+        try:
+            yield
+        finally:
+            self._inside[principal] -= 1
+            if not self._inside[principal]:
+                del self._inside[principal]
+
+
+_FOREIGN = Refusal(
+    403,
+    "origin",
+    "a page from elsewhere may not call this server: allow its origin with --allow-origin "
+    "(allow_origins in asgi())",
+)
+
+
+def _is_preflight(scope: Scope) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "OPTIONS"
+        and bool(_all(scope, b"origin"))
+        and bool(_all(scope, b"access-control-request-method"))
+    )
+
+
+async def _answer_preflight(scope: Scope, reply: Send) -> None:
+    asked = _one(scope, b"access-control-request-headers").decode("latin-1").lower()
+    names = [name.strip() for name in asked.split(",") if name.strip()]
+    fine = [name for name in names if name in _HEADERS or name.startswith(_PREFIXES)]
+    headers = {
+        "access-control-allow-methods": _METHODS,
+        "access-control-allow-headers": ", ".join(fine or sorted(_HEADERS)),
+        "access-control-max-age": "600",
+    }
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    await reply({"type": "http.response.start", "status": 204, "headers": raw})
+    await reply({"type": "http.response.body", "body": b""})
+
+
+def _check_framing(scope: Scope) -> None:
+    """Refuse a body that says twice where it ends: whoever stands before us may have read the other one.
+
+    RFC 9112, section 6.1: "the server MUST close the connection after responding to such a request"
+    (https://www.rfc-editor.org/rfc/rfc9112#section-6.1).
+    """
+    if _all(scope, b"content-length") and _all(scope, b"transfer-encoding"):
+        raise Refusal(
+            400,
+            "framing",
+            "send either Content-Length or Transfer-Encoding, not both",
+            {"connection": "close"},
+        )
+
+
+def _check_body(scope: Scope) -> None:
+    """Take JSON only: a form of a foreign page could be sent without asking first."""
+    if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return
+    length, chunked = _one(scope, b"content-length"), _one(scope, b"transfer-encoding")
+    if scope["method"] == "DELETE" and length in (b"", b"0") and not chunked:
+        return
+    kind = _one(scope, b"content-type").partition(b";")[0].strip().lower()
+    if kind != b"application/json":
+        raise Refusal(415, "content_type", "send JSON, with the header Content-Type: application/json")
+
+
+def _all(scope: Scope, name: bytes) -> list[bytes]:
+    return [value for key, value in scope["headers"] if key == name]
+
+
+def _one(scope: Scope, name: bytes) -> bytes:
+    return next(iter(_all(scope, name)), b"")

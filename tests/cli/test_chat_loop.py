@@ -1,0 +1,143 @@
+"""Talks in this process: what goes wrong between a keyboard and an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+
+from trunkline.agents.interface import Agent, AgentCard, Sayable
+from trunkline.cli.chat_loop import Talk
+from trunkline.cli.keyboard import Keyboard
+from trunkline.cli.questions import Asker
+from trunkline.cli.screen import Screen
+from trunkline.commands import Prompt
+from trunkline.errors import AuthenticationRequired, SessionBusy
+from trunkline.events import Answered, ToolUpdate, TurnSuspended
+from trunkline.journal.memory import MemoryJournal
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
+from trunkline.session.session import Session
+
+
+class Guarded:
+    """An agent that cannot be opened."""
+
+    card = AgentCard(name="guarded")
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def open_session(self, session: SessionView) -> None:
+        raise self.error
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "never"
+
+
+class Choosy:
+    """An agent whose form wants what its fields do not say."""
+
+    card = AgentCard(name="choosy")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        fields = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "unknown"]}
+        yield "declined" if await ctx.form("Fill in", fields) is None else "filled in"
+
+
+class Patient:
+    """An agent whose question survives its process."""
+
+    card = AgentCard(name="patient")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        await ctx.permission("Launch it?", tool="launch", input={"at": "noon"}, durable_key="launch")
+        yield "the same process"
+
+    async def resume(self, answers: Mapping[str, Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
+        yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="in_progress")
+        yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="completed")
+        yield f"The answer was {answers['launch'].option_kind}."
+
+
+async def talk(agent: Agent, *typed: str) -> str:
+    """Type these lines in a new session, leave, and give what was shown."""
+    async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
+        return await talk_in(await hub.create(), *typed)
+
+
+@asynccontextmanager
+async def opened() -> AsyncGenerator[MemoryJournal]:
+    journal = MemoryJournal()
+    await journal.open()
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def talk_in(session: Session, *typed: str) -> str:
+    shown = io.StringIO()
+    reader, writer = os.pipe()
+    os.close(writer)
+    try:
+        keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
+        keyboard.type(*typed)
+        assert await Talk(session, keyboard, screen, Asker(keyboard, screen)).run() == 0
+    finally:
+        os.close(reader)
+    return shown.getvalue()
+
+
+async def leave_a_question(hub: Hub) -> str:
+    """Prompt and wait until somebody is asked; gives the session."""
+    session = await hub.create()
+    async with session.follow() as reader:
+        await session.prompt("go")
+        while not any(isinstance(entry.event, TurnSuspended) for entry in await reader.next()):
+            pass
+    return session.session_id
+
+
+async def test_a_question_of_an_earlier_process_is_put_again() -> None:
+    async with opened() as journal, asyncio.timeout(20):
+        async with Hub(Patient(), journal) as hub:
+            session_id = await leave_a_question(hub)
+        async with Hub(Patient(), journal) as hub:
+            shown = await talk_in(await hub.session(session_id), "a", "/quit")
+    asked, answered = shown.split("a/A/r/R > ")
+    assert '{"at": "noon"}' in asked
+    assert "→ Launch it?" in answered
+    assert "The answer was allow_once." in answered
+
+
+async def test_a_turn_of_another_process_is_told_and_left_alone() -> None:
+    async with opened() as journal, asyncio.timeout(20), Hub(Patient(), journal) as first:
+        session_id = await leave_a_question(first)
+        async with Hub(Patient(), journal) as second:
+            shown = await talk_in(await second.session(session_id), "/quit")
+        assert (await first.session(session_id)).busy
+    assert "a turn goes on in another process" in shown
+    assert "a/A/r/R" not in shown
+
+
+async def test_a_login_that_no_terminal_can_do_is_only_told_of() -> None:
+    shown = await talk(Guarded(AuthenticationRequired("log in with the vendor's own tool")), "hello")
+    assert "log in with the vendor's own tool" in shown
+    assert "How do you want to log in?" not in shown
+
+
+async def test_an_error_before_the_turn_is_told_and_the_talk_goes_on() -> None:
+    shown = await talk(Guarded(SessionBusy("somebody else talks")), "one", "two")
+    assert shown.count("error: somebody else talks") == 2
+
+
+async def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
+    shown = await talk(Choosy(), "hello", "x", "-")
+    assert "the form's field 'unknown' is missing" in shown
+    assert shown.count("Fill in") == 2
+    assert "declined" in shown

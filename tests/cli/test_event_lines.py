@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from trunkline import events as ev
+from trunkline.cli.event_lines import Lines
+from trunkline.content import ImageBlock, ResourceBlock
+from trunkline.questions import ClientCall, Form, Link
+from trunkline.testing import ScriptedAgent, run_prompt
+
+
+async def told(scenario: str) -> list[str]:
+    lines = Lines()
+    events = await run_prompt(ScriptedAgent(), f"/{scenario}")
+    return [line for event in events if (line := lines.describe(event)) is not None]
+
+
+async def test_a_turn_is_told_in_lines() -> None:
+    assert await told("tools") == ["→ Search the notes", "✓ Search the notes"]
+    assert await told("text") == []
+    assert await told("sources") == [
+        "source: On water https://example.com/water",
+        "source: A physics book physics.pdf",
+    ]
+    assert await told("compaction") == [
+        "compaction in progress",
+        "compaction completed: We spoke about towers and T-shirts.",
+    ]
+    assert await told("fails") == ["error: the demo failed on purpose; send anything else to see it work"]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        (Form(message="Fill in", fields={}), "? Fill in (a form)"),
+        (Link(message="Visit", url="https://example.com"), "? Visit https://example.com"),
+        (ClientCall(call_id="c", name="open"), "? asks the front end to run open"),
+    ],
+)
+def test_a_question_is_one_line(question: Form | Link | ClientCall, line: str) -> None:
+    assert Lines().describe(ev.Asked(question_id="q", question=question)) == line
+
+
+def test_an_update_without_news_is_not_told_again() -> None:
+    lines = Lines()
+    update = ev.ToolUpdate(call_id="c", status="in_progress", title="Now named")
+    assert lines.describe(update) == "→ Now named"
+    assert lines.describe(update) is None
+    assert lines.describe(ev.ToolUpdate(call_id="c", output="more")) is None
+
+
+def test_a_lane_nobody_announced_is_named_by_its_id() -> None:
+    media = ev.Media(lane="l1", message_id="m", content=ImageBlock(mime_type="image/png"))
+    assert Lines().describe(media) == "[l1] [image image/png]"
+    resource = ev.Media(message_id="m", content=ResourceBlock(uri="file:///a"))
+    assert Lines().describe(resource) == "[resource file:///a]"

@@ -1,0 +1,101 @@
+"""Executions that are stopped at odd moments."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from trunkline import events as ev
+from trunkline.agents.interface import Agent, AgentCard
+from trunkline.cli.approvals import Approvals
+from trunkline.cli.exec_run import Execution
+from trunkline.commands import Prompt
+from trunkline.journal.memory import MemoryJournal
+from trunkline.session.context import SessionView, TurnContext
+from trunkline.session.hub import Hub
+from trunkline.testing import ScriptedAgent
+
+
+class Recorder:
+    """A printer that remembers, and may do something on the way."""
+
+    def __init__(self) -> None:
+        self.events: list[ev.AnyEvent] = []
+        self.ended = False
+        self.execution: Execution | None = None
+
+    async def begin(self, session_id: str) -> None: ...
+
+    async def show(self, events: Sequence[ev.AnyEvent]) -> None:
+        self.events += events
+        if self.execution is not None and any(isinstance(event, ev.Text) for event in events):
+            self.execution.stop(7)
+            self.execution.stop(8)
+
+    async def end(self, turn_id: str | None, denied: bool) -> None:
+        self.ended = True
+
+
+class Sleeper:
+    """An agent that never gets ready."""
+
+    card = AgentCard(name="sleeper")
+
+    def __init__(self) -> None:
+        self.opening = asyncio.Event()
+
+    async def open_session(self, session: SessionView) -> None:
+        self.opening.set()
+        await asyncio.Event().wait()
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "never"
+
+
+async def execute(agent: Agent, prompt: str, printer: Recorder, *, stops: bool, timeout: float | None) -> int:
+    journal = MemoryJournal()
+    await journal.open()
+    try:
+        async with asyncio.timeout(20), Hub(agent, journal) as hub:
+            execution = Execution(await hub.create(), printer, Approvals("none"))
+            printer.execution = execution if stops else None
+            return await execution.run(prompt, timeout)
+    finally:
+        await journal.close()
+
+
+async def test_the_first_reason_to_stop_is_the_exit_code() -> None:
+    printer = Recorder()
+
+    assert await execute(ScriptedAgent(), "/wait-for-cancel", printer, stops=True, timeout=15) == 7
+    assert isinstance(printer.events[-1], ev.TurnFinished)
+    assert printer.ended
+
+
+async def test_one_that_is_stopped_before_it_began_sends_nothing() -> None:
+    class Early(Recorder):
+        async def begin(self, session_id: str) -> None:
+            assert self.execution is not None
+            self.execution.stop(143)
+
+    printer = Early()
+    assert await execute(ScriptedAgent(), "/wait-for-cancel", printer, stops=True, timeout=15) == 143
+    assert printer.events == []
+
+
+async def test_an_agent_that_never_gets_ready_runs_into_the_timeout() -> None:
+    printer = Recorder()
+
+    assert await execute(Sleeper(), "hello", printer, stops=False, timeout=0.05) == 3
+    assert printer.events == []
+
+
+async def test_an_execution_that_is_itself_cancelled_says_so() -> None:
+    agent = Sleeper()
+    running = asyncio.create_task(execute(agent, "hello", Recorder(), stops=False, timeout=None))
+    await asyncio.wait_for(agent.opening.wait(), 5)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running

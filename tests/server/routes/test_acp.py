@@ -1,0 +1,501 @@
+"""ACP over a WebSocket and over streamable HTTP: the same sessions, limits and ends on both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.calling import (
+    GREETING,
+    Dial,
+    agent_that_waits,
+    bearer,
+    over_http,
+    over_websocket,
+    session_in,
+)
+from tests.server.serving import BEARER, SECRET, run_events, served, told
+from tests.worlds import make, only, soon, text_of, until
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
+
+import trunkline
+from trunkline import events as ev
+from trunkline.agents.targets import resolve_target
+from trunkline.commands import Prompt
+from trunkline.protocols.jsonrpc import RpcError
+from trunkline.server.security.limits import Limits
+from trunkline.server.security.tokens import Token
+from trunkline.session.context import TurnContext
+from trunkline.workspace import Files
+
+
+@pytest.fixture(params=[over_websocket, over_http], ids=["ws", "http"])
+def dial(request: pytest.FixtureRequest) -> Dial:
+    return request.param
+
+
+# -- conversations ---------------------------------------------------------------------------------
+
+
+async def test_a_turn_with_tools_is_shown_in_order(dial: Dial, tmp_path: Path) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        greeting = await caller.greet()
+        session_id = await caller.open(tmp_path)
+        result = await caller.prompt(session_id, "/tools")
+        heard = caller.heard()
+    assert greeting["agentInfo"]["name"] == "demo"
+    assert result["stopReason"] == "end_turn"
+    assert heard.index("tool_call") < heard.index("tool_call_update") < heard.index("= session/prompt")
+
+
+async def test_a_permission_is_asked_and_its_answer_counts(dial: Dial, tmp_path: Path) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open(tmp_path)
+        caller.permit("reject_once", "allow_once")
+        await caller.prompt(session_id, "/permission")
+        assert not (tmp_path / "hello.txt").exists()
+        await caller.prompt(session_id, "/permission")
+        assert (tmp_path / "hello.txt").read_text(encoding="utf-8") == "hello\n"
+
+
+async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
+    agent, running, stopped = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(prompting))["stopReason"] == "cancelled"
+        assert stopped.is_set()
+
+
+async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
+    agent, running, stopped = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
+        request_id, answer = caller.connection.ask("session/prompt", params)
+        await soon(running.wait())
+        caller.connection.take_back(request_id)
+        assert (await soon(answer))["stopReason"] == "cancelled"
+        assert stopped.is_set()
+
+
+async def test_a_malformed_prompt_that_is_taken_back_leaves_the_connection_alone(dial: Dial) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        request_id, answer = caller.connection.ask("session/prompt", {"sessionId": session_id, "prompt": 3})
+        caller.connection.flush()
+        caller.connection.take_back(request_id)
+        with pytest.raises(RpcError):
+            await soon(answer)
+        assert (await caller.prompt(session_id, "fine"))["stopReason"] == "end_turn"
+
+
+async def test_a_prompt_right_behind_its_cancel_waits_for_the_old_turns_end(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
+        old = caller.connection.ask("session/prompt", params)[1]
+        await soon(running.wait())
+        running.clear()
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        new = caller.connection.ask("session/prompt", params)[1]
+        assert (await soon(old))["stopReason"] == "cancelled"
+        await soon(running.wait())
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(new))["stopReason"] == "cancelled"
+
+
+async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_answer(dial: Dial) -> None:
+    async with served() as (_, client):
+        await run_events(client, told("hello from a page", thread="t1"))
+        async with over_websocket(client) as first:
+            await first.greet()
+            await first.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
+            await first.prompt("t1", "hello from an editor")
+        async with dial(client) as caller:
+            await caller.greet()
+            await caller.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
+            said = [update["content"]["text"] for update in caller.updates("user_message_chunk")]
+            heard = caller.heard()
+    assert said == ["hello from a page", "hello from an editor"]
+    assert heard.index("= session/load") > max(i for i, name in enumerate(heard) if name.endswith("_chunk"))
+
+
+async def test_sessions_on_a_journal_outlive_the_server(dial: Dial, tmp_path: Path) -> None:
+    journal = f"sqlite:{tmp_path}/journal.db"
+    async with served(journal=journal) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        await caller.prompt(session_id, "remember me")
+    async with served(journal=journal) as (_, client), dial(client) as caller:
+        await caller.greet()
+        await caller.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        assert caller.updates("user_message_chunk")[0]["content"]["text"] == "remember me"
+
+
+async def test_an_unknown_session_is_an_error_that_the_connection_survives(dial: Dial) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        for method in ("session/prompt", "session/load"):
+            error = await caller.refused(
+                method, sessionId="nobody's", prompt=[{"type": "text", "text": "?"}], cwd="/", mcpServers=[]
+            )
+            assert error.rpc_code == -32002
+        session_id = await caller.open()
+        assert (await caller.prompt(session_id, "/text"))["stopReason"] == "end_turn"
+
+
+async def test_two_sessions_of_one_connection_do_not_mix(dial: Dial) -> None:
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        one, two = await caller.open(), await caller.open()
+        await asyncio.gather(caller.prompt(one, "/long 300"), caller.prompt(two, "/long 300"))
+        whole = "".join(f"{number} " for number in range(1, 301))
+        for session_id in (one, two):
+            updates = [
+                m["params"] for m in caller.agents_wire.messages if m.get("method") == "session/update"
+            ]
+            mine = [params["update"] for params in updates if params["sessionId"] == session_id]
+            chunks = [update for update in mine if update["sessionUpdate"] == "agent_message_chunk"]
+            assert "".join(chunk["content"]["text"] for chunk in chunks) == whole
+
+
+# -- who may do what -------------------------------------------------------------------------------
+
+TOKENS = [
+    Token(secret="the-secret-of-ada", principal="ada"),
+    Token(secret="the-secret-of-bob", principal="bob"),
+    Token(secret="she-only-follows-", principal="ada", scopes=frozenset({"follow"})),
+    Token(secret="she-only-prompts-", principal="ada", scopes=frozenset({"follow", "prompt"})),
+]
+
+
+async def test_the_sessions_of_another_principal_do_not_exist(dial: Dial) -> None:
+    async with served(tokens=TOKENS) as (_, client):
+        async with dial(client, headers=bearer("the-secret-of-ada")) as ada:
+            await ada.greet()
+            session_id = await ada.open()
+            await ada.prompt(session_id, "/text")
+        async with dial(client, headers=bearer("the-secret-of-bob")) as bob:
+            await bob.greet()
+            error = await bob.refused("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+            assert error.rpc_code == -32002
+            assert (await bob.call("session/list"))["sessions"] == []
+
+
+async def test_a_token_that_may_not_answer_is_asked_nothing(dial: Dial, tmp_path: Path) -> None:
+    async with (
+        served(tokens=TOKENS) as (app, client),
+        dial(client, headers=bearer("she-only-prompts-")) as caller,
+    ):
+        await caller.greet()
+        session_id = await caller.open(tmp_path)
+        prompting = asyncio.create_task(caller.prompt(session_id, "/permission"))
+        session = await session_in(app, session_id, "ada")
+        await until(lambda: bool(session.desk.open))
+        await session.answer(
+            *(trunkline.Answer(question_id=name, option_id="allow_once") for name in session.desk.open)
+        )
+        await soon(prompting)
+        assert caller.asked("session/request_permission") == []
+        assert (tmp_path / "hello.txt").exists()
+
+
+async def test_a_login_of_the_agent_takes_the_scope_admin(dial: Dial) -> None:
+    agent = resolve_target("demo-auth")
+    async with served(agent, tokens=TOKENS) as (_, client):
+        async with dial(client, headers=bearer("she-only-prompts-")) as caller:
+            await caller.greet()
+            error = await caller.refused("authenticate", methodId="demo-login")
+            assert error.rpc_code == -32600
+            assert "'admin'" in error.data["details"]
+        async with dial(client, headers=bearer("the-secret-of-ada")) as caller:
+            await caller.greet()
+            assert (await caller.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
+            await caller.call("authenticate", methodId="demo-login")
+            assert await caller.open()
+
+
+async def test_what_a_token_does_not_open_is_refused_as_over_http(dial: Dial) -> None:
+    async with (
+        served(tokens=TOKENS) as (_, client),
+        dial(client, headers=bearer("she-only-prompts-")) as caller,
+    ):
+        await caller.greet()
+        session_id = await caller.open()
+        for method, scope in (("session/set_mode", "answer"), ("session/delete", "admin")):
+            error = await caller.refused(method, sessionId=session_id, modeId="code")
+            assert f"the scope {scope!r}" in str(error)
+        assert (await caller.prompt(session_id, "/text"))["stopReason"] == "end_turn"
+
+
+async def test_no_client_starts_programs_on_the_server_unless_it_is_allowed(dial: Dial) -> None:
+    programs: list[Any] = [{"name": "shell", "command": "/bin/sh", "args": [], "env": []}]
+    async with served() as (_, client), dial(client) as caller:
+        await caller.greet()
+        error = await caller.refused("session/new", cwd="/", mcpServers=programs)
+        assert (error.rpc_code, "client_programs" in str(error)) == (-32602, True)
+    async with served(limits=Limits(client_programs=True)) as (_, client), dial(client) as caller:
+        await caller.greet()
+        assert await caller.call("session/new", cwd="/", mcpServers=programs)
+
+
+def remote(url: str, **fields: Any) -> list[Any]:
+    return [{"type": "http", "name": "far", "url": url, "headers": [], **fields}]
+
+
+async def test_no_client_names_servers_on_the_web_unless_their_host_is_allowed(dial: Dial) -> None:
+    far = remote("https://mcp.example.org/mcp", reach=["127.0.0.1"])
+    async with served() as (_, client), dial(client) as caller:
+        greeting = await caller.greet()
+        assert greeting["agentCapabilities"]["mcpCapabilities"] == {"http": False, "sse": False}
+        known = await caller.open()
+        for method in ("session/new", "session/load", "session/resume", "session/fork"):
+            error = await caller.refused(method, sessionId=known, cwd="/", mcpServers=far)
+            assert (error.rpc_code, "--allow-mcp" in str(error)) == (-32602, True)
+    async with served(allow_mcp=["mcp.example.org"]) as (app, client), dial(client) as caller:
+        await caller.greet()
+        for url in (
+            "http://127.0.0.1/mcp",
+            "http://localhost/",
+            "http://mcp.example.org@127.0.0.1/",
+            "x",
+            "//a",
+        ):
+            error = await caller.refused("session/new", cwd="/", mcpServers=remote(url))
+            assert error.rpc_code == -32602
+        session_id = (await caller.call("session/new", cwd="/", mcpServers=far))["sessionId"]
+        view = (await session_in(app, session_id)).view
+        assert [server["reach"] for server in view.mcp_servers] == [["mcp.example.org"]], "not the client's"
+
+
+async def test_several_agents_have_an_address_each_and_keep_to_their_own_sessions(dial: Dial) -> None:
+    async def one(prompt: Prompt) -> AsyncIterator[str]:
+        yield "I am one"
+
+    async def two(prompt: Prompt) -> AsyncIterator[str]:
+        yield "I am two"
+
+    async with served({"one": make(one, name="one"), "two": make(two, name="two")}) as (_, client):
+        async with dial(client, "/acp/two") as caller:
+            await caller.greet()
+            session_id = await caller.open()
+            await caller.prompt(session_id, "who?")
+            assert caller.text == "I am two"
+        async with dial(client, "/acp") as caller:
+            assert (await caller.greet())["agentInfo"]["name"] == "one", "the first is the default"
+            for method in ("session/load", "session/resume", "session/fork"):
+                error = await caller.refused(method, sessionId=session_id, cwd="/", mcpServers=[])
+                assert (error.rpc_code, "another agent" in str(error)) == (-32002, True)
+
+
+async def websocket_status(url: str, headers: dict[str, str]) -> int:
+    """The status that an upgrade is refused with."""
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(url, additional_headers=headers):
+            pass
+    return refused.value.response.status_code
+
+
+async def test_nobody_is_accepted_who_does_not_pass_the_gate() -> None:
+    async with served(tokens=[SECRET, *TOKENS]) as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        cases: list[tuple[dict[str, str], int]] = [
+            ({"authorization": "Bearer wrong"}, 401),
+            ({"origin": "https://evil.example", **BEARER}, 403),
+            (bearer("she-only-follows-"), 403),
+        ]
+        for headers, status in cases:
+            assert await websocket_status(url, headers) == status
+            answer = await client.post("/acp", json=GREETING, headers=headers)
+            assert answer.status_code == status
+        assert (await client.post("/acp", json=GREETING, headers={"host": "evil.example"})).status_code == 421
+        assert await websocket_status(f"{url}/nobody", BEARER) == 404
+        assert (await client.post("/acp/nobody", json=GREETING)).status_code == 404
+
+
+async def test_a_browser_sends_its_token_as_a_subprotocol() -> None:
+    async with served() as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        offered = [Subprotocol("trunkline"), Subprotocol(f"trunkline.bearer.{SECRET}")]
+        async with connect(url, subprotocols=offered) as line:
+            assert line.subprotocol == "trunkline"
+            await line.send(json.dumps(GREETING))
+            assert json.loads(await soon(line.recv()))["result"]["protocolVersion"] == 1
+
+
+async def test_a_principal_has_so_many_connections_and_no_more() -> None:
+    async with served(tokens=TOKENS, limits=Limits(callers=2)) as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        ada, bob = bearer("the-secret-of-ada"), bearer("the-secret-of-bob")
+        async with connect(url, additional_headers=ada), over_http(client, headers=ada) as caller:
+            await caller.greet()
+            assert await websocket_status(url, ada) == 429
+            assert (await client.post("/acp", json=GREETING, headers=ada)).status_code == 429
+            async with over_http(client, headers=bob) as another:
+                await another.greet()
+        async with asyncio.timeout(5):
+            while (await client.post("/acp", json=GREETING, headers=ada)).status_code == 429:
+                await asyncio.sleep(0.01)
+
+
+async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent, limits=Limits(caller_requests=1)) as (_, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        refused = await caller.refused("session/list")
+        assert "too many" in refused.message
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        await soon(prompting)
+        assert len((await caller.call("session/list"))["sessions"]) == 1
+
+
+# -- leaving ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hasty() -> Limits:
+    """Clients over HTTP are gone as soon as they read nothing."""
+    return Limits(away_seconds=0.4)
+
+
+async def test_a_client_that_is_cut_off_ends_its_turn(dial: Dial, hasty: Limits) -> None:
+    agent, running, stopped = agent_that_waits()
+    async with served(agent, limits=hasty) as (app, client):
+        async with dial(client) as caller:
+            await caller.greet()
+            session_id = await caller.open()
+            prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+            await soon(running.wait())
+            caller.hang_up()
+            await soon(stopped.wait())
+            prompting.cancel()
+        session = await session_in(app, session_id)
+        await until(lambda: session.turn is None and session.line.readers == 0)
+        last = [entry.event async for entry in session.replay()][-1]
+        ends = only([entry.event async for entry in session.replay()], ev.TurnFinished)
+        assert [end.stop_reason for end in ends] == ["cancelled"], last
+
+
+async def test_a_turn_that_somebody_else_follows_goes_on_with_its_question(
+    dial: Dial, hasty: Limits, tmp_path: Path
+) -> None:
+    async with served(limits=hasty) as (app, client):
+        async with dial(client) as caller:
+            await caller.greet()
+            session_id = await caller.open(tmp_path)
+            caller.answers["session/request_permission"] = lambda _: asyncio.Event().wait()
+            prompting = asyncio.create_task(caller.prompt(session_id, "/permission"))
+            session = await session_in(app, session_id)
+            await until(lambda: bool(caller.asked("session/request_permission")))
+            reader = session.follow()
+            caller.hang_up()
+            await until(lambda: session.line.readers == 1)
+            prompting.cancel()
+        (question,) = session.desk.open
+        assert session.turn is not None
+        await session.answer(trunkline.Answer(question_id=question, option_id="allow_once"))
+        await until(lambda: session.turn is None)
+        reader.close()
+        assert (tmp_path / "hello.txt").exists()
+
+
+async def test_a_request_that_the_client_takes_with_it_fails_and_its_files_are_given_back(
+    dial: Dial, hasty: Limits, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("on the disk", encoding="utf-8")
+    failures: list[str] = []
+
+    async def reads(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        try:
+            yield await ctx.files.read("notes.txt")
+        except trunkline.TrunklineError as error:
+            failures.append(str(error))
+            yield "failed"
+
+    async with served(make(reads), limits=hasty) as (app, client):
+        async with dial(client) as caller:
+            await caller.greet({"fs": {"readTextFile": True}, "terminal": True})
+            session_id = await caller.open(tmp_path)
+            caller.answers["fs/read_text_file"] = lambda _: asyncio.Event().wait()
+            prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+            await until(lambda: bool(caller.asked("fs/read_text_file")))
+            session = await session_in(app, session_id)
+            async with session.follow():
+                caller.hang_up()
+                await until(lambda: session.turn is None)
+            prompting.cancel()
+        assert "got no answer" in failures[0]
+        assert type(session.view.files) is Files
+        events = [event async for event in session.stream("again")]
+        assert text_of(events) == "on the disk"
+
+
+# -- the end of the server -------------------------------------------------------------------------
+
+
+async def test_a_client_that_says_nothing_is_let_go() -> None:
+    async with served(limits=Limits(body_seconds=0.05)) as (_, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        async with connect(url, additional_headers=BEARER) as line:
+            with pytest.raises(ConnectionClosed):
+                await soon(line.recv())
+            assert (line.close_code, line.close_reason) == (1002, "nothing was said: begin with initialize")
+
+
+async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent) as (app, client), dial(client) as caller:
+        await caller.greet()
+        session_id = await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        idling = asyncio.create_task(app.exchange.idle(30))
+        await asyncio.sleep(0)
+        assert not idling.done(), "a prompt is something to wait for"
+        await soon(app.aclose())
+        assert (await soon(prompting))["stopReason"] == "cancelled"
+        await soon(idling, 5.0)
+
+
+async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial) -> None:
+    agent, running, _ = agent_that_waits()
+    async with served(agent) as (app, client), dial(client) as caller:
+        await caller.greet()
+        session_id, other = await caller.open(), await caller.open()
+        prompting = asyncio.create_task(caller.prompt(session_id, "go"))
+        await soon(running.wait())
+        app.exchange.closing = True
+        refused = await caller.refused("session/prompt", sessionId=other, prompt=[])
+        assert refused.data == {"details": "the server is going down: try again later"}
+        caller.connection.notify("session/cancel", {"sessionId": session_id})
+        assert (await soon(prompting))["stopReason"] == "cancelled"
+
+
+async def test_a_websocket_is_told_that_the_server_goes_down() -> None:
+    async with served() as (app, client):
+        url = f"ws://{client.base_url.netloc.decode()}/acp"
+        async with connect(url, additional_headers=BEARER) as line:
+            await line.send(json.dumps(GREETING))
+            await soon(line.recv())
+            await soon(app.aclose())
+            with pytest.raises(ConnectionClosed):
+                await soon(line.recv())
+            assert (line.close_code, line.close_reason) == (1001, "the server is going down")

@@ -1,0 +1,291 @@
+"""AG-UI over a real socket: runs, refusals, and what becomes of a run whose reader leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from ag_ui.core import AgentCapabilities
+from pydantic import BaseModel
+from tests.server.serving import SECRET, frames, run_events, served, told
+from tests.worlds import echo, make, soon, until
+
+from trunkline.commands import Prompt
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.protocols.agui.protobuf import MEDIA_TYPE
+from trunkline.server.security.tokens import Token
+from trunkline.testing import ScriptedAgent
+
+TEXT = "text/event-stream; charset=utf-8"
+
+
+async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
+    async with served() as (_, client), client.stream("POST", "/agui", json=told("/tools")) as response:
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["cache-control"] == "no-cache"
+        assert response.headers["x-accel-buffering"] == "no"
+        said = [frame async for frame in frames(response)]
+    kinds = [event["type"] for _, event in said]
+    assert kinds[0] == "RUN_STARTED"
+    assert kinds[-1] == "RUN_FINISHED"
+    assert kinds.count("RUN_FINISHED") == 1
+    assert said[-1][0] is not None, "the last event says how far the reader got"
+
+
+async def test_a_client_that_asks_for_lines_gets_lines() -> None:
+    async with served() as (_, client):
+        answer = await client.post("/agui", json=told(), headers={"accept": "application/x-ndjson"})
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert [httpx.Response(200, content=line).json()["type"] for line in answer.text.splitlines()][-1] == (
+        "RUN_FINISHED"
+    )
+
+
+@pytest.mark.parametrize(
+    ("accept", "version", "media_type"),
+    [
+        (MEDIA_TYPE, "1.0", MEDIA_TYPE),
+        (MEDIA_TYPE, "2.1", MEDIA_TYPE),
+        (f"text/event-stream;q=0.9, {MEDIA_TYPE.upper()}", "1.0", MEDIA_TYPE),
+        (MEDIA_TYPE, "0.9", TEXT),
+        (MEDIA_TYPE, None, TEXT),
+    ],
+)
+async def test_a_client_of_today_that_asks_for_protobuf_gets_it(
+    accept: str, version: str | None, media_type: str
+) -> None:
+    async with served() as (_, client):
+        body = told("/tools", protocolVersion=version)
+        answer = await client.post("/agui", json=body, headers={"accept": accept})
+        again = await client.post("/agui/connect", json={**body, "messages": []}, headers={"accept": accept})
+    for response in (answer, again):
+        assert response.headers["content-type"] == media_type
+        assert response.headers["cache-control"] == "no-cache"
+        if media_type == MEDIA_TYPE:
+            frames = frames_in(response.content)
+            assert (frames[0][:1], frames[-1][:1]) == (b"\x62", b"\x6a"), "from RUN_STARTED to RUN_FINISHED"
+
+
+def frames_in(body: bytes) -> list[bytes]:
+    """Cut a body of protobuf into its messages."""
+    found: list[bytes] = []
+    while body:
+        size = int.from_bytes(body[:4])
+        assert len(body) >= 4 + size, "the last frame is whole"
+        found.append(body[4 : 4 + size])
+        body = body[4 + size :]
+    return found
+
+
+async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
+    stopped = asyncio.Event()
+
+    async def endless(prompt: Prompt) -> AsyncIterator[str]:
+        try:
+            while True:
+                yield "tick "
+                await asyncio.sleep(0.001)
+        finally:
+            stopped.set()
+
+    async with served(make(endless)) as (app, client):
+        async with client.stream("POST", "/agui", json=told()) as response:
+            async for _, event in frames(response):
+                if event["type"] == "TEXT_MESSAGE_CONTENT":
+                    break
+        await soon(stopped.wait(), 5.0)
+        hub = await app.exchange.hub()
+        session = await hub.session("t1")
+        await until(lambda: session.turn is None)
+        assert session.line.readers == 0
+
+
+async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
+    async def long(prompt: Prompt) -> AsyncIterator[str]:
+        for number in range(20_000):
+            yield f"{number} "
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+
+    async with (
+        served(make(long)) as (app, client),
+        client.stream("POST", "/agui", json=told()) as response,
+    ):
+        hub = await app.exchange.hub()
+        session = await hub.session("t1")
+        await until(lambda: session.turn is None)
+        said = [event async for _, event in frames(response)]
+    text = "".join(event.get("delta", "") for event in said)
+    assert text == "".join(f"{number} " for number in range(20_000))
+
+
+async def test_two_runs_of_one_thread_at_once_are_one_too_many() -> None:
+    async with (
+        served() as (_, client),
+        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+    ):
+        async for _, event in frames(response):
+            if event["type"] == "RUN_STARTED":
+                break
+        refused = await client.post("/agui", json=told(run="r2"))
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "busy"
+
+
+async def test_what_is_no_request_is_refused_before_the_stream() -> None:
+    async with served() as (_, client):
+        empty = await client.post("/agui", json={})
+        broken = await client.post("/agui", content=b"{", headers={"content-type": "application/json"})
+        nobody = await client.post("/agui/nobody", json=told())
+    assert (empty.status_code, empty.json()["error"]["code"]) == (422, "invalid_command")
+    assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_command")
+    assert (nobody.status_code, nobody.json()["error"]["code"]) == (404, "agent")
+
+
+async def test_several_agents_answer_under_their_names_and_the_first_by_default() -> None:
+    async def one(prompt: Prompt) -> str:
+        return "one"
+
+    async def two(prompt: Prompt) -> str:
+        return "two"
+
+    async with served({"one": make(one), "two": make(two)}) as (_, client):
+        said = {
+            path: "".join(
+                event.get("delta", "") for event in await run_events(client, told(thread=path), path)
+            )
+            for path in ("/agui", "/agui/default", "/agui/one", "/agui/two")
+        }
+    assert said == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
+
+
+async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for() -> None:
+    again: dict[str, Any] = {**told(run="back"), "messages": []}
+    async with served({"first": ScriptedAgent(), "second": make(echo)}) as (_, client):
+        asked = await run_events(client, told("/permission"))
+        for path in ("/agui/connect", "/agui/first/connect"):
+            said = await run_events(client, again, path)
+            assert said[0]["type"] == "RUN_STARTED"
+            assert said[-2]["messages"] == asked[-2]["messages"]
+            assert said[-1]["outcome"] == asked[-1]["outcome"]
+        assert await run_events(client, {**again, "threadId": "new"}, "/agui/connect") == []
+        assert (await client.post("/agui/second/connect", json=again)).status_code == 409
+
+
+@pytest.mark.parametrize(("route", "page", "kept"), [
+    ("/agui", "mine", ["instead"]),
+    ("/copilotkit/agent/default/run", "mine", ["instead"]),
+    ("/agui", None, ["first", "instead"]),
+    ("/agui", "another", ["first", "instead"]),
+])  # fmt: skip
+async def test_only_a_page_that_names_itself_edits_the_first_message(
+    route: str, page: str | None, kept: list[str]
+) -> None:
+    async with served(make(echo)) as (app, client):
+        client.headers["Trunkline-Page"] = "mine"
+        await run_events(client, told("first"), route)
+        del client.headers["Trunkline-Page"]
+        if page is not None:
+            client.headers["Trunkline-Page"] = page
+        edited = told("instead", run="r2")
+        edited["messages"][0]["id"] = "u2"
+        await run_events(client, edited, route)
+        session = await (await app.exchange.hub()).session(edited["threadId"])
+        messages = (await session.history()).messages
+
+    assert [message.text for message in messages if message.role == "user"] == kept
+
+
+async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:
+    async def plain(prompt: Prompt) -> str:
+        return "one"
+
+    async with served({"demo": ScriptedAgent(), "plain": make(plain)}) as (_, client):
+        demo = (await client.get("/agui/capabilities")).json()
+        plainly = (await client.get("/agui/plain/capabilities")).json()
+    for told_of in (demo, plainly):
+        known = AgentCapabilities.model_validate(told_of)
+        for part in (known, *(value for value in vars(known).values() if isinstance(value, BaseModel))):
+            assert not part.model_extra, "nothing that it does not know"
+    assert demo["identity"]["name"] == "Demo"
+    assert "description" not in plainly["identity"]
+    assert demo["humanInTheLoop"]["approvals"] is True
+
+
+async def test_a_run_whose_agent_raises_ends_with_its_error_and_everything_closed() -> None:
+    async with served() as (_, client):
+        said = await run_events(client, told("/raises"))
+    assert said[-1]["type"] == "RUN_ERROR"
+    starts = [event["type"] for event in said].count("TEXT_MESSAGE_START")
+    assert starts == [event["type"] for event in said].count("TEXT_MESSAGE_END")
+
+
+async def test_silence_is_kept_alive() -> None:
+    async with (
+        served(options=AguiOptions(keep_alive=0.1)) as (_, client),
+        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+    ):
+        async for piece in response.aiter_bytes():
+            if b": keep-alive\n\n" in piece:
+                break
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"authorization": "Bearer wrong-wrong-wrong"}, 401),
+        ({"host": "evil.example"}, 421),
+        ({"host": "0.0.0.0:8000"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost:9999"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+    ],
+)
+async def test_hostile_requests_over_the_wire_begin_nothing(headers: dict[str, str], status: int) -> None:
+    async with served() as (_, client):
+        body = json.dumps(told()).encode()
+        answer = await client.post(
+            "/agui", content=body, headers={"content-type": "application/json", **headers}
+        )
+        assert answer.status_code == status
+        assert set(answer.json()["error"]) == {"code", "message"}
+        assert (await client.get("/sessions")).json() == {"sessions": []}
+
+
+async def test_a_token_that_may_only_answer_begins_nothing_by_giving_up_what_waits() -> None:
+    tokens = (SECRET, Token(secret="answer-answer-answer", scopes=frozenset({"answer"})))
+    only = {"authorization": "Bearer answer-answer-answer"}
+    async with served(tokens=tokens) as (_, client):
+        asked = (await run_events(client, told("/permission")))[-1]["outcome"]["interrupts"]
+        given_up = [{"interruptId": interrupt["id"], "status": "cancelled"} for interrupt in asked]
+        for refused in (told("/text", run="r2", resume=given_up), told("/text", run="r3")):
+            answer = await client.post("/agui", json=refused, headers=only)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "scope")
+        mere: dict[str, Any] = {**told(run="r4", resume=given_up), "messages": []}
+        assert (await client.post("/agui", json=mere, headers=only)).status_code == 200
+
+
+@pytest.mark.parametrize(("scope", "goes_on"), [("follow", True), ("follow,prompt", False)])
+async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goes_on: bool) -> None:
+    tokens = (SECRET, f"local:{scope}=viewer-viewer-viewer")
+    viewer = {"authorization": "Bearer viewer-viewer-viewer"}
+    async with served(tokens=tokens) as (app, client):
+        await run_events(client, told("/text"))
+        prompt = {"type": "prompt", "content": [{"type": "text", "text": "/wait-for-cancel"}]}
+        assert (await client.post("/sessions/t1/commands", json=prompt)).status_code == 200
+        session = await (await app.exchange.hub()).session("t1")
+        async with client.stream("POST", "/agui/connect", json=told(run="r2"), headers=viewer) as response:
+            await soon(anext(frames(response)))
+            await until(lambda: session.line.readers == 1)
+        await until(lambda: session.line.readers == 0)
+        if not goes_on:
+            await until(lambda: session.turn is None)
+        await session.settle()
+        assert (session.turn is not None) is goes_on

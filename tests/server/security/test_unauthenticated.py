@@ -1,0 +1,68 @@
+"""Connections that have shown no token yet: the oldest that asks for nothing goes first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trunkline.server.security.unauthenticated import Strangers
+
+
+class Line:
+    """A connection, as a server knows it."""
+
+    def __init__(self, *, busy: bool = False) -> None:
+        self.cycle: Any = self if busy else None
+        self.response_complete = False
+        self.transport = self
+        self.cut_off = False
+
+    def abort(self) -> None:
+        self.cut_off = True
+
+
+def crowd(strangers: Strangers, host: str, *lines: Line) -> None:
+    for port, line in enumerate(lines, 1):
+        strangers.enter((host, port), line)
+
+
+def test_the_oldest_of_a_peer_makes_room() -> None:
+    lines = [Line() for _ in range(4)]
+    strangers = Strangers(3, 10)
+    crowd(strangers, "a", *lines)
+    assert [line.cut_off for line in lines] == [True, False, False, False]
+    assert len(strangers) == 3
+
+
+def test_one_that_is_being_answered_stays() -> None:
+    lines = [Line(busy=True), Line(), Line()]
+    crowd(Strangers(2, 10), "a", *lines)
+    assert [line.cut_off for line in lines] == [False, True, False]
+
+
+def test_where_all_are_being_answered_the_new_one_goes() -> None:
+    lines = [Line(busy=True), Line(busy=True), Line()]
+    crowd(Strangers(2, 10), "a", *lines)
+    assert [line.cut_off for line in lines] == [False, False, True]
+
+
+def test_in_all_the_largest_crowd_makes_room() -> None:
+    strangers = Strangers(5, 6)
+    few, many, new = [Line()], [Line() for _ in range(5)], Line()
+    crowd(strangers, "a", *few)
+    crowd(strangers, "b", *many)
+    crowd(strangers, "c", new)
+    assert [line.cut_off for line in (*few, *many, new)] == [False, True, False, False, False, False, False]
+
+
+def test_who_is_known_or_gone_is_not_counted() -> None:
+    strangers = Strangers(2, 2)
+    lines = [Line(), Line(), Line()]
+    strangers.enter(("a", 1), lines[0])
+    strangers.enter(("a", 2), lines[1])
+    for place in (("a", 1), ("a", 1), ("b", 7), None):
+        strangers.leave(place)
+    strangers.enter(("a", 3), lines[2])
+    assert not any(line.cut_off for line in lines)
+    strangers.leave(("a", 2))
+    strangers.leave(("a", 3))
+    assert len(strangers) == 0
