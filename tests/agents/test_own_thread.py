@@ -20,7 +20,7 @@ from tests.worlds import collect, only, soon, until, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import PermissionMiddleware, SessionMiddleware, ToolMiddleware
-from trunkline.agents.langchain.voice import current_voice
+from trunkline.agents.langchain.channel import current_voice
 from trunkline.agents.own_thread import OwnThread
 from trunkline.commands import Prompt
 from trunkline.testing.chat import ScriptedChatModel, call

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.scenes import SCENES
-from tests.agents.langchain.test_client_tools import COLOUR
+from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_ahead import BOTH, reviewed
 from tests.frontends.agui.test_announcing import LATER, Talker

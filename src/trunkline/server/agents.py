@@ -19,7 +19,7 @@ from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
-from trunkline.outbound import Outbound
+from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.errors import Refusal
 from trunkline.server.security.bodies import ReadingRoom
 from trunkline.server.security.limits import Limits

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
-from trunkline.outbound import Outbound
+from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.agents import Exchange, served
 from trunkline.server.routes.health import OPEN_PATHS
 from trunkline.server.routes.table import routes_of

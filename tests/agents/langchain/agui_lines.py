@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from tests.frontends.agui.reducer import Client
 from tests.frontends.agui.rules import breaches
 from tests.worlds import soon
-from trunkline.agents.langchain.agui import AguiAgent
-from trunkline.agents.langchain.asking import Rule
+from trunkline.agents.langchain.own_program.agui import AguiAgent
+from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.frontends.agui import RunAgentInput, read_input
 from trunkline.protocols.agui.wire import AguiEvent, encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks

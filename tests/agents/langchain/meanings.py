@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.agents.langchain.content import Neutral
+from trunkline.agents.langchain.messages.mapper import Neutral
 
 __all__ = ["PNG", "called"]
 

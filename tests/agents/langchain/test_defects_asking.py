@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tests.agents.langchain.graph.test_threads import Slow, messages_in, shape
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.scenes import (
     Trip,
@@ -19,7 +20,6 @@ from tests.agents.langchain.scenes import (
     shown,
     stopped,
 )
-from tests.agents.langchain.test_threads import Slow, messages_in, shape
 from tests.frontends.acp.editors import ABLE, Editor, editing
 from tests.worlds import events_of, only, soon, until, world
 from trunkline import events as ev

@@ -17,8 +17,8 @@ from langchain_core.tools import BaseTool
 
 from tests.worlds import soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.emitter import Emitter
-from trunkline.agents.langchain.voice import TurnVoice, speaking
+from trunkline.agents.langchain.channel import TurnVoice, speaking
+from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub

@@ -9,7 +9,7 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
-from tests.agents.langchain.test_client_tools import COLOUR
+from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.reducer import Client
 from tests.frontends.agui.talking import comparable, held, run
 from tests.worlds import world

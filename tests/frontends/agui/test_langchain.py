@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.loose import StateGraph
 from tests.agents.langchain.scenes import SCENES
-from tests.agents.langchain.test_client_tools import routed
+from tests.agents.langchain.tools.test_client_tools import routed
 from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.talking import comparable, held, run, talk
 from tests.worlds import world

@@ -14,7 +14,7 @@ import pytest
 from tests.agents.langchain.workshops import is_alive, patiently
 from tests.worlds import until
 
-from trunkline.agents.langchain.mcp.connections import Program
+from trunkline.mcp.connections import Program
 from trunkline.transports.process import pipes as module
 from trunkline.transports.process.pipes import Pipes
 

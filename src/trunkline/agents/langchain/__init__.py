@@ -12,20 +12,20 @@ from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
-    from trunkline.agents.langchain.agui import agui_agent, agui_middleware, agui_system
-    from trunkline.agents.langchain.callbacks import TrunklineCallbackHandler
-    from trunkline.agents.langchain.content import ContentBlockMapper
-    from trunkline.agents.langchain.dynamic import session_tools
-    from trunkline.agents.langchain.failures import map_error_to_content
-    from trunkline.agents.langchain.lookup import TrunklineContext
+    from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+    from trunkline.agents.langchain.channel_lookup import TrunklineContext
+    from trunkline.agents.langchain.errors import map_error_to_content
     from trunkline.agents.langchain.mcp import load_mcp_tools
+    from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
     from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
     from trunkline.agents.langchain.middleware.session import SessionMiddleware
     from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-    from trunkline.agents.langchain.standalone import acp_agent, acp_middleware
-    from trunkline.agents.langchain.stops import map_to_stop_reason
+    from trunkline.agents.langchain.own_program.agent import acp_agent, acp_middleware
+    from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
+    from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
+    from trunkline.agents.langchain.tools.session_tools import session_tools
 
 __all__ = [
     "READY_MODES",
@@ -56,7 +56,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "READY_MODES": "trunkline.agents.langchain.middleware.modes",
-        "ContentBlockMapper": "trunkline.agents.langchain.content",
+        "ContentBlockMapper": "trunkline.agents.langchain.messages.mapper",
         "LangChainAgent": "trunkline.agents.langchain.agent",
         "Mode": "trunkline.agents.langchain.middleware.modes",
         "ModeMiddleware": "trunkline.agents.langchain.middleware.modes",
@@ -65,18 +65,18 @@ __getattr__, __dir__ = lazy_names(
         "Rule": "trunkline.agents.langchain.middleware.permission",
         "SessionMiddleware": "trunkline.agents.langchain.middleware.session",
         "ToolMiddleware": "trunkline.agents.langchain.middleware.tools",
-        "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks",
-        "TrunklineContext": "trunkline.agents.langchain.lookup",
-        "acp_agent": "trunkline.agents.langchain.standalone",
-        "acp_middleware": "trunkline.agents.langchain.standalone",
-        "agui_agent": "trunkline.agents.langchain.agui",
-        "agui_middleware": "trunkline.agents.langchain.agui",
-        "agui_system": "trunkline.agents.langchain.agui",
+        "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks.own_run_handler",
+        "TrunklineContext": "trunkline.agents.langchain.channel_lookup",
+        "acp_agent": "trunkline.agents.langchain.own_program.agent",
+        "acp_middleware": "trunkline.agents.langchain.own_program.agent",
+        "agui_agent": "trunkline.agents.langchain.own_program.agui",
+        "agui_middleware": "trunkline.agents.langchain.own_program.agui",
+        "agui_system": "trunkline.agents.langchain.own_program.agui",
         "emit_plan": "trunkline.agents.langchain.middleware.plan",
         "load_mcp_tools": "trunkline.agents.langchain.mcp",
-        "map_error_to_content": "trunkline.agents.langchain.failures",
-        "map_to_stop_reason": "trunkline.agents.langchain.stops",
-        "session_tools": "trunkline.agents.langchain.dynamic",
+        "map_error_to_content": "trunkline.agents.langchain.errors",
+        "map_to_stop_reason": "trunkline.agents.langchain.stop_reasons",
+        "session_tools": "trunkline.agents.langchain.tools.session_tools",
     },
     extras={"trunkline.agents.langchain.mcp": "mcp", "trunkline.agents.langchain": "langchain"},
 )

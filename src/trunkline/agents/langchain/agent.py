@@ -17,20 +17,27 @@ from langgraph.pregel import Pregel
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
-from trunkline.agents.langchain import threads
-from trunkline.agents.langchain.anatomy import Doors, input_for, middleware_in, model_in, open_doors, tools_in
-from trunkline.agents.langchain.attachments import attach_servers, detach_servers, mcp_capabilities
-from trunkline.agents.langchain.content import ContentBlockMapper
-from trunkline.agents.langchain.doors import change_request, guard_calls
-from trunkline.agents.langchain.kinds import KindMapper
+from trunkline.agents.langchain.graph import threads
+from trunkline.agents.langchain.graph.checkpointers import in_threads
+from trunkline.agents.langchain.graph.compiled import (
+    Doors,
+    input_for,
+    middleware_in,
+    model_in,
+    open_doors,
+    tools_in,
+)
+from trunkline.agents.langchain.graph.hooks import change_request, guard_calls
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
-from trunkline.agents.langchain.privacy import scrubber
-from trunkline.agents.langchain.saver import in_threads
-from trunkline.agents.langchain.voyage import Voyage
+from trunkline.agents.langchain.pii import scrubber
+from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
+from trunkline.agents.langchain.turn import Voyage
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
 from trunkline.session.context import SessionView, TurnContext
+from trunkline.tools.naming import KindMapper
 
 __all__ = ["LangChainAgent"]
 

@@ -19,7 +19,7 @@ import msgspec
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.door import Door
 from trunkline.frontends.acp.streams import AcpStreams
-from trunkline.outbound import Outbound
+from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.protocols.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

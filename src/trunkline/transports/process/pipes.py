@@ -19,7 +19,7 @@ from trunkline.transports.process.group import Group
 from trunkline.transports.process.tail import Tail
 
 if TYPE_CHECKING:
-    from trunkline.agents.langchain.mcp.connections import Program
+    from trunkline.mcp.connections import Program
 
 __all__ = ["Pipes"]
 

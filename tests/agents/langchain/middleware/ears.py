@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trunkline import events as ev
-from trunkline.agents.langchain.emitter import Emitter
+from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.questions import Coverage, Question
 from trunkline.session.context import Decision
 

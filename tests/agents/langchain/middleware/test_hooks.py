@@ -22,7 +22,7 @@ from trunkline.agents.langchain import (
     SessionMiddleware,
     ToolMiddleware,
 )
-from trunkline.agents.langchain.middleware.hooks import TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._hooks import TOOL_HOOKS, inline, without
 from trunkline.testing.chat import ScriptedChatModel, call
 
 PROMPT = {"messages": [{"role": "user", "content": "How is the weather?"}]}

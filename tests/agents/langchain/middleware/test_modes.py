@@ -18,9 +18,9 @@ from tests.frontends.acp.editors import editing
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.agents.langchain.channel import speaking
 from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
-from trunkline.agents.langchain.voice import speaking
 from trunkline.commands import Answer
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.questions import Permission

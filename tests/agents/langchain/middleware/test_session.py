@@ -21,10 +21,10 @@ from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
+from trunkline.agents.langchain.channel import speaking
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.standalone import acp_agent, acp_middleware
-from trunkline.agents.langchain.voice import speaking
+from trunkline.agents.langchain.own_program.agent import acp_agent, acp_middleware
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import apply_patch
 from trunkline.testing.chat import ScriptedChatModel, call

@@ -19,10 +19,10 @@ from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
+from trunkline.agents.langchain.channel import speaking
 from trunkline.agents.langchain.middleware import tools as tools_module
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
-from trunkline.agents.langchain.standalone import acp_agent
-from trunkline.agents.langchain.voice import speaking
+from trunkline.agents.langchain.own_program.agent import acp_agent
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
@@ -118,7 +118,7 @@ class _Keeps(AgentMiddleware[Any, Any, Any]):
         return await handler(request)
 
     def _keep(self) -> None:
-        from trunkline.agents.langchain.voice import current_voice
+        from trunkline.agents.langchain.channel import current_voice
 
         voice = current_voice()
         assert isinstance(voice, Ear)

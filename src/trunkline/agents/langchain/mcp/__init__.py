@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trunkline.agents.langchain.mcp.servers import McpServers
-from trunkline.agents.langchain.mcp.tools import load_mcp_tools
+from trunkline.agents.langchain.tools.mcp_servers import McpServers
+from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 
 __all__ = ["McpServers", "load_mcp_tools"]

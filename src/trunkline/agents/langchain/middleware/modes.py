@@ -18,19 +18,19 @@ from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
 
 from trunkline import events as ev
-from trunkline.agents.langchain.asking import Rule, Verdict, decide, decide_sync, forget
-from trunkline.agents.langchain.failures import answer_error
-from trunkline.agents.langchain.gate import guarding, lane_at
-from trunkline.agents.langchain.kinds import KindMapper, kind_of
-from trunkline.agents.langchain.lookup import Exchange, voice_of
-from trunkline.agents.langchain.middleware.barrier import barring
-from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.errors import answer_error
+from trunkline.agents.langchain.middleware._end_of_run import attend
+from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
-from trunkline.agents.langchain.middleware.presence import attend
-from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.subagent_modes import barring
+from trunkline.agents.langchain.permissions.subagents import guarding, lane_at
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose
+from trunkline.tools.naming import KindMapper, kind_of
 
 __all__ = ["READY_MODES", "Mode", "ModeMiddleware"]
 

@@ -18,11 +18,19 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from trunkline.agents.langchain.asking import Always, Describe, Rule, Verdict, decide, decide_sync, forget
-from trunkline.agents.langchain.gate import guarding, lane_at
-from trunkline.agents.langchain.lookup import Exchange, voice_of
-from trunkline.agents.langchain.middleware.hooks import LIGHT, inline
-from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.middleware._hooks import LIGHT, inline
+from trunkline.agents.langchain.permissions.decide import (
+    Always,
+    Describe,
+    Rule,
+    Verdict,
+    decide,
+    decide_sync,
+    forget,
+)
+from trunkline.agents.langchain.permissions.subagents import guarding, lane_at
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]

@@ -19,11 +19,11 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.lookup import Exchange, speaking_for, voice_of
-from trunkline.agents.langchain.middleware.hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
-from trunkline.agents.langchain.middleware.outline import plan_in
-from trunkline.agents.langchain.middleware.presence import attend, channels_of, present
-from trunkline.agents.langchain.voice import Voice, current_voice
+from trunkline.agents.langchain.channel import Voice, current_voice
+from trunkline.agents.langchain.channel_lookup import Exchange, speaking_for, voice_of
+from trunkline.agents.langchain.middleware._end_of_run import attend, channels_of, present
+from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._plan_text import plan_in
 from trunkline.errors import ConfigurationError
 
 __all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "heed", "show_plan_of"]

@@ -14,10 +14,11 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.dynamic import carry_out, carry_out_sync, offer_tools
-from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for, voice_of
-from trunkline.agents.langchain.middleware.attached import AttachedServers
-from trunkline.agents.langchain.middleware.hooks import (
+from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel_lookup import Exchange, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.graph.state import shareable
+from trunkline.agents.langchain.middleware._end_of_run import AUDIBLE, attend, hear_end
+from trunkline.agents.langchain.middleware._hooks import (
     LIGHT,
     MODEL_HOOKS,
     NODE_HOOKS,
@@ -25,16 +26,15 @@ from trunkline.agents.langchain.middleware.hooks import (
     inline,
     without,
 )
-from trunkline.agents.langchain.middleware.presence import AUDIBLE, attend, hear_end
-from trunkline.agents.langchain.speaker import LineVoice
-from trunkline.agents.langchain.state import shareable
-from trunkline.agents.langchain.switchboard import SessionIdExtractor, session_in
-from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
+from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.own_program.runs import SessionIdExtractor, session_in
+from trunkline.agents.langchain.tools.session_tools import carry_out, carry_out_sync, offer_tools
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import copy_json, diff, same_json
 
 if TYPE_CHECKING:
-    from trunkline.agents.langchain.mcp.connections import Servers
+    from trunkline.mcp.connections import Servers
 
 __all__ = ["SessionMiddleware", "Snapshots", "StateMapper"]
 

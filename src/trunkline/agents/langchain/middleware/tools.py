@@ -16,17 +16,17 @@ from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
-from trunkline.agents.langchain.callbacks import is_followed
-from trunkline.agents.langchain.failures import answer_error
-from trunkline.agents.langchain.kinds import KindMapper, kind_of
-from trunkline.agents.langchain.lookup import Exchange, is_nested, speaking_for
-from trunkline.agents.langchain.middleware.hooks import LIGHT, TOOL_HOOKS, inline, without
-from trunkline.agents.langchain.middleware.presence import attend
-from trunkline.agents.langchain.speaker import LineVoice
-from trunkline.agents.langchain.stops import explain
-from trunkline.agents.langchain.voice import TurnVoice, Voice
+from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
+from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel_lookup import Exchange, is_nested, speaking_for
+from trunkline.agents.langchain.errors import answer_error
+from trunkline.agents.langchain.middleware._end_of_run import attend
+from trunkline.agents.langchain.middleware._hooks import LIGHT, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
+from trunkline.tools.naming import KindMapper, kind_of
 
 __all__ = ["ContentMapper", "Discretion", "ToolMiddleware"]
 

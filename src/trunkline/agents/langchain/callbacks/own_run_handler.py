@@ -1,0 +1,373 @@
+"""The callback handler: tokens as they come, in anybody's ``invoke`` and ``ainvoke``.
+
+One handler object serves any number of runs at once. It is a plain handler that runs inline, so there is
+no loop to start and no task to wait for, whichever way the agent is called. It never raises into the
+agent, whatever the voice does.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, cast
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langgraph.errors import GraphInterrupt
+from langgraph.runtime import get_runtime
+
+from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.listener import Key, Listener, key_of
+from trunkline.agents.langchain.callbacks.session_handler import handlers_in
+from trunkline.agents.langchain.channel import TurnVoice, Voice, current_voice
+from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.own_program.acp import Transport
+from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.own_program.runs import Board, Switchboard
+
+__all__ = ["TrunklineCallbackHandler", "is_followed"]
+
+log = logging.getLogger("trunkline.langchain")
+
+_MOST_RUNS = 65_536
+
+
+class TrunklineCallbackHandler(BaseCallbackHandler):
+    """Says what models and tools do, token by token, also inside subagents.
+
+    Being a streaming handler makes every model stream, also under ``ainvoke``. Inside a session of ours
+    it has nothing to do: the session follows its agent by itself.
+    """
+
+    run_inline = True
+    raise_error = False
+
+    def __init__(
+        self,
+        *,
+        emit_text_chunks: bool = True,
+        emit_reasoning_chunks: bool = True,
+        content_block_mapper: ContentBlockMapper | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        """Speak through the run's own voice, or else through a transport."""
+        super().__init__()
+        self.emit_text_chunks = emit_text_chunks
+        self.emit_reasoning_chunks = emit_reasoning_chunks
+        self.content_block_mapper = content_block_mapper
+        self.exchange: Exchange | None = None if transport is None else Switchboard(transport)
+        self._routes: dict[Key, _Route] = {}
+        self._disposed = False
+        self._failed = False
+        if not (emit_text_chunks or emit_reasoning_chunks):
+            self.__class__ = _without_taps(type(self))
+
+    def dispose(self) -> None:
+        """Say nothing any more and let go of everything; idempotent."""
+        self._disposed = True
+        routes, self._routes = self._routes, {}
+        for route in set(routes.values()):
+            route.end(None)
+
+    def follows(self, voice: Voice) -> bool:
+        """Whether this handler says the tokens and calls of a voice's run."""
+        return isinstance(voice, LineVoice) and voice.speaker is self and not self._disposed
+
+    def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
+        """The lane of a run: that of the subagent it is part of."""
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        return route.listener.lane_of(run, name) if route is not None and route.listener is not None else None
+
+    def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    # -- whose run it is ---------------------------------------------------------------------------
+
+    def _enter(self, run: Key, parent: Key) -> _Route | None:
+        """Remember a run; one whose parent nobody knows is the top of its own route."""
+        if self._disposed:
+            return None
+        route = self._routes.get(parent) or _Route(run)
+        self._routes[run] = route
+        if len(self._routes) > _MOST_RUNS:
+            del self._routes[next(iter(self._routes))]
+        return route
+
+    def _connect(self, route: _Route, metadata: dict[str, Any] | None = None) -> Listener | None:
+        """Find whom a route talks to when its first model or tool starts: only there the run is known."""
+        if route.connected:
+            return route.listener
+        route.connected = True
+        voice = self._voice(metadata)
+        if voice is None or isinstance(voice, TurnVoice):
+            return None  # Nobody listens, or a session that follows its agent by itself.
+        on_line = isinstance(voice, LineVoice)
+        if on_line and not voice.claim(self):
+            return None  # Another handler speaks already.
+        route.voice = voice
+        route.listener = Listener(self._view(voice.emitter), on_usage=voice.count if on_line else None)
+        return route.listener
+
+    def _join(self, route: _Route) -> None:
+        """Connect a route on which no model and no tool ran, where somebody waits to hear of it."""
+        if current_voice() is not None:
+            self._connect(route)
+
+    def _voice(self, metadata: dict[str, Any] | None) -> Voice | None:
+        try:
+            runtime = get_runtime()
+        except (RuntimeError, KeyError):
+            # No graph, but a model, or a chain around one.
+            if current_voice() is None and isinstance(self.exchange, Board):
+                return self.exchange.open(None, {"configurable": metadata or {}})
+            return current_voice()
+        return voice_of(runtime, self)
+
+    def _view(self, emitter: Emitter) -> Emitter:
+        """An emitter that shares what was said, with this handler's own switches and mapper."""
+        if self.content_block_mapper is None and self.emit_text_chunks and self.emit_reasoning_chunks:
+            return emitter
+        view = copy.copy(emitter)
+        if self.content_block_mapper is not None:
+            view.mapper = self.content_block_mapper
+        hidden: tuple[type[ev.Event], ...] = ()
+        if not self.emit_text_chunks:
+            hidden += (ev.Text, ev.Media, ev.Source)
+        if not self.emit_reasoning_chunks:
+            hidden += (ev.Thought,)
+        if hidden:
+            view.say = _leaving_out(hidden, emitter.say)
+        return view
+
+    def _listener_of(self, run: Key) -> Listener | None:
+        route = self._routes.get(run)
+        return route.listener if route is not None else None
+
+    def _attempt(self, say: Callable[..., Any], *about: Any, **more: Any) -> None:
+        """Say something; that it could not be said is logged, once, and never raised into the agent."""
+        try:
+            say(*about, **more)
+        except Exception:
+            if not self._failed:
+                self._failed = True
+                log.exception("what an agent did could not be said")
+
+    def _leave(self, run: Key, outcome: Any) -> None:
+        route = self._routes.pop(run, None)
+        if route is not None and route.top == run:
+            route.end(outcome)
+
+    # -- chains ------------------------------------------------------------------------------------
+
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Remember who started whom."""
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        if route is not None and route.listener is not None:
+            route.listener.started(run, parent)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a chain; the topmost ends the turn."""
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        final = None
+        if route is not None and route.top == run:
+            self._join(route)
+            if route.listener is not None:
+                final = self._conclude(route.listener, outputs)
+        self._leave(run, final)
+
+    def _conclude(self, listener: Listener, outputs: Any) -> Any:
+        """Say what no callback told of, a message that a node made up for instance; give the last one."""
+        final = None
+        for message in _split(outputs)[1]:
+            if message.type == "ai":
+                final = message
+            self._attempt(listener.emitter.message, None, message)
+        return final
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Forget a chain that failed; an interrupt leaves the turn open for whoever resumes it."""
+        run = key_of(run_id)
+        route = self._routes.get(run)
+        if route is not None and isinstance(error, GraphInterrupt):
+            self._join(route)
+            if route.listener is not None and isinstance(route.voice, LineVoice):
+                route.voice.interrupt(error, route.listener.lane_of(run))
+        self._leave(run, error)
+
+    def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Pass on what a node dispatches by hand."""
+        route = self._routes.get(key_of(run_id))
+        listener = self._connect(route) if route is not None else None
+        if listener is not None:
+            self._attempt(listener.emitter.custom, name, data)
+
+    # -- models ------------------------------------------------------------------------------------
+
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin a message; the conversation before this turn is not said again."""
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if route is None or listener is None:
+            return
+        if not route.began:
+            route.began = True
+            self._attempt(listener.emitter.known, _split({"messages": messages[0] if messages else []})[0])
+        about = {"tags": tags, "metadata": metadata, "options": options}
+        self._attempt(listener.model_started, messages, run, parent, **about)
+
+    def on_llm_start(
+        self,
+        serialized: Any,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin the answer of a model that completes text."""
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if listener is not None:
+            self._attempt(listener.completion_started, run, parent)
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
+        """Say a token."""
+        run = key_of(run_id)
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.token, token, chunk, run, run_id)
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Complete a message."""
+        run = key_of(run_id)
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.model_ended, response, run, run_id)
+        self._leave(run, None)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Settle what a broken answer began."""
+        run = key_of(run_id)
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.model_failed, error, run)
+        self._leave(run, error)
+
+    # -- tools -------------------------------------------------------------------------------------
+
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        inputs: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Say that a tool runs."""
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        route = self._enter(run, parent)
+        listener = self._connect(route, metadata) if route is not None else None
+        if listener is None:
+            return
+        about = {"native_id": kwargs.get("tool_call_id"), "name": kwargs.get("name"), "inputs": inputs}
+        self._attempt(listener.tool_started, serialized, run, parent, **about)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Say a tool's result."""
+        run = key_of(run_id)
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.tool_ended, output, run)
+        self._leave(run, None)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Remember that a tool raised."""
+        run = key_of(run_id)
+        if (listener := self._listener_of(run)) is not None:
+            self._attempt(listener.tool_failed, error, run)
+        self._leave(run, error)
+
+
+@functools.cache
+def _without_taps(kind: type[Any]) -> type[Any]:
+    """Take away what makes models stream: whether a class has these methods decides it."""
+    taps = {"tap_output_aiter": None, "tap_output_iter": None}
+    return type(kind.__name__, (kind,), {**taps, "__module__": kind.__module__})
+
+
+class _Route:
+    """A run from its top to its leaves, and whom it talks to once that is known."""
+
+    __slots__ = ("began", "connected", "listener", "top", "voice")
+
+    def __init__(self, top: Key) -> None:
+        self.top = top
+        self.connected = False
+        self.began = False
+        self.voice: Voice | None = None
+        self.listener: Listener | None = None
+
+    def end(self, outcome: Any) -> None:
+        """End the turn, unless somebody keeps it."""
+        if isinstance(self.voice, LineVoice):
+            self.voice.final = outcome
+            if not self.voice.kept:
+                self.voice.end(outcome)
+        self.listener = None
+
+
+def is_followed(voice: Voice, config: Any) -> bool:
+    """Whether a callback handler in a config says what the tools of a run do."""
+    return any(
+        one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else True
+        for one in handlers_in(config)
+    )
+
+
+def _leaving_out(hidden: tuple[type[ev.Event], ...], say: Callable[[Any], None]) -> Callable[[Any], None]:
+    def say_the_rest(event: Any) -> None:
+        if not isinstance(event, hidden):
+            say(event)
+
+    return say_the_rest
+
+
+def _split(outputs: Any) -> tuple[list[Any], list[Any]]:
+    """Divide the messages of a graph: those before the last prompt, and those of this turn."""
+    given: Any = cast("dict[str, Any]", outputs).get("messages") if isinstance(outputs, dict) else None
+    messages = [one for one in cast("list[Any]", given or []) if hasattr(one, "type")]
+    begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+    return messages[: begin + 1], messages[begin + 1 :]

@@ -1,0 +1,213 @@
+"""Callbacks: tokens as they come, and what tools do, for a turn of a session.
+
+Handlers run inline: a token goes from the model to the reader without a task of its own, and only a
+journal that is far behind makes it wait. They never raise into the agent, but for a tool whose call could
+not be stored: it does not run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.tracers._streaming import _StreamingCallbackHandler
+
+from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.listener import Listener, key_of
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.errors import TrunklineError
+
+__all__ = ["GraphHandler", "handler_in", "handlers_in"]
+
+# A model that never waits must let go of the loop now and then, or nobody could read or cancel.
+_BREATH = 256
+_LOOP_PATIENCE = 1.0
+"""How long a tool in a thread waits for a loop that may be held up by it; then for the disk, without end."""
+
+log = logging.getLogger("trunkline.langchain")
+
+
+class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
+    """Feeds an emitter from a graph's callbacks.
+
+    Being a streaming handler makes every model stream, also under ``ainvoke``.
+    """
+
+    run_inline = True
+    raise_error = False
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        *,
+        on_usage: Callable[[ev.TokenUsage], None] | None = None,
+        on_final: Callable[[Any], None] | None = None,
+        ready: Callable[[], Awaitable[None]] | None = None,
+        durable: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
+        """Say tokens through ``emitter``.
+
+        ``ready`` is awaited now and then, ``durable`` before a tool runs, and nothing else ever is.
+        """
+        super().__init__()
+        self._listener = Listener(emitter, on_usage=on_usage, on_final=on_final)
+        self._ready = ready
+        self._durable = durable
+        self._home = asyncio.get_running_loop() if ready is not None or durable is not None else None
+        self._breath = _BREATH
+
+    @property
+    def places(self) -> dict[str, str | None]:
+        """The lane of each graph namespace a model spoke in."""
+        return self._listener.places
+
+    def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
+        """The lane of a run: that of the nearest tool above it, which is a subagent then."""
+        return self._listener.lane_of(key_of(run_id), name)
+
+    def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    def tap_output_iter(self, run_id: UUID, output: Iterator[Any]) -> Iterator[Any]:
+        """Leave streams as they are."""
+        return output
+
+    async def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Remember who started whom."""
+        self._listener.started(key_of(run_id), key_of(parent_run_id))
+
+    async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
+        """Pass on what a node dispatches by hand."""
+        self._listener.emitter.custom(name, data)
+
+    async def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin a message."""
+        run, parent = key_of(run_id), key_of(parent_run_id)
+        self._listener.model_started(messages, run, parent, tags=tags, metadata=metadata, options=options)
+
+    async def on_llm_start(
+        self,
+        serialized: Any,
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin the answer of a model that completes text."""
+        self._listener.completion_started(key_of(run_id), key_of(parent_run_id))
+
+    async def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
+        """Say a token."""
+        if self._listener.token(token, chunk, key_of(run_id), run_id) and self._ready is not None:
+            self._breath -= 1
+            if not self._breath:
+                self._breath = _BREATH
+                # A model that a plain function calls is in a thread, and holds nobody up.
+                if asyncio.get_running_loop() is self._home:
+                    await asyncio.sleep(0)
+                    await self._ready()
+
+    async def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Complete a message."""
+        self._listener.model_ended(response, key_of(run_id), run_id)
+
+    async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Settle what a broken answer began."""
+        self._listener.model_failed(error, key_of(run_id))
+
+    async def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        inputs: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Say that a tool runs, and let it begin when that is stored."""
+        self._listener.tool_started(
+            serialized,
+            key_of(run_id),
+            key_of(parent_run_id),
+            native_id=kwargs.get("tool_call_id"),
+            name=kwargs.get("name"),
+            inputs=inputs,
+        )
+        if self._durable is not None and self._home is not None:
+            await self._stored(self._durable, self._home)
+
+    async def _stored(
+        self, durable: Callable[[], Coroutine[Any, Any, None]], home: asyncio.AbstractEventLoop
+    ) -> None:
+        if asyncio.get_running_loop() is home:
+            try:
+                await durable()
+            except TrunklineError:
+                # LangChain would log it and run the tool: what cannot be stored must not happen.
+                self.raise_error = True
+                raise
+            return
+        # LangChain runs us in a loop of our own when a plain function calls a tool. Usually that function
+        # is in a thread; one that holds up the session's own loop would wait here for itself.
+        begun: Future[None] = Future()
+
+        async def store() -> None:
+            if begun.set_running_or_notify_cancel():
+                begun.set_result(None)
+            await durable()
+
+        storing = asyncio.run_coroutine_threadsafe(store(), home)
+        try:
+            async with asyncio.timeout(_LOOP_PATIENCE):
+                await asyncio.wrap_future(begun)
+        except TimeoutError:
+            log.warning(
+                "a tool runs before its call is stored: it is called by a function that blocks the loop"
+            )
+            return
+        try:
+            await asyncio.wrap_future(storing)
+        except TrunklineError as error:
+            # Here it logs every exception, whatever we say; a cancellation is none, and stops the tool.
+            raise asyncio.CancelledError(str(error)) from error
+
+    async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Remember a tool's result."""
+        self._listener.tool_ended(output, key_of(run_id))
+
+    async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """Say that a tool raised."""
+        self._listener.tool_failed(error, key_of(run_id))
+
+
+def handler_in(config: Any) -> Any:
+    """The handler among the callbacks of a config that knows which lane a run is in; None without one."""
+    return next(iter(handlers_in(config)), None)
+
+
+def handlers_in(config: Any) -> list[Any]:
+    """The handlers among the callbacks of a config that know of lanes; the one of a session before others."""
+    handlers = getattr(config.get("callbacks"), "handlers", ())
+    knowing = [one for one in handlers if hasattr(one, "lane_of")]
+    return sorted(knowing, key=lambda one: type(one) is not GraphHandler)

@@ -1,0 +1,417 @@
+"""Interrupts: what a graph stops for becomes questions, and their answers become its resume.
+
+Four shapes are known. LangChain's human-in-the-loop middleware asks about tool calls, batched (many
+actions in one interrupt, answered by position, without the ids of their calls) or per call (one action
+each, answered by one decision). A question of ours that stops a run carries the whole question, and its
+answer is ours too. Everything else is the free-form ``interrupt()`` of LangGraph: a form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+from langgraph import types
+
+from trunkline import events as ev
+from trunkline.agents.langchain.graph.forms import DECLINED, Sheet, sheet_for
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.conversation import Conversation
+from trunkline.errors import AgentError
+from trunkline.questions import (
+    ALLOW_KINDS,
+    Coverage,
+    Form,
+    Option,
+    Permission,
+    Question,
+    name_coverage,
+)
+from trunkline.session.context import Decision
+
+__all__ = [
+    "OpenCalls",
+    "Pending",
+    "breakpoints",
+    "earlier_answer",
+    "may_go_on",
+    "pending_questions",
+    "put_question",
+    "read_answer",
+    "reply_form",
+    "resume_value",
+    "show_decision",
+]
+
+Describe = Callable[[str | None, Mapping[str, Any]], str]
+Cover = Callable[[Mapping[str, Any]], Coverage | None]
+
+_OPTIONS = {
+    "approve": Option(option_id="approve", name="Approve", kind="allow_once"),
+    "edit": Option(option_id="edit", name="Run with edited arguments", kind="allow_once"),
+    "reject": Option(option_id="reject", name="Reject", kind="reject_once"),
+    "respond": Option(option_id="respond", name="Answer in its place", kind="reject_once", wants_words=True),
+}
+_ALWAYS = Option(option_id="approve_always", name="Always approve", kind="allow_always")
+_REFUSED = "The user refused this call."
+_OURS = "trunkline.question"
+
+
+class OpenCalls:
+    """The calls of each lane that nobody answered yet, and the lane that each interrupt came from.
+
+    A batched interrupt does not name its calls, and the same id may be in use in two subagents: only
+    what went by while the graph ran tells which call is meant.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._calls: dict[tuple[str | None, str], Mapping[str, Any]] = {}
+        self._lanes: dict[str, str | None] = {}
+
+    def see(self, lane: str | None, message: Any) -> None:
+        """Follow a message of a lane: it makes calls, or answers one."""
+        if message.type == "tool":
+            self._calls.pop((lane, str(message.tool_call_id)), None)
+        else:
+            self.add(lane, getattr(message, "tool_calls", ()))
+
+    def add(self, lane: str | None, calls: Iterable[Mapping[str, Any]]) -> None:
+        """Add calls that wait for an answer."""
+        for call in calls:
+            self._calls[lane, str(call.get("id"))] = call
+
+    def stop(self, lane: str | None, interrupts: Iterable[Any]) -> None:
+        """Remember where interrupts came from; the innermost graph tells first, and is right."""
+        for interrupt in interrupts:
+            self._lanes.setdefault(str(interrupt.id), lane)
+
+    def recall(self, told: Conversation) -> None:
+        """Learn from what a turn said in an earlier process which calls are open and who asked what."""
+        for call in told.calls.values():
+            if call.status not in ev.FINAL_STATUSES:
+                known = {"id": call.native_id or call.call_id, "name": call.name, "args": call.input}
+                self.add(call.lane, [known])
+        for question in told.questions.values():
+            if question.asked.group is not None:
+                self._lanes.setdefault(question.asked.group, question.asked.lane)
+
+    def lane_of(self, interrupt: Any) -> str | None:
+        """The lane an interrupt came from."""
+        return self._lanes.get(str(interrupt.id))
+
+    def match(self, lane: str | None, actions: list[dict[str, Any]]) -> list[str | None]:
+        """Find the call of each action, in order; the ids of those that have none are None.
+
+        Exact matches go first: an action whose arguments somebody changed must not take the call
+        of another one.
+        """
+        left = {native: call for (where, native), call in self._calls.items() if where == lane}
+        found: list[str | None] = [None] * len(actions)
+        for exact in (True, False):
+            for number, action in enumerate(actions):
+                if found[number] is None:
+                    found[number] = next((i for i, call in left.items() if _means(action, call, exact)), None)
+                    left.pop(found[number] or "", None)
+        return found
+
+
+def _means(action: Mapping[str, Any], call: Mapping[str, Any], exact: bool) -> bool:
+    return action.get("name") == call.get("name") and (not exact or action.get("args") == call.get("args"))
+
+
+class Pending(msgspec.Struct, frozen=True, kw_only=True):
+    """One question of one interrupt; ``key`` finds it again after a restart."""
+
+    interrupt_id: str
+    question: Question
+    number: int = 0
+    lane: str | None = None
+    native_id: str | None = None
+    """The framework's id of the call that is asked about."""
+    action: dict[str, Any] = {}
+    decisions: tuple[str, ...] = ()
+    """The decisions that the middleware takes; none for a free-form interrupt."""
+    batched: bool = False
+    ours: bool = False
+    """Whether it is a question of ours, answered by the answer as it is."""
+    sheet: Sheet | None = None
+
+    @property
+    def key(self) -> str:
+        """The durable key of the question."""
+        return f"{self.interrupt_id}#{self.number}"
+
+
+# -- asking ------------------------------------------------------------------------------------------
+
+
+def pending_questions(
+    interrupts: Iterable[Any],
+    calls: OpenCalls,
+    describe: Describe | None = None,
+    cover: Cover | None = None,
+) -> list[Pending]:
+    """Make the questions of these interrupts.
+
+    ``describe(lane, tool_call)`` announces a call, if nobody did yet, and gives the id it has in the
+    session: a permission is always about a call that can be seen. ``cover(tool_call)`` says what an
+    "always" about it would cover; without it none is offered.
+    """
+    name_call, covers = describe or _native_id, cover or _nothing
+    found: list[Pending] = []
+    for interrupt in interrupts:
+        value: Any = interrupt.value
+        told = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        lane = calls.lane_of(interrupt)
+        if isinstance(told.get("action_requests"), list):
+            found += _batch(interrupt, told, lane, calls, name_call, covers)
+        elif told.get("type") == "tool_approval" and "tool_call_id" in told:
+            allowed = told.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
+            native_id = str(told["tool_call_id"])
+            found.append(_review(interrupt, told, lane, native_id, allowed, name_call, covers))
+        elif told.get("type") == _OURS:
+            asked = msgspec.convert(told["question"], Question)
+            found.append(
+                Pending(interrupt_id=str(interrupt.id), question=asked, lane=told.get("lane"), ours=True)
+            )
+        else:
+            sheet = sheet_for(value, interrupt.response_schema)
+            found.append(
+                Pending(interrupt_id=str(interrupt.id), question=sheet.form(), lane=lane, sheet=sheet)
+            )
+    return found
+
+
+def _nothing(tool_call: Mapping[str, Any]) -> Coverage | None:
+    return None
+
+
+def _native_id(lane: str | None, tool_call: Mapping[str, Any]) -> str:
+    return str(tool_call["id"])
+
+
+def _batch(
+    interrupt: Any, told: dict[str, Any], lane: str | None, calls: OpenCalls, describe: Describe, cover: Cover
+) -> list[Pending]:
+    actions = cast("list[dict[str, Any]]", told["action_requests"])
+    configs = cast("list[dict[str, Any]]", told.get("review_configs") or [])
+    allowed = {config.get("action_name"): config.get("allowed_decisions") for config in configs}
+    return [
+        _review(
+            interrupt,
+            action,
+            lane,
+            native_id or f"{interrupt.id}#{number}",
+            allowed.get(action.get("name")),
+            describe,
+            cover,
+            number,
+        )
+        for number, (action, native_id) in enumerate(zip(actions, calls.match(lane, actions), strict=True))
+    ]
+
+
+def _review(
+    interrupt: Any,
+    action: dict[str, Any],
+    lane: str | None,
+    native_id: str,
+    allowed: Iterable[str] | None,
+    describe: Describe,
+    cover: Cover,
+    number: int | None = None,
+) -> Pending:
+    name: str = str(action.get("name") or "tool")
+    args: Any = action.get("args") or {}
+    decisions = tuple(word for word in allowed or () if word in _OPTIONS) or ("approve", "reject")
+    call = {"id": native_id, "name": name, "args": args}
+    call_id = describe(lane, call)
+    message = str(action.get("description") or f"Run {name}?")
+    runs = [word for word in ("approve", "edit") if word in decisions][:1]
+    sheet = None
+    if decisions == ("respond",):
+        # A tool that is made to ask the user: there is nothing to permit, only to answer.
+        sheet = sheet_for(message)
+        question: Question = sheet.form(call_id)
+    else:
+        covers = cover(call) if "approve" in decisions else None
+        refusals = (word for word in ("reject", "respond") if word in decisions)
+        options = [_OPTIONS[word] for word in (*runs, *refusals)]
+        if covers is not None:
+            options.insert(1, _ALWAYS)
+        question = Permission(
+            message=message,
+            call_id=call_id,
+            options=name_coverage(options, covers),
+            allows_edit="edit" in decisions,
+            covers=covers,
+        )
+    return Pending(
+        interrupt_id=str(interrupt.id),
+        number=number or 0,
+        question=question,
+        lane=lane,
+        native_id=native_id,
+        action={"name": name, "args": args},
+        decisions=decisions,
+        batched=number is not None,
+        sheet=sheet,
+    )
+
+
+def _decisions_in(schema: Any) -> list[str]:
+    """Read the allowed decisions from the response schema of a per-call interrupt."""
+    if not isinstance(schema, dict):
+        return []
+    told = cast("dict[str, Any]", schema)
+    branches = [told, *cast("dict[str, Any]", told.get("$defs") or {}).values()]
+    branches += [*(told.get("oneOf") or ()), *(told.get("anyOf") or ())]
+    words: list[Any] = []
+    for branch in branches:
+        kind: Any = cast("dict[str, Any]", branch.get("properties") or {}).get("type") or {}
+        words += [kind.get("const"), *(kind.get("enum") or ())]
+    return [word for word in _OPTIONS if word in words]
+
+
+def earlier_answer(item: Pending, decision: Decision | None) -> ev.Answered | None:
+    """Answer a review as an "always" did earlier; None when a person must."""
+    if decision is None or not item.decisions or not isinstance(item.question, Permission):
+        return None
+    wanted = "allow_once" if decision else "reject_once"
+    option = next((one for one in item.question.options if one.kind == wanted), None)
+    if option is None or (decision and "approve" not in item.decisions):
+        return None
+    return ev.Answered(
+        question_id="",
+        outcome="selected",
+        option_id=option.option_id,
+        option_kind=option.kind,
+        reason=None if decision else decision.reason,
+        by=decision.by,
+    )
+
+
+def reply_form(item: Pending, answered: ev.Answered) -> Form | None:
+    """Ask for the words of somebody who answers in a tool's place but was given no room for them."""
+    if answered.option_id != "respond" or answered.reason:
+        return None
+    return sheet_for(f"What shall {item.action['name']} answer?").form(
+        cast("Permission", item.question).call_id
+    )
+
+
+# -- answering ---------------------------------------------------------------------------------------
+
+
+def resume_value(pending: Iterable[Pending], answers: Mapping[str, ev.Answered]) -> dict[str, Any]:
+    """Give LangGraph's resume map: one value per interrupt id."""
+    values: dict[str, Any] = {}
+    for item in pending:
+        answered = answers.get(item.key)
+        if item.ours:
+            values[item.interrupt_id] = {"outcome": "declined"} if answered is None else _told(answered)
+        elif not item.decisions:
+            values[item.interrupt_id] = _value(item, answered)
+        elif item.batched:
+            decided = values.setdefault(item.interrupt_id, {"decisions": []})
+            decided["decisions"].append(_decision(item, answered))
+        else:
+            values[item.interrupt_id] = _decision(item, answered)
+    return values
+
+
+def _value(item: Pending, answered: ev.Answered | None) -> Any:
+    sheet = cast("Sheet", item.sheet)
+    if answered is None or answered.outcome != "accepted":
+        return sheet.declined()
+    return sheet.read(answered.content)
+
+
+def _decision(item: Pending, answered: ev.Answered | None) -> dict[str, Any]:
+    if item.sheet is not None:
+        return {"type": "respond", "message": str(_value(item, answered))}
+    if answered is not None and answered.option_kind in ALLOW_KINDS:
+        return _run(item, answered)
+    reason = answered.reason if answered is not None else None
+    if answered is not None and answered.option_id == "respond":
+        return {"type": "respond", "message": reason or DECLINED}
+    if "reject" in item.decisions:
+        return {"type": "reject", "message": reason} if reason else {"type": "reject"}
+    if "respond" in item.decisions:
+        return {"type": "respond", "message": reason or _REFUSED}
+    raise AgentError(
+        f"{item.action['name']} was refused, and its reviewer takes no refusal: allow the decision "
+        "'reject' for it, or send another prompt"
+    )
+
+
+def _run(item: Pending, answered: ev.Answered) -> dict[str, Any]:
+    args = item.action["args"]
+    edited = args if answered.input is None else answered.input
+    if "approve" in item.decisions and edited == args:
+        return {"type": "approve"}
+    return {"type": "edit", "edited_action": {"name": item.action["name"], "args": edited}}
+
+
+def show_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> None:
+    """Show a call as its reviewer wants it: with other arguments, or denied."""
+    if item.native_id is None:
+        return
+    if answered.input is not None:
+        emitter.revise(item.lane, item.native_id, answered.input)
+    elif answered.option_id == "reject" or answered.outcome == "declined":
+        emitter.tool_denied(item.lane, item.native_id, answered.reason or _REFUSED)
+
+
+# -- stops without a question ------------------------------------------------------------------------
+
+
+def breakpoints(graph: Any, state: Any, calls: Iterable[Mapping[str, Any]]) -> list[types.Interrupt[Any]]:
+    """Put in words why a graph stopped that was compiled to: before its calls run, or between two nodes."""
+    if not state.next or not (graph.interrupt_before_nodes or graph.interrupt_after_nodes):
+        return []
+    here = str(state.config["configurable"].get("checkpoint_id"))
+    asked: list[types.Interrupt[Any]] = [
+        types.Interrupt(
+            {
+                "type": "tool_approval",
+                "tool_call_id": call["id"],
+                "name": call["name"],
+                "args": call["args"],
+                "allowed_decisions": ["approve", "reject"],
+            },
+            f"{here}:{call['id']}",
+        )
+        for call in calls
+    ]
+    where = f"The agent stopped before {', '.join(state.next)}. Shall it go on?"
+    return asked or [types.Interrupt(where, here, response_schema={"type": "boolean"})]
+
+
+def may_go_on(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> bool:
+    """Whether a graph that stopped at a breakpoint goes on: nobody was refused."""
+    return all(value in (True, {"type": "approve"}) for value in resume_value(pending, answers).values())
+
+
+# -- our own -----------------------------------------------------------------------------------------
+
+
+def put_question(question: Question, lane: str | None) -> Any:
+    """Stop the graph for a question of ours; when it is resumed, give what it was resumed with."""
+    return types.interrupt({"type": _OURS, "question": msgspec.to_builtins(question), "lane": lane})
+
+
+def read_answer(given: Any, question_id: str) -> ev.Answered | None:
+    """Read an answer that a graph was resumed with; None if it is something else."""
+    try:
+        return msgspec.convert({**given, "type": "answered", "question_id": question_id}, ev.Answered)
+    except (TypeError, msgspec.ValidationError):
+        return None
+
+
+def _told(answered: ev.Answered) -> dict[str, Any]:
+    """An answer as a checkpoint keeps it."""
+    told = msgspec.to_builtins(answered)
+    return {key: told[key] for key in told if key not in ("type", "turn_id", "lane", "meta", "question_id")}

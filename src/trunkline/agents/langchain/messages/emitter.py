@@ -1,0 +1,495 @@
+"""The emitter: from LangChain's messages to neutral events, each thing said once.
+
+The same message comes by several roads (token by token from a callback, whole in an update, again in
+the input of the next call) and every road may be missing. So everything here is keyed by id and
+idempotent: whoever comes first says it, the others add what is not said yet. It is pure: events go
+to ``say``, and it never waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+
+from trunkline import content as c
+from trunkline import events as ev
+from trunkline.agents.langchain.errors import is_failure
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
+from trunkline.agents.langchain.messages.openai_items import Paragraphs
+from trunkline.agents.langchain.messages.providers import asks_for_call, holds_thought
+from trunkline.agents.langchain.messages.server_tools import ServedCalls
+from trunkline.conversation import Call
+from trunkline.events import Text
+from trunkline.tools.call_files import Places
+from trunkline.tools.naming import KindMapper, kind_of, title_of
+
+__all__ = ["Emitter", "ModelRun", "plain"]
+
+_REASON = 500
+
+
+class _Call:
+    """A call on its way: its id, and what of it was said."""
+
+    __slots__ = (
+        "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "refused",
+        "returned", "running",
+    )  # fmt: skip
+
+    def __init__(self, call_id: str, native_id: str, name: str, kind: ev.ToolKind) -> None:
+        self.call_id = call_id
+        self.native_id = native_id
+        self.name = name
+        self.kind: ev.ToolKind = kind
+        self.described = self.diff = self.done = self.running = False
+        self.raised: str | None = None
+        self.refused: str | None = None
+        self.returned: Any = None
+        self.messages: set[str] = set()
+        """The messages that asked for it, and for earlier calls with the same id."""
+
+
+class ModelRun:
+    """One call of a model: where its tokens belong and what they brought so far."""
+
+    __slots__ = ("calls", "internal", "lane", "message_id", "paragraphs", "pending", "served")
+
+    def __init__(self, lane: str | None, *, internal: bool, whole: bool = False) -> None:
+        """A run in a lane; an internal one (a summarizer) is never shown, and a whole one has no tokens."""
+        self.lane = lane
+        self.internal = internal
+        self.message_id: str | None = None
+        self.calls: dict[Any, _Call] = {}
+        self.pending: dict[Any, dict[str, Any]] = {}
+        self.served = ServedCalls()
+        self.paragraphs = Paragraphs(whole=whole)
+
+
+class Emitter:
+    """Says what a graph's messages mean, for one turn."""
+
+    def __init__(
+        self,
+        say: Callable[[Any], None],
+        turn_id: str | None,
+        *,
+        mapper: ContentBlockMapper | None = None,
+        kind_mapper: KindMapper | None = None,
+        annotations: Callable[[str], dict[str, Any] | None] | None = None,
+        places: Places | None = None,
+        say_text: Callable[[str, str], None] | None = None,
+        scrub: Callable[[Any], Any] | None = None,
+        text: bool = True,
+        reasoning: bool = True,
+    ) -> None:
+        """Send events to ``say``; the switches leave text or reasoning out.
+
+        ``say_text(text, message_id)`` is a shorter way for the agent's own plain text. ``scrub`` makes a
+        message fit to be said, or gives None; only whole ones are said then.
+        """
+        self.say = say
+        self._say_text = say_text
+        self.scrub = scrub
+        self.turn_id = turn_id
+        self.mapper = mapper or ContentBlockMapper()
+        self._kind_mapper = kind_mapper
+        self._annotations = annotations or _nothing
+        self.places = places or Places()
+        self._with_text = text
+        self._with_reasoning = reasoning
+        self._calls: dict[tuple[str | None, str], _Call] = {}
+        self._history: set[str] = set()
+        self._past_calls: set[str] = set()
+        self._said: set[str] = set()
+        self._whole: dict[str, list[Any]] = {}
+        """The messages that were said to their end, and the calls that each of them made."""
+        self._results: set[str] = set()
+        self._plan: Any = None
+
+    @property
+    def spoke(self) -> bool:
+        """Whether any message was said."""
+        return bool(self._said)
+
+    # -- tokens ------------------------------------------------------------------------------------
+
+    def chunk(self, run: ModelRun, message: Any) -> None:
+        """Say what one chunk of a model's answer brings."""
+        if self.scrub is not None:
+            return
+        if run.message_id is None:
+            run.message_id = str(message.id)
+            self._said.add(run.message_id)
+        if message.additional_kwargs:
+            self._aside(run, message)
+        content = message.content
+        if type(content) is str:
+            if content and self._with_text:
+                if self._say_text is not None and run.lane is None:
+                    self._say_text(content, run.message_id)
+                else:
+                    self._say(Text(message_id=run.message_id, delta=content), run.lane)
+        else:
+            for block in content:
+                self._block(run, block)
+        for piece in message.tool_call_chunks:
+            self._call_chunk(run, piece)
+
+    def _aside(self, run: ModelRun, message: Any) -> None:
+        """Say what some providers put beside the content: thoughts, and words of refusal."""
+        extras: dict[str, Any] = message.additional_kwargs
+        thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
+        if isinstance(thought, str) and not holds_thought(message.content, thought):
+            self._thought(run, thought, None)
+        if isinstance(refusal, str) and refusal and self._with_text:
+            self._say(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
+
+    def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
+        message_id = run.message_id or ""
+        parts = [block] if isinstance(block, str) else run.served.follow(run.paragraphs.follow(block))
+        for item in (item for part in parts for item in self._meaning(part, message_id)):
+            if isinstance(item, c.TextBlock):
+                if item.text and self._with_text:
+                    self._say(ev.Text(message_id=message_id, delta=item.text), run.lane)
+            elif isinstance(item, ev.Thought):
+                self._thought(run, item.delta, item.signature)
+            elif isinstance(item, ev.ToolCall):
+                self.announce(run.lane, item.call_id, item.name, message_id)
+            elif isinstance(item, ev.ToolInput | ev.ToolUpdate):
+                if (call := self._calls.get((run.lane, item.call_id))) is not None:
+                    call.done |= isinstance(item, ev.ToolUpdate) and item.status in ev.FINAL_STATUSES
+                    self._say(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
+            elif isinstance(item, c.Block):
+                self._say(ev.Media(message_id=message_id, content=item), run.lane)
+            elif isinstance(item, ev.Raw):
+                self._say(ev.Raw(source=item.source, payload=plain(item.payload)), run.lane)
+            else:
+                self._say(item, run.lane)
+
+    def _meaning(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
+        if isinstance(block, dict) and asks_for_call(block):
+            return []  # The calls come as tool_call_chunks, already put together.
+        return self.mapper.to_neutral(block, message_id)
+
+    def _say(self, event: ev.AnyEvent, lane: str | None) -> None:
+        self.say(msgspec.structs.replace(event, turn_id=self.turn_id, lane=lane))
+
+    def _thought(self, run: ModelRun, text: str, signature: str | None) -> None:
+        if (text or signature) and self._with_reasoning:
+            self._say(ev.Thought(message_id=run.message_id or "", delta=text, signature=signature), run.lane)
+
+    def _call_chunk(self, run: ModelRun, piece: dict[str, Any]) -> None:
+        """Follow a call by its index; name, id and arguments may come together or one by one."""
+        index = piece.get("index")
+        native_id, name, args = piece.get("id"), piece.get("name"), piece.get("args") or ""
+        if index is None:
+            index = native_id if native_id is not None else next(reversed(run.calls or run.pending), None)
+        call = run.calls.get(index)
+        if call is not None and native_id and native_id != call.native_id:
+            call = None  # A provider that gives every call the same index.
+            index = native_id
+        if call is None:
+            waiting = run.pending.setdefault(index, {"id": None, "name": "", "args": ""})
+            waiting["id"] = waiting["id"] or native_id
+            waiting["name"] += name or ""
+            waiting["args"] += args
+            if not waiting["id"] or not waiting["name"]:
+                return
+            del run.pending[index]
+            call = self.announce(run.lane, waiting["id"], waiting["name"], run.message_id)
+            run.calls[index] = call
+            args = waiting["args"]
+        if args:
+            self.say(ev.ToolInput(turn_id=self.turn_id, lane=run.lane, call_id=call.call_id, delta=args))
+
+    def given_up(self, run: ModelRun, reason: str) -> None:
+        """End the calls of an answer that broke off: the model never finished asking for them."""
+        served = [self._calls.get((run.lane, native_id)) for native_id in run.served.open]
+        for call in (*run.calls.values(), *filter(None, served)):
+            self._end(run.lane, call, "failed", reason)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def announce(self, lane: str | None, native_id: str, name: str, message_id: str | None) -> _Call:
+        """Say that a call begins, once; give what is known of it."""
+        known = call = self._calls.get((lane, native_id))
+        asked = {message_id} if message_id is not None else set[str]()
+        if known is not None and known.done and known.messages and not asked <= known.messages:
+            call = None  # Models repeat themselves when they are called again, and some count from zero.
+        if call is None:
+            call_id = native_id if lane is None else f"{native_id}@{lane}"
+            if known is not None:
+                asked |= known.messages
+                call_id = f"{call_id}~{len(asked)}"
+            kind = kind_of(name, self._annotations(name), self._kind_mapper)
+            call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
+            self._say(
+                ev.ToolCall(
+                    call_id=call_id,
+                    name=name,
+                    kind=kind,
+                    title=title_of(name, None, self._annotations(name)),
+                    message_id=message_id,
+                    native_id=native_id,
+                ),
+                lane,
+            )
+        call.messages |= asked
+        return call
+
+    def find(self, lane: str | None, native_id: str) -> str | None:
+        """The id under which a call was announced."""
+        call = self._calls.get((lane, native_id))
+        return call.call_id if call is not None else None
+
+    def describe(self, lane: str | None, tool_call: Mapping[str, Any], message_id: str | None = None) -> str:
+        """Say a call with its complete arguments, once: title, places and diff; give its id."""
+        call = self.announce(
+            lane, str(tool_call.get("id") or ""), str(tool_call.get("name") or "tool"), message_id
+        )
+        args = tool_call.get("args")
+        if not call.described and not call.done and args is not None:
+            call.described = True
+            self._detail(lane, call, args)
+        return call.call_id
+
+    def revise(self, lane: str | None, native_id: str, args: Any) -> None:
+        """Say that a call runs with other arguments than it was announced with."""
+        call = self._calls.get((lane, native_id))
+        if call is not None and not call.done:
+            self._detail(lane, call, args)
+
+    def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
+        diff = self.places.changes(call.name, args)
+        call.diff = bool(diff)
+        self._say(
+            ev.ToolUpdate(
+                call_id=call.call_id,
+                title=title_of(call.name, args, self._annotations(call.name)),
+                input=plain(args),
+                locations=self.places.locations(call.name, args) or None,
+                content=diff or None,
+            ),
+            lane,
+        )
+
+    def tool_started(self, lane: str | None, native_id: str, name: str, args: Any) -> None:
+        """Say that a tool runs now."""
+        self.describe(lane, {"id": native_id, "name": name, "args": args})
+        call = self._calls[lane, native_id]
+        if not call.done and not call.running and call.refused is None:
+            call.running = True
+            self._say(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
+
+    def tool_progress(
+        self, lane: str | None, native_id: str, output: str | None = None, title: str | None = None
+    ) -> None:
+        """Append to a running call's output, or give it another title."""
+        call = self._calls.get((lane, native_id))
+        if call is not None and not call.done:
+            self._say(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
+
+    def tool_raised(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Remember why a tool raised: somebody may try it again, or answer in its place."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            call.raised = reason
+
+    def tool_returned(self, lane: str | None, message: Any) -> None:
+        """Remember what a tool gave back, until the message that answers the model is known."""
+        if (call := self._calls.get((lane, str(message.tool_call_id)))) is not None:
+            call.returned = message
+
+    def settle_returned(self, lane: str | None) -> None:
+        """Say the results of a lane that came in no message."""
+        for (where, _), call in self._calls.items():
+            if where == lane and call.returned is not None and not call.done:
+                self.tool_message(lane, call.returned)
+
+    def settle(self, lane: str | None) -> None:
+        """Say how the calls of a lane ended that nobody answered."""
+        self.settle_returned(lane)
+        for (where, _), call in self._calls.items():
+            if where == lane and (call.raised or call.refused) is not None:
+                self._end(lane, call, "failed", call.raised or "")
+
+    def abandon(self, reason: str) -> None:
+        """Say that the calls that are still open come to nothing."""
+        for (lane, _), call in self._calls.items():
+            self._end(lane, call, "failed", reason)
+
+    def tool_failed(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Say that a call failed."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            self._end(lane, call, "failed", reason)
+
+    def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
+        """Note that a call was refused; it is said with the message that tells the model so."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            call.refused = reason
+
+    def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str) -> None:
+        if not call.done:
+            call.done = True
+            if call.refused is not None:
+                status, reason = "denied", call.refused
+            self._say(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
+
+    def tool_message(self, lane: str | None, message: Any) -> None:
+        """Say a tool's result; the id of its message as soon as that is known."""
+        if message.id is not None and (message.id in self._results or message.id in self._history):
+            return
+        if (lane, str(message.tool_call_id)) not in self._calls and message.tool_call_id in self._past_calls:
+            return  # A call of an earlier turn, which create_agent answers late if its arguments were broken.
+        call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
+        if self.scrub is not None and (message := self.scrub(message)) is None:
+            return
+        if not call.done:
+            call.done = True
+            denied = call.refused is not None
+            failed = is_failure(message) and not denied
+            content = self.mapper.content_of(message.content)
+            artifact = getattr(message, "artifact", None) if self.scrub is None else None
+            raw = message.content
+            if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
+                raw = call.returned.content  # A model's input was rewritten for tracing.
+            self._say(
+                ev.ToolUpdate(
+                    call_id=call.call_id,
+                    status="denied" if denied else "failed" if failed else "completed",
+                    # Of a refusal a person reads what the model does.
+                    content=None if call.diff and not (failed or denied) else content,
+                    raw_output=None if denied else plain(raw if artifact is None else artifact),
+                    reason=c.text_of(content)[:_REASON] if failed else call.refused,
+                    result_message_id=message.id,
+                ),
+                lane,
+            )
+        elif message.id is not None:
+            self._say(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
+        if message.id is not None:
+            self._results.add(message.id)
+
+    # -- whole messages ----------------------------------------------------------------------------
+
+    def message(self, lane: str | None, message: Any) -> None:
+        """Say a message that came whole; what its tokens said already is not said again."""
+        kind = message.type
+        if message.id in self._history:
+            return  # A node may give back more than it adds: the whole thread, mended or shortened.
+        if kind == "tool":
+            self.tool_message(lane, message)
+        elif kind in ("ai", "AIMessageChunk") and message.id is not None:
+            if self.scrub is not None and (message := self.scrub(message)) is None:
+                return
+            if message.id not in self._said:
+                self._said.add(message.id)
+                run = ModelRun(lane, internal=False, whole=True)
+                run.message_id = message.id
+                self._aside(run, message)
+                content = message.content
+                for block in [content] if isinstance(content, str) else content:
+                    if block:
+                        self._block(run, block)
+            asked = [*message.tool_calls, *message.invalid_tool_calls]
+            if self._whole.get(message.id) == asked:
+                return
+            for source in () if message.id in self._whole else self.mapper.sources_of(message):
+                self._say(source, lane)
+            self._whole[message.id] = asked
+            for tool_call in message.tool_calls:
+                self.describe(lane, tool_call, message.id)
+            for broken in message.invalid_tool_calls:
+                self._invalid(lane, broken, message.id)
+
+    def _invalid(self, lane: str | None, broken: dict[str, Any], message_id: str) -> None:
+        native_id = str(broken.get("id") or f"{message_id}:invalid")
+        call = self.announce(lane, native_id, str(broken.get("name") or "tool"), message_id)
+        why = str(broken.get("error") or f"its arguments are not JSON: {broken.get('args')}")
+        self._end(lane, call, "failed", why[:_REASON])
+
+    def custom(self, name: str, value: Any) -> None:
+        """Pass on what an agent says by hand; an event of ours is said as it is."""
+        event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=plain(value))
+        self._say(cast("ev.AnyEvent", event), event.lane)
+
+    def is_said(self, message_id: str) -> bool:
+        """Whether a message was said already."""
+        return message_id in self._said or message_id in self._results or message_id in self._history
+
+    def alias(self, message_id: str) -> None:
+        """Take a message as said under another id: its provider named it late."""
+        self._said.add(message_id)
+
+    def known(self, messages: Iterable[Any]) -> None:
+        """Take messages as said: the history a turn begins with."""
+        for message in messages:
+            if message.id is not None:
+                self._history.add(message.id)
+            if message.type == "ai":
+                self._past_calls.update(
+                    call["id"] for call in message.tool_calls + message.invalid_tool_calls
+                )
+
+    def recall(self, calls: Iterable[Call]) -> None:
+        """Take calls as said that this turn announced in an earlier process."""
+        for known in calls:
+            native_id = known.native_id or known.call_id
+            call = _Call(known.call_id, native_id, known.name, known.kind)
+            call.described = known.input is not None
+            call.running = known.status == "in_progress"
+            call.done = known.status in ev.FINAL_STATUSES
+            self._calls[known.lane, native_id] = call
+
+    def known_plan(self, todos: Any) -> None:
+        """Take a plan as said: the one a turn begins with."""
+        self._plan = todos
+
+    def plan(self, todos: Any) -> None:
+        """Say a plan, once per real change."""
+        if todos == self._plan or not isinstance(todos, list) or not (todos or self._plan):
+            return
+        self._plan = todos
+        entries = [_entry(item) for item in cast("list[Any]", todos)]
+        self._say(ev.Plan(entries=tuple(entries)), None)
+
+
+def _entry(item: Any) -> ev.PlanEntry:
+    if not isinstance(item, dict):
+        return ev.PlanEntry(content=str(item))
+    given = cast("dict[str, Any]", item)
+    status = given.get("status")
+    priority = given.get("priority")
+    return ev.PlanEntry(
+        content=str(given.get("content") or given.get("title") or ""),
+        status=status if status in ("pending", "in_progress", "completed") else "pending",
+        priority=priority if priority in ("high", "medium", "low") else "medium",
+    )
+
+
+def _nothing(name: str) -> None:
+    """Know nothing about a tool."""
+
+
+def plain(value: Any) -> Any:
+    """Give a value that JSON can carry: as it is, by its fields, or else in words."""
+    if isinstance(value, str):
+        return value  # Should there be half a character in it, whoever carries it replaces it.
+    try:
+        ev.encode_event(ev.Custom(name="", value=value))
+    except (TypeError, ValueError, RecursionError):
+        pass
+    else:
+        return value
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        try:
+            return plain(dump(mode="json"))
+        except Exception:
+            return str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in cast("Iterable[Any]", value)]
+    return str(value)

@@ -1,0 +1,287 @@
+"""History: our conversation as LangChain's messages, and LangChain's messages as our conversation.
+
+An agent without a checkpointer is fed by the journal, and providers are strict readers: every call
+must have its answer right behind the message that made it, and no message may be empty. The other
+way round, a thread that was made elsewhere is told as if it had been said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import msgspec
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMessage, convert_to_messages
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from trunkline import events as ev
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.messages.providers import list_blocks
+from trunkline.agents.langchain.messages.refused_inputs import REFUSED, spell_out
+from trunkline.content import DiffBlock, TerminalBlock
+from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart
+from trunkline.folding import fold
+
+__all__ = [
+    "UNANSWERED",
+    "conversation_of",
+    "messages_of",
+    "name_messages",
+    "read_messages",
+    "result_of",
+    "unanswered_calls",
+    "unsaid_answer",
+    "without_half_calls",
+]
+
+_HUMAN = ("human", "HumanMessageChunk")
+_SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
+
+_ANSWERED = ("completed", "failed")
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+_SERVED = ("server_tool_use", "mcp_tool_use", "server_tool_call")
+
+UNTRUSTED = "trunkline_untrusted"
+"""Is in the additional_kwargs of messages that a client brought along."""
+_CLAIMS = {
+    "ai": "(The client says that you said this. It is not verified.)\n",
+    "tool": "(The client says that this was the result. It is not verified.)\n",
+}
+
+UNANSWERED = "This call was cancelled before it was answered."
+
+
+def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[AnyMessage]:
+    """Give the messages of the agent itself: subagents keep theirs, and reasoning belongs to its turn.
+
+    Reasoning is left out because providers take back only what they signed, and only while the turn
+    it was made in goes on.
+    """
+    told: list[AnyMessage] = []
+    refused = {turn.turn_id for turn in conversation.turns if turn.code in REFUSED}
+    for message in conversation.messages:
+        if message.lane is not None:
+            continue
+        if message.role == "user":
+            made: list[AnyMessage] = [mapper.user_message(message.content, message.message_id)]
+        else:
+            made = _answer(message, conversation.calls, mapper)
+        if not message.trusted:
+            made = [_claimed(one) for one in made]
+        told += map(spell_out, made) if message.turn_id in refused else made
+    return told
+
+
+def _claimed(message: AnyMessage) -> AnyMessage:
+    """Mark what a client says was said, so that the agent and its model can tell it from what was."""
+    about = {**message.additional_kwargs, UNTRUSTED: True}
+    claim = _CLAIMS.get(message.type)
+    given: Any = message.content
+    if claim is None or not given:
+        return message.model_copy(update={"additional_kwargs": about})
+    content = f"{claim}{given}" if isinstance(given, str) else [{"type": "text", "text": claim}, *given]
+    return message.model_copy(update={"additional_kwargs": about, "content": content})
+
+
+def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper) -> list[AnyMessage]:
+    """Give an answer with the results of its calls; one without words and calls is none."""
+    told: list[AnyMessage] = []
+    for number, parts in enumerate(_rounds(message.parts, known)):
+        message_id = f"{message.message_id}.{number}" if number else message.message_id
+        told += _round(parts, message_id, known, mapper)
+    return told
+
+
+def _rounds(parts: Iterable[Part], known: dict[str, Call]) -> list[list[Part]]:
+    """Divide an answer behind the calls that its provider ran itself: what follows rests on their results.
+
+    The results of all others are messages, which came when the whole answer was said.
+    """
+    rounds: list[list[Part]] = [[]]
+    served = False
+    for part in parts:
+        if isinstance(part, CallPart):
+            call = known.get(part.call_id)
+            served = call is not None and call.status in _ANSWERED and call.result_message_id is None
+        elif served and isinstance(part, TextPart | MediaPart):
+            served = False
+            rounds.append([])
+        rounds[-1].append(part)
+    return rounds
+
+
+def _round(
+    parts: list[Part], message_id: str, known: dict[str, Call], mapper: ContentBlockMapper
+) -> list[AnyMessage]:
+    blocks = [
+        {"type": "text", "text": part.text}
+        if isinstance(part, TextPart)
+        else mapper.from_neutral(part.content)
+        for part in parts
+        if isinstance(part, TextPart | MediaPart)
+    ]
+    calls = [known[part.call_id] for part in parts if isinstance(part, CallPart) and part.call_id in known]
+    if not blocks and not calls:
+        return []
+    plain = "".join(part.text for part in parts if isinstance(part, TextPart))
+    content: Any = blocks if any(isinstance(part, MediaPart) for part in parts) else plain
+    made = [{"id": _native_id(call), "name": call.name, "args": _args(call)} for call in calls]
+    answer = AIMessage(content=content, id=message_id, tool_calls=cast("Any", made))
+    return [answer, *(result_of(call, mapper) for call in calls)]
+
+
+def _native_id(call: Call) -> str:
+    return call.native_id or call.call_id
+
+
+def _args(call: Call) -> dict[str, Any]:
+    """The arguments of a call; those of one that was cut off while it was made are lost."""
+    given: Any = call.input
+    if given is None:
+        try:
+            given = msgspec.json.decode(call.arguments or "{}")
+        except msgspec.DecodeError:
+            given = None
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+
+
+def result_of(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
+    """What a model is told of a call, whatever became of it."""
+    done = call.status == "completed"
+    shown = [block for block in call.content if not isinstance(block, DiffBlock | TerminalBlock)]
+    content: Any = mapper.message_content(shown) if shown else None
+    if content is None:
+        content = call.raw_output if isinstance(call.raw_output, str) else call.output
+    if not content and call.raw_output is not None:
+        content = msgspec.json.encode(call.raw_output).decode()
+    return ToolMessage(
+        content=content or ("" if done else call.reason or UNANSWERED),
+        tool_call_id=_native_id(call),
+        name=call.name,
+        status="success" if done else "error",
+        id=call.result_message_id,
+    )
+
+
+def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
+    """The tool calls of the last answer that nobody answered."""
+    answered: set[str] = set()
+    for message in reversed(list(messages)):
+        if message.type == "tool":
+            answered.add(message.tool_call_id)
+        elif message.type == "ai":
+            return [call for call in message.tool_calls if call["id"] not in answered]
+    return []
+
+
+def without_half_calls(messages: Iterable[Any]) -> list[Any]:
+    """Give the last answer without the calls that Anthropic began to run and left, if it has such.
+
+    It pauses turns that take long, and takes such a call back only while nobody says anything else.
+    """
+    last = next((message for message in reversed(list(messages)) if message.type == "ai"), None)
+    if last is None or last.response_metadata.get("model_provider") != "anthropic":
+        return []
+    blocks = list_blocks(last.content)
+    ended = {block.get("tool_use_id") or block.get("tool_call_id") for block in blocks}
+    left = [block for block in blocks if block.get("type") not in _SERVED or block.get("id") in ended]
+    return [last.model_copy(update={"content": left})] if len(left) < len(blocks) else []
+
+
+def unsaid_answer(messages: Iterable[Any]) -> Any:
+    """Give the last message if that is an answer that never came to say anything, or else None.
+
+    One that ended in its thoughts, for want of tokens, is refused by OpenAI and Anthropic; an empty one by
+    Google. What no provider is known of stays: somebody may have put it there.
+    """
+    last = next(reversed(list(messages)), None)
+    if last is None or last.type != "ai" or last.id is None or last.tool_calls or last.invalid_tool_calls:
+        return None
+    aside = {key for key, value in last.additional_kwargs.items() if value} - {"reasoning_content"}
+    if aside or not last.response_metadata.get("model_provider"):
+        return None
+    content: Any = last.content
+    blocks = [content] if isinstance(content, str) else cast("list[Any]", content)
+    return None if any(_speaks(block) for block in blocks) else last
+
+
+def _speaks(block: Any) -> bool:
+    if isinstance(block, str):
+        return bool(block)
+    return block.get("type") not in _THOUGHTS and (block.get("type") != "text" or bool(block.get("text")))
+
+
+# -- the way back ------------------------------------------------------------------------------------
+
+
+def read_messages(given: Any) -> list[Any]:
+    """Give the messages that a graph's state holds, as dicts and pairs too; what is none is left out."""
+    found: list[Any] = []
+    for one in cast("list[Any]", given) if isinstance(given, list | tuple) else ():
+        try:
+            found += [one] if isinstance(one, BaseMessage) else convert_to_messages([one])
+        except (NotImplementedError, ValueError):
+            continue
+    return found
+
+
+def name_messages(messages: Iterable[Any]) -> list[Any]:
+    """Name messages that have no id by their places: a reducer other than LangGraph's own gives none."""
+    return [
+        one if one.id is not None else one.model_copy(update={"id": f"message-{place}"})
+        for place, one in enumerate(messages)
+    ]
+
+
+def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None = None) -> Conversation:
+    """Tell a thread as a conversation: every message of a person begins a turn.
+
+    What the framework wrote for the model only (system prompts, summaries, notifications) is not shown.
+    """
+    mapper = mapper or ContentBlockMapper()
+    said: list[ev.Event] = []
+    emitter = Emitter(said.append, None, mapper=mapper)
+    for message in _left(name_messages(messages)):
+        if message.type in _HUMAN:
+            content = mapper.content_of(message)
+            said.append(ev.UserMessage(message_id=message.id, content=content))
+            continue
+        if message.type != "tool":
+            # Some models count their calls anew in every message.
+            emitter = Emitter(_Renaming(said), None, mapper=mapper)
+        emitter.message(None, message)
+    told = fold(said)
+    for call in told.calls.values():
+        if call.status not in ev.FINAL_STATUSES:
+            call.status, call.reason = "cancelled", UNANSWERED
+    return told
+
+
+def _left(messages: Iterable[Any]) -> list[Any]:
+    """The messages that a person sees, without those that were taken out again."""
+    left: list[Any] = []
+    for message in messages:
+        if message.type == "remove":
+            gone = message.id
+            left = [] if gone == REMOVE_ALL_MESSAGES else [one for one in left if one.id != gone]
+        elif message.type in _SHOWN and not message.additional_kwargs.get("lc_source"):
+            left.append(message)
+    return left
+
+
+class _Renaming:
+    """Says the events of one message; a call whose id an earlier message used gets another one."""
+
+    def __init__(self, said: list[ev.Event]) -> None:
+        self._said = said
+        self._used = {event.call_id for event in said if isinstance(event, ev.ToolCall)}
+
+    def __call__(self, event: Any) -> None:
+        call_id: str | None = getattr(event, "call_id", None)
+        if call_id in self._used:
+            number = 2
+            while f"{call_id}.{number}" in self._used:
+                number += 1
+            event = msgspec.structs.replace(event, call_id=f"{call_id}.{number}")
+        self._said.append(event)

@@ -1,0 +1,67 @@
+"""Calls that a provider runs itself, in pieces: only the first piece says whose call it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trunkline.agents.langchain.messages.providers import Block, read_arguments
+
+__all__ = ["ServedCalls"]
+
+_BEGINS = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call_chunk"})
+_GOES_ON = frozenset({"input_json_delta", "server_tool_call_chunk"})
+_COMES_WHOLE = frozenset({"executable_code", "server_tool_call"})
+
+
+class ServedCalls:
+    """Follows the calls of one message by their place in it."""
+
+    __slots__ = ("_calls", "_last")
+
+    def __init__(self) -> None:
+        """Know of none."""
+        self._calls: dict[Any, Block] = {}
+        self._last: Any = None
+        """The id of the call that came last as a whole."""
+
+    @property
+    def open(self) -> list[str]:
+        """The ids of the calls that have no result yet."""
+        return [call["id"] for call in self._calls.values()]
+
+    def follow(self, block: Block) -> list[Block]:
+        """Give a block as one that says whose it is; a result comes after its call's whole input."""
+        kind, place = block.get("type"), block.get("index")
+        if kind == "text":
+            return [block]
+        if kind in _BEGINS and place is not None and block.get("id") and not _is_whole(block):
+            return [self._begin(place, block)]
+        if kind in _GOES_ON and place in self._calls:
+            return [self._go_on(place, block)]
+        if kind in _COMES_WHOLE:
+            self._last = block.get("id")
+        elif block.get("tool_call_id") == "":
+            # LangChain looks for the call of Google's results in the same chunk only.
+            block = {**block, "tool_call_id": self._last}
+        whose = block.get("tool_use_id") or block.get("tool_call_id")
+        for begun, call in self._calls.items():
+            if call["id"] == whose:
+                del self._calls[begun]
+                return [call | {"args": read_arguments(call["args"])}, block]
+        return [block]
+
+    def _begin(self, place: Any, block: Block) -> Block:
+        call = {"type": "server_tool_call", "id": block["id"], "name": block.get("name")}
+        call |= {"extras": block["extras"]} if "extras" in block else {}  # The name that a server's tool has.
+        self._calls[place] = call | {"args": block.get("args") or ""}
+        return self._calls[place] | {"type": "server_tool_call_chunk"}
+
+    def _go_on(self, place: Any, block: Block) -> Block:
+        piece = str(block.get("partial_json") or block.get("args") or "")
+        call = self._calls[place]
+        call["args"] += piece
+        return {"type": "server_tool_call_chunk", "id": call["id"], "args": piece}
+
+
+def _is_whole(block: Block) -> bool:
+    return bool(block.get("input")) or "partial_json" in block

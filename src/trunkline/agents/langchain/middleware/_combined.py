@@ -1,0 +1,106 @@
+"""Several middlewares as one.
+
+LangChain wraps every hook of every middleware by itself: it traces it, and it looks at what came of it. That
+is most of what a middleware costs. Those that always come together share one hook of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+
+from trunkline.agents.langchain.channel_lookup import Exchange, speaking_for
+from trunkline.agents.langchain.middleware._end_of_run import attend
+from trunkline.agents.langchain.middleware._hooks import (
+    LIGHT,
+    MODEL_HOOKS,
+    NODE_HOOKS,
+    TOOL_HOOKS,
+    signed,
+    without,
+)
+from trunkline.agents.langchain.middleware.session import SessionMiddleware
+
+__all__ = ["Ensemble"]
+
+Middleware = AgentMiddleware[Any, Any, Any]
+Hook = Callable[..., Any]
+
+
+class Ensemble(Middleware):
+    """Does what its pieces do, the first of them outermost."""
+
+    trace_policy = LIGHT
+    exchange: Exchange | None = None
+
+    def __init__(self, pieces: Sequence[Middleware]) -> None:
+        """Take over the hooks that wrap calls, and the one after an agent."""
+        super().__init__()
+        self.pieces = tuple(pieces)
+        place = attend(self, self.overhear)
+        for piece in pieces:
+            if isinstance(piece, SessionMiddleware):
+                piece.place = place
+        self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
+        without(self, *(name for name, hooks in self._hooks.items() if not hooks))
+
+    def overhear(self, state: dict[str, Any]) -> None:
+        """Let the session say how a run ended that called no model."""
+        for piece in self.pieces:
+            if isinstance(piece, SessionMiddleware):
+                piece.overhear(state)
+
+    def _owned(self, name: str) -> list[Any]:
+        plain = getattr(AgentMiddleware, name)
+        return [getattr(piece, name) for piece in self.pieces if getattr(type(piece), name) is not plain]
+
+    @property
+    def name(self) -> str:
+        """What it is called in a trace."""
+        return "Trunkline"
+
+    @signed
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model as the pieces want it."""
+        with speaking_for(request.runtime, self):
+            return _nest(self._hooks["wrap_model_call"], handler)(request)
+
+    @signed
+    def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model as the pieces want it; gives an awaitable."""
+        return self._call("awrap_model_call", request, handler)
+
+    @signed
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool as the pieces want it."""
+        with speaking_for(request.runtime, self):
+            return _nest(self._hooks["wrap_tool_call"], handler)(request)
+
+    @signed
+    def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Run a tool as the pieces want it; gives an awaitable."""
+        return self._call("awrap_tool_call", request, handler)
+
+    async def _call(self, hook: str, request: Any, handler: Callable[[Any], Any]) -> Any:
+        # The pieces look for their voice one by one; the nearest place is the quickest to find.
+        with speaking_for(request.runtime, self):
+            return await _nest(self._hooks[hook], handler)(request)
+
+    def after_agent(self, state: Any, runtime: Any) -> None:
+        """Let the pieces say their last word."""
+        for hook in self._hooks["after_agent"]:
+            hook(state, runtime)
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        """Let the pieces say their last word."""
+        for hook in self._hooks["aafter_agent"]:
+            await hook(state, runtime)
+
+
+def _nest(hooks: Sequence[Hook], handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    for hook in reversed(hooks):
+        handler = partial(hook, handler=handler)
+    return handler

@@ -1,0 +1,115 @@
+"""MCP servers that a middleware brings: each session has its own, for as long as somebody holds them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, cast
+
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.stop_reasons import explain
+from trunkline.agents.langchain.tools.attached_servers import (
+    attach_servers,
+    attached_tools,
+    detach_servers,
+    mcp_capabilities,
+)
+from trunkline.agents.langchain.tools.session_tools import gather_tools
+from trunkline.errors import ConfigurationError
+from trunkline.session.handles import in_loop
+
+__all__ = ["AttachedServers", "Unheard"]
+
+log = logging.getLogger("trunkline.langchain")
+
+_OPTIONS = ("prefix_tool_name", "standard_content_blocks")
+_MOST_SESSIONS = 256
+
+
+class Unheard:
+    """Stands in for the voice of a run that nobody follows: it has tools of its own all the same."""
+
+    client_tools: tuple[Any, ...] = ()
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.memory: dict[Any, Any] = {}
+
+    def say(self, event: ev.AnyEvent) -> None:
+        """Log what is not available."""
+        if isinstance(event, ev.Notice):
+            log.warning("%s: %s", event.title, event.description)
+
+
+class AttachedServers:
+    """Attaches servers to a session when it first calls its model; ``close`` ends them."""
+
+    def __init__(self, servers: Any, options: Mapping[str, Any] | None) -> None:
+        """Check what can be checked before a session is there."""
+        self._servers = servers
+        self._options = dict(options or {})
+        for name in self._options:
+            if name not in _OPTIONS:
+                raise ConfigurationError(f"mcp_tool_options knows {' and '.join(_OPTIONS)}, not {name!r}")
+        if not mcp_capabilities().http:
+            raise ConfigurationError("mcp_servers need MCP: run `pip install 'trunkline[mcp]'`")
+        self._sessions: OrderedDict[int, dict[Any, Any]] = OrderedDict()
+        self._unheard: OrderedDict[str, Voice] = OrderedDict()
+        self._loaded: list[Any] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def listener(self, voice: Voice | None, session_id: str | None) -> Voice:
+        """The voice that a session's tools belong to; one is made up where nobody listens."""
+        if voice is not None:
+            return voice
+        unheard = self._unheard.setdefault(session_id or "", cast("Voice", Unheard()))
+        if len(self._unheard) > _MOST_SESSIONS:
+            self._unheard.popitem(last=False)
+        return unheard
+
+    async def attach(self, voice: Voice) -> None:
+        """See that a session has its servers, and wait until they are up or have failed."""
+        if not isinstance(voice, TurnVoice):  # Those of a session of ours are closed with it.
+            self._hold(voice.memory)
+        await attach_servers(voice.memory, self._servers, source="middleware", **self._options)
+        await gather_tools(voice)
+
+    def _hold(self, memory: dict[Any, Any]) -> None:
+        self._sessions[id(memory)] = memory
+        self._sessions.move_to_end(id(memory))
+        if len(self._sessions) > _MOST_SESSIONS:
+            _, oldest = self._sessions.popitem(last=False)
+            task = asyncio.create_task(detach_servers(oldest))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    def load(self, voice: Voice) -> list[Any]:
+        """The tools for a plain ``invoke`` in a session without open servers: each call opens its own."""
+        if attached_tools(voice.memory):
+            return []
+        if self._loaded is None:
+            self._loaded = self._list(voice)
+        return self._loaded
+
+    def _list(self, voice: Voice) -> list[Any]:
+        from trunkline.agents.langchain.mcp import load_mcp_tools
+
+        if in_loop():
+            why = "invoke() cannot open them from inside an event loop: call ainvoke()"
+        else:
+            try:
+                return list(asyncio.run(load_mcp_tools(self._servers, **self._options)))
+            except Exception as error:
+                why = explain(error)
+        title = "The MCP servers are not available"
+        voice.say(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
+        return []
+
+    async def close(self) -> None:
+        """End every server; idempotent."""
+        sessions, self._sessions = self._sessions, OrderedDict()
+        self._unheard.clear()
+        await asyncio.gather(*(detach_servers(memory) for memory in sessions.values()), *self._closing)

@@ -1,0 +1,148 @@
+"""Intake: what the request of an AG-UI client means for an agent.
+
+With a checkpointer the thread is the truth, and of a client's history only what is new counts. Without one
+the client's history is all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+from langgraph.types import Command
+
+from trunkline import events as ev
+from trunkline.agents.langchain.graph import threads
+from trunkline.agents.langchain.graph.compiled import input_for
+from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
+from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.conversation import IMPORTED, Conversation
+from trunkline.errors import InvalidCommand
+from trunkline.folding import fold
+from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
+from trunkline.frontends.agui.thread import Thread
+from trunkline.json_patch import copy_json
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.messages import history_events
+from trunkline.session.questions import settle
+
+__all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
+
+
+class Intake(msgspec.Struct, kw_only=True):
+    """What a request means for an agent."""
+
+    payload: Any = None
+    """What the agent is given; None when there is nothing left to do."""
+    known: list[Any] = []
+    """The messages that the client has already."""
+    asked: list[ev.Asked] = []
+    """The questions that were open."""
+    answers: list[tuple[Pending, ev.Answered]] = []
+    gives_up: bool = False
+    """Whether what the agent waited for is not answered any more."""
+
+
+def is_durable(agent: Any) -> bool:
+    """Whether an agent remembers threads by itself."""
+    return hasattr(agent, "aget_state") and bool(getattr(agent, "checkpointer", None))
+
+
+def thread_messages(snapshot: Any) -> list[Any]:
+    """The messages of a thread."""
+    values: Any = snapshot.values
+    return list(cast("dict[str, Any]", values).get("messages") or []) if isinstance(values, dict) else []
+
+
+async def read_request(
+    agent: Any, told: wire.RunAgentInput, thread_id: str, legal: Mapping[str, ev.Asked]
+) -> Intake:
+    """Say what a request means; one that cannot be carried out raises InvalidCommand.
+
+    ``legal`` are the open questions as the client was told them, as far as this process knows.
+    """
+    mapper = ContentBlockMapper()
+    if not is_durable(agent):
+        return _from_history(agent, told, mapper)
+    config: Any = {"configurable": {"thread_id": thread_id}}
+    snapshot: Any = await agent.aget_state(config)
+    messages = thread_messages(snapshot)
+    pending = _pending(snapshot, messages)
+    asked = {item.key: legal.get(item.key) or question_of(item) for item in pending}
+    if told.resume and not asked.keys() & {entry.interrupt_id for entry in told.resume}:
+        return Intake(known=messages)  # Too late: nobody asks that any more.
+    conversation = conversation_of(messages, mapper)
+    intent = intent_of(
+        _without_strangers(told, conversation, asked), Thread.of(conversation), asked, by="agui"
+    )
+    if isinstance(intent, GoOn):
+        answers = {answer.question_id: settle(asked[answer.question_id], answer) for answer in intent.answers}
+        return Intake(
+            payload=Command(resume=resume_value(pending, answers)),
+            known=messages,
+            asked=list(asked.values()),
+            answers=[(item, answers[item.key]) for item in pending if item.key in answers],
+        )
+    if not isinstance(intent, Start):
+        return Intake(known=messages)  # Too late as well: nobody waits for that result.
+    broken = threads.is_broken(agent, snapshot)
+    if broken:
+        await threads.repair(agent, thread_id)
+    if intent.rewind_to is not NoRewind:
+        await threads.rewind(agent, thread_id, intent.rewind_to)
+    if broken or intent.rewind_to is not NoRewind:
+        messages = thread_messages(await agent.aget_state(config))
+    claimed = [msgspec.structs.replace(event, turn_id=f"{IMPORTED}_") for event in intent.history]
+    brought = messages_of(fold(claimed), mapper)
+    given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]
+    payload = input_for(agent, given, intent.prompt.text, _fields(intent.prompt.state), "the agent")
+    return Intake(payload=payload, known=[*messages, *brought], gives_up=intent.gives_up)
+
+
+def question_of(item: Pending) -> ev.Asked:
+    """Give what a graph stopped for as a question; its id is the same in every process."""
+    return ev.Asked(
+        question_id=item.key,
+        question=item.question,
+        durable_key=item.key,
+        group=item.interrupt_id,
+        lane=item.lane,
+    )
+
+
+def _pending(snapshot: Any, messages: list[Any]) -> list[Pending]:
+    calls = OpenCalls()
+    calls.add(None, unanswered_calls(messages))
+    return pending_questions(snapshot.interrupts, calls)
+
+
+def _without_strangers(
+    told: wire.RunAgentInput, conversation: Conversation, asked: Mapping[str, ev.Asked]
+) -> wire.RunAgentInput:
+    """Leave out results of calls that the thread does not know: they are never taken over anyway."""
+    known = conversation.calls.keys() | {getattr(one.question, "call_id", None) for one in asked.values()}
+    kept = [one for one in told.messages if one.role != "tool" or one.tool_call_id in known]
+    return msgspec.structs.replace(told, messages=kept)
+
+
+def _from_history(agent: Any, told: wire.RunAgentInput, mapper: ContentBlockMapper) -> Intake:
+    if told.resume:
+        raise InvalidCommand(
+            "this agent has no memory to resume from: give it a checkpointer, or send a message instead"
+        )
+    messages = messages_of(fold(history_events(told.messages)), mapper)
+    last = messages[-1] if messages else None
+    if last is None or last.type not in ("human", "tool"):
+        raise InvalidCommand("there is nothing to answer: the last message must be the user's, or a result")
+    text = last.text if last.type == "human" else ""
+    known = messages[:-1] if last.type == "human" else messages
+    return Intake(
+        payload=input_for(agent, list(messages), text, _fields(told.state), "the agent"), known=list(known)
+    )
+
+
+def _fields(state: Any) -> dict[str, Any]:
+    """Give the fields of a state as the agent's own: its client compares with what it sent."""
+    return cast("dict[str, Any]", copy_json(state)) if isinstance(state, dict) else {}

@@ -1,0 +1,265 @@
+"""The gate: a policy holds inside subagents too, whoever made them.
+
+A middleware sees the calls of its own agent only. What runs below one of those calls (the ``task`` of a
+deep agent, an agent inside a tool) is seen by callbacks, and one that raises ToolInvocationError stops
+a tool before it begins: its agent is told why, and goes on.
+
+Two handlers stand at the gate, because LangChain awaits an async handler only where the agent runs
+async, and swallows what it raises where it does not. The warden asks and never refuses; the bar comes
+after it, asks by itself where nobody asked yet, and refuses.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, cast
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.tools import ToolException
+from langchain_core.tracers.context import register_configure_hook
+from langgraph.prebuilt.tool_node import ToolInvocationError
+
+from trunkline.agents.langchain.callbacks.session_handler import handler_in
+from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.permissions.decide import (
+    Always,
+    Describe,
+    Rule,
+    Verdict,
+    decide,
+    decide_sync,
+    forget,
+)
+
+__all__ = ["Refused", "guarding", "lane_at"]
+
+Call = dict[str, Any]
+
+
+class Refused(ToolInvocationError):
+    """A call was refused; LangGraph answers the model with its message."""
+
+    def __init__(self, tool_name: str, message: str) -> None:
+        """Refuse a tool, saying why; there is no validation error as in the base class."""
+        ToolException.__init__(self, message)
+        self.message = message
+        self.tool_name = tool_name
+        self.tool_kwargs = {}
+        self.filtered_errors = None
+
+
+@contextmanager
+def guarding(
+    voice: Voice | None,
+    config: Any,
+    rule_for: Callable[[str], Rule | None],
+    *,
+    describe: Describe | None = None,
+    always: Always | None = None,
+) -> Generator[None]:
+    """Hold ``rule_for`` against every call below the one that runs in this block.
+
+    ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
+    """
+    watch = _Watch(voice, config, rule_for, describe, always)
+    if (other := _BAR.get()) is not None:
+        watch.join(other.watch)
+    tokens = _WARDEN.set(PermissionWarden(watch)), _BAR.set(PermissionBar(watch))
+    try:
+        yield
+    finally:
+        _WARDEN.reset(tokens[0])
+        _BAR.reset(tokens[1])
+
+
+def lane_at(config: Any) -> str | None:
+    """The lane of the agent that runs with this configuration; None is the main agent."""
+    graph = handler_in(config)
+    return graph.lane_of(_run_of(config)) if graph is not None else None
+
+
+def _run_of(config: Any) -> UUID | None:
+    return getattr(config.get("callbacks"), "parent_run_id", None)
+
+
+class _Case(NamedTuple):
+    """A call below, and what was decided about it."""
+
+    call: Call
+    lane: str | None
+    verdict: Verdict
+
+
+_UNDECIDED = Verdict(word="reject", message="Nobody decided about this call; it did not run.")
+
+
+class _Watch:
+    """What is known of the calls below one call."""
+
+    def __init__(
+        self,
+        voice: Voice | None,
+        config: Any,
+        rule_for: Callable[[str], Rule | None],
+        describe: Describe | None,
+        always: Always | None,
+    ) -> None:
+        self.voice = voice
+        # A question that stops the run can only be put from inside of the call.
+        self.asks_early = voice is not None and not (isinstance(voice, LineVoice) and voice.halts)
+        self._graph = handler_in(config)
+        self._own_run = _run_of(config)
+        self._rule_for = rule_for
+        self._about: dict[str, Any] = {"describe": describe, "always": always, "changeable": False}
+        self._outer: _Watch | None = None
+        self._cases: dict[tuple[UUID | None, str], _Case] = {}
+        self._running: dict[UUID, _Case] = {}
+
+    def join(self, other: _Watch) -> None:
+        """Stand with another watch, if it is one of the same call: a callback knows the last one only."""
+        if other._own_run == self._own_run:
+            self._outer = other
+
+    async def judge(self, place: UUID | None, call: Call, near: UUID | None) -> None:
+        """Decide about a call in a place, once; ``near`` is a run in the same lane."""
+        if self._outer is not None:
+            await self._outer.judge(place, call, near)
+        if (place, call["id"]) not in self._cases and place != self._own_run:
+            lane = self._graph.lane_of(near) if self._graph is not None else None
+            verdict = await decide(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
+            self._cases[place, call["id"]] = _Case(call, lane, verdict)
+
+    def judge_sync(self, place: UUID | None, call: Call, near: UUID | None) -> None:
+        """Decide in a plain function."""
+        if self._outer is not None:
+            self._outer.judge_sync(place, call, near)
+        if (place, call["id"]) not in self._cases and place != self._own_run:
+            lane = self._graph.lane_of(near) if self._graph is not None else None
+            # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
+            self._cases[place, call["id"]] = _Case(call, lane, _UNDECIDED)
+            verdict = decide_sync(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
+            self._cases[place, call["id"]] = _Case(call, lane, verdict)
+
+    def check(self, place: UUID | None, call: Call, run_id: UUID) -> None:
+        """Refuse a call that was not allowed."""
+        if self._outer is not None:
+            self._outer.check(place, call, run_id)
+        case = self._cases.get((place, call["id"]))
+        if case is None:
+            return  # It is the middleware's own.
+        if not case.verdict:
+            forget(self.voice, case.call, case.lane)
+            raise Refused(call["name"], case.verdict.message)
+        self._running[run_id] = case
+
+    def end(self, run_id: UUID) -> None:
+        """Let go of a call that gave a result."""
+        if self._outer is not None:
+            self._outer.end(run_id)
+        if (case := self._running.pop(run_id, None)) is not None:
+            forget(self.voice, case.call, case.lane)
+
+
+class PermissionWarden(AsyncCallbackHandler):
+    """Asks about the calls of agents that run async, before a thread is taken for them."""
+
+    run_inline = True
+    raise_error = True
+
+    def __init__(self, watch: _Watch) -> None:
+        """Ask for one watch."""
+        self._watch = watch
+
+    async def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Ask as soon as the calls are known: a plain tool would keep a thread waiting for the answer."""
+        if self._watch.asks_early:
+            for call in _calls_in(inputs):
+                await self._watch.judge(run_id, call, parent_run_id)
+
+    async def on_tool_start(
+        self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Ask about a call that nobody saw coming."""
+        call = _call_of(serialized, kwargs)
+        if self._watch.voice is not None and call is not None:
+            await self._watch.judge(parent_run_id, call, parent_run_id)
+
+
+class PermissionBar(BaseCallbackHandler):
+    """Refuses what was not allowed; asks first where no warden did."""
+
+    run_inline = True
+    raise_error = True
+
+    def __init__(self, watch: _Watch) -> None:
+        """Stand at one watch."""
+        self.watch = watch
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
+    ) -> None:
+        """Ask about the calls that the warden will be told of too late."""
+        if self.watch.asks_early:
+            for call in _calls_in(inputs):
+                self.watch.judge_sync(run_id, call, parent_run_id)
+
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Let a call begin, or raise Refused."""
+        call = _call_of(serialized, kwargs)
+        if call is not None:
+            self.watch.judge_sync(parent_run_id, call, parent_run_id)
+            self.watch.check(parent_run_id, call, run_id)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """Let go of a call that ended."""
+        self.watch.end(run_id)
+
+
+def _calls_in(inputs: Any) -> list[Call]:
+    """The calls that a tool node is sent, one by one; not those in a whole state."""
+    if isinstance(inputs, dict):
+        sent = cast("dict[str, Any]", inputs)
+        return [sent["tool_call"]] if sent.get("__type") == "tool_call_with_context" else []
+    items: list[Any] = cast("list[Any]", inputs) if isinstance(inputs, list) else []
+    calls = [cast("Call", item) for item in items if isinstance(item, dict)]
+    return [call for call in calls if call.get("type") == "tool_call"]
+
+
+def _call_of(serialized: dict[str, Any] | None, told: dict[str, Any]) -> Call | None:
+    """The call that a tool starts with; None when no model made it."""
+    if told.get("tool_call_id") is None:
+        return None
+    # The tool's own name: that of the run is anybody's to choose.
+    name = str((serialized or {}).get("name") or told.get("name") or "tool")
+    return {"id": told["tool_call_id"], "name": name, "args": told.get("inputs") or {}}
+
+
+_WARDEN: ContextVar[PermissionWarden | None] = ContextVar("trunkline_warden", default=None)
+_BAR: ContextVar[PermissionBar | None] = ContextVar("trunkline_bar", default=None)
+# The order matters: the warden is awaited before the bar is called.
+register_configure_hook(_WARDEN, inheritable=True)
+register_configure_hook(_BAR, inheritable=True)
+
+
+def _unless_ours(record: logging.LogRecord) -> bool:
+    """Keep LangChain from warning of a refusal as of an error in a callback."""
+    ours = PermissionWarden.__name__, PermissionBar.__name__
+    return not (isinstance(record.args, tuple) and record.args and record.args[0] in ours)
+
+
+logging.getLogger("langchain_core.callbacks.manager").addFilter(_unless_ours)

@@ -1,0 +1,165 @@
+"""How a LangChain run ended: stop reasons, errors and tokens, whatever the provider calls them.
+
+Providers are known by the names they use, never by their packages: none of them is imported here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from trunkline import events as ev
+from trunkline.agents.langchain.errors import (
+    as_dict,
+    causes_of,
+    code_of,
+    explain,
+    map_error_to_content,
+    names,
+    names_of,
+    told_code,
+)
+
+__all__ = ["breakdown_of", "code_of", "explain", "map_error_to_content", "map_to_stop_reason", "usage_of"]
+
+# -- stop reasons ----------------------------------------------------------------------------------
+
+_WORDS: dict[ev.StopReason, frozenset[str]] = {
+    "max_tokens": names(
+        "length max_tokens max_output_tokens model_length error_limit model_context_window_exceeded"
+    ),
+    "refusal": names(
+        "content_filter content_filtered refusal safety recitation blocklist prohibited_content spii "
+        "language image_safety image_prohibited_content image_recitation guardrail_intervened "
+        "error_toxic"
+    ),
+    "max_turn_requests": frozenset({"max_turns", "max_iterations"}),
+    "cancelled": frozenset({"user_cancel", "cancelled"}),
+}
+_BREAKDOWNS = names(
+    "error malformed_function_call malformed_response unexpected_tool_call too_many_tool_calls "
+    "missing_thought_signature"
+)
+_REASON_KEYS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "completion_reason")
+_LIMITS = (
+    "Model call limits exceeded: ",
+    "Tool call limit reached: ",
+    "' tool call limit reached: ",
+    "Sorry, need more steps to process this request.",
+)
+"""What LangChain's middleware and LangGraph's ready-made agent say instead of going on."""
+_ERRORS: dict[ev.StopReason, frozenset[str]] = {
+    "max_turn_requests": names(
+        "GraphRecursionError ModelCallLimitExceededError ToolCallLimitExceededError MaxTurnsExceeded"
+    ),
+    "refusal": names(
+        "ContentFilterFinishReasonError ModelRefusalError OpenAIRefusalError BlockedPromptException "
+        "StopCandidateException"
+    ),
+    "max_tokens": frozenset({"LengthFinishReasonError"}),
+}
+
+
+def map_to_stop_reason(outcome: Any) -> ev.StopReason:
+    """Give the stop reason for a finish reason, a final message, its metadata, or an exception."""
+    if isinstance(outcome, BaseException):
+        return _stop_of_error(outcome)
+    if isinstance(outcome, str):
+        return _stop_of_words([outcome])
+    if isinstance(outcome, Mapping):
+        told = cast("Mapping[str, Any]", outcome)
+        return _stop_of_words(_reasons_in(told.get("response_metadata") or told))
+    if _was_refused(outcome):
+        return "refusal"
+    metadata: Any = getattr(outcome, "response_metadata", None) or {}
+    if not metadata:
+        return "max_turn_requests" if _was_stopped(outcome) else "end_turn"
+    return _stop_of_words(_reasons_in(metadata))
+
+
+def _reasons_in(metadata: Mapping[str, Any]) -> Iterator[Any]:
+    yield from (metadata.get(key) for key in _REASON_KEYS)
+    yield as_dict(metadata.get("incomplete_details")).get("reason")
+    blocked = as_dict(metadata.get("prompt_feedback")).get("block_reason")
+    if blocked and "unspecified" not in _word(blocked):
+        yield "safety"
+
+
+def _stop_of_words(reasons: Iterable[Any]) -> ev.StopReason:
+    for word in (_word(reason) for reason in reasons if reason):
+        for reason, known in _WORDS.items():
+            # Merged chunks may say it once each: STOPSTOP.
+            if word and any(not word.replace(one, "") for one in known):
+                return reason
+    return "end_turn"
+
+
+def _word(reason: Any) -> str:
+    return str(getattr(reason, "name", None) or reason or "").lower().rpartition(".")[2]
+
+
+def breakdown_of(message: Any) -> str | None:
+    """Say what is wrong where a model stopped because it could not go on, and not because it was done."""
+    metadata = as_dict(getattr(message, "response_metadata", None))
+    word = next((str(reason) for reason in _reasons_in(metadata) if _word(reason) in _BREAKDOWNS), None)
+    return word and f"the model stopped with {word}: try again, or ask in other words"
+
+
+def _was_refused(message: Any) -> bool:
+    if as_dict(getattr(message, "additional_kwargs", None)).get("refusal"):
+        return True
+    content: Any = getattr(message, "content", None)
+    blocks = [as_dict(block) for block in cast("list[Any]", content)] if isinstance(content, list) else []
+    # LangChain's standard content has it wrapped.
+    return any("refusal" in (block.get("type"), as_dict(block.get("value")).get("type")) for block in blocks)
+
+
+def _was_stopped(message: Any) -> bool:
+    text: Any = getattr(message, "content", None)
+    return isinstance(text, str) and any(limit in text[:200] for limit in _LIMITS)
+
+
+def _stop_of_error(error: BaseException) -> ev.StopReason:
+    for one in causes_of(error):
+        if isinstance(one, asyncio.CancelledError):
+            return "cancelled"
+        known_as = names_of(one)
+        for reason, known in _ERRORS.items():
+            if known_as & known:
+                return reason
+        # An answer without its structure says what it says instead.
+        if _was_refused(getattr(one, "ai_message", None)):
+            return "refusal"
+        if told_code(one) in ("content_filter", "content_policy_violation"):
+            return "refusal"
+    return "end_turn"
+
+
+# -- tokens ----------------------------------------------------------------------------------------
+
+
+def usage_of(message: Any) -> ev.TokenUsage | None:
+    """Read the tokens a message cost."""
+    metadata = as_dict(getattr(message, "response_metadata", None))
+    usage = as_dict(getattr(message, "usage_metadata", None)) or (metadata and _old_usage(metadata))
+    if not usage:
+        return None
+    into, out = as_dict(usage.get("input_token_details")), as_dict(usage.get("output_token_details"))
+    return ev.TokenUsage(
+        provider=metadata.get("model_provider"),
+        model=metadata.get("model_name") or metadata.get("model"),
+        input_tokens=int(usage.get("input_tokens") or 0),
+        output_tokens=int(usage.get("output_tokens") or 0),
+        reasoning_tokens=int(out.get("reasoning") or 0),
+        cached_input_tokens=int(into.get("cache_read") or 0),
+        cache_write_tokens=int(into.get("cache_creation") or 0),
+    )
+
+
+def _old_usage(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Read usage that only the provider's metadata has, as before usage_metadata."""
+    told = as_dict(metadata.get("token_usage")) or as_dict(metadata.get("usage"))
+    asked = told.get("prompt_tokens") or told.get("input_tokens")
+    said = told.get("completion_tokens") or told.get("output_tokens")
+    return {"input_tokens": asked, "output_tokens": said} if asked or said else {}

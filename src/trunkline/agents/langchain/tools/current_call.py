@@ -1,0 +1,103 @@
+"""Which call a tool is run for: its id, its lane, and the voice of its run.
+
+LangChain tells a tool its call's id only if it is asked for in the arguments, and then refuses to run
+it without one. So the id travels beside, in a context variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, cast
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import StructuredTool
+from langgraph.prebuilt import tool_node
+from typing_extensions import override
+
+from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.channel_lookup import voice_of
+from trunkline.agents.langchain.permissions.subagents import lane_at
+
+__all__ = ["Call", "CalledTool", "keeping_types", "this_call"]
+
+_flatten: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
+_ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
+_TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)
+
+
+class Call:
+    """One call of a tool; without a voice nobody listens, without an id nobody sees it."""
+
+    def __init__(self, voice: Voice | None, tool_call_id: str | None, lane: str | None = None) -> None:
+        """Say whose call it is."""
+        self.voice = voice
+        self.tool_call_id = tool_call_id
+        self.lane = lane
+
+    @property
+    def event_id(self) -> str | None:
+        """The id under which people see this call."""
+        if self.voice is None or self.tool_call_id is None:
+            return None
+        return self.voice.emitter.find(self.lane, self.tool_call_id)
+
+    def progress(self, output: str) -> None:
+        """Append to what people see of this call."""
+        if self.voice is not None and self.tool_call_id is not None:
+            self.voice.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
+
+    def answer(self, content: Any, artifact: Any, name: str) -> ToolMessage:
+        """Make the message that answers this call; its content keeps its types under ``keeping_types``."""
+        typed = _TYPED.get()
+        if typed is not None:
+            typed[self.tool_call_id or ""] = content
+        return ToolMessage(content=content, artifact=artifact, name=name, tool_call_id=self.tool_call_id)
+
+
+@contextmanager
+def keeping_types() -> Generator[Callable[[Any], Any]]:
+    """Give what undoes LangGraph's habit of making text of content whose kind it does not expect."""
+    typed: dict[str, Any] = {}
+    token = _TYPED.set(typed)
+
+    def restore(answer: Any) -> Any:
+        content: Any = typed.get(answer.tool_call_id) if isinstance(answer, ToolMessage) else None
+        if content is not None and answer.content == _flatten(content):
+            answer.content = content
+        return answer
+
+    try:
+        yield restore
+    finally:
+        _TYPED.reset(token)
+
+
+def this_call(runtime: Any) -> Call:
+    """The call that a tool is run for; ``runtime`` is what its graph gave it, if there is one."""
+    lane = lane_at(runtime.config) if runtime is not None else None
+    return Call(voice_of(runtime), _ID.get(), lane)
+
+
+class CalledTool(StructuredTool):
+    """A tool that knows which call it is run for, however it is run."""
+
+    @override
+    async def arun(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
+        with _calling(tool_call_id):
+            return await super().arun(tool_input, *args, tool_call_id=tool_call_id, **kwargs)
+
+    @override
+    def run(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:
+        with _calling(tool_call_id):
+            return super().run(tool_input, *args, tool_call_id=tool_call_id, **kwargs)
+
+
+@contextmanager
+def _calling(tool_call_id: str | None) -> Generator[None]:
+    token = _ID.set(tool_call_id)
+    try:
+        yield
+    finally:
+        _ID.reset(token)

@@ -1,0 +1,102 @@
+"""The MCP servers of one session: opened side by side, held until it is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from langchain_core.tools import BaseTool
+
+from trunkline import events as ev
+from trunkline.agents.langchain.tools.mcp_server import START_WITHIN, Server
+from trunkline.agents.langchain.tools.mcp_tools import make_tool, name_tools
+from trunkline.mcp.connections import Servers, read_connections
+
+__all__ = ["McpServers"]
+
+
+class McpServers:
+    """Servers by name; one that fails is told of, and the others work."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        *,
+        folders: Sequence[str] = (),
+        prefix_tool_name: bool = True,
+        standard_content_blocks: bool = True,
+        start_within: float = START_WITHIN,
+    ) -> None:
+        """Read the servers; ``start`` opens them."""
+        self._prefix_tool_name = prefix_tool_name
+        self._standard_content_blocks = standard_content_blocks
+        self._folders = tuple(folders)
+        self._start_within = start_within
+        self._connections, wrong = read_connections(servers)
+        self._servers: dict[str, Server] = {}
+        self._made: dict[tuple[Server, str], BaseTool] = {}
+        self._told: set[Server] = set()
+        self._news = [_notice(name, why) for name, why in wrong.items()]
+
+    def start(self) -> None:
+        """Begin to open every server; those that run already are left alone."""
+        for name, connection in self._connections.items():
+            server = self._servers.get(name)
+            if server is None or (server.failure is not None and server.was_up):
+                # One that never came up is not tried again: it would fail in every turn.
+                self._made = {key: made for key, made in self._made.items() if key[0] is not server}
+                self._servers[name] = Server(
+                    name, connection, folders=self._folders, start_within=self._start_within
+                )
+                self._servers[name].start()
+
+    async def ready(self) -> None:
+        """Wait until every server is up or has failed, which takes no longer than the slowest may."""
+        await asyncio.gather(*(server.settled() for server in self._servers.values()))
+
+    @property
+    def tools(self) -> list[BaseTool]:
+        """The tools of the servers that came up; those of one that died say so when they are called."""
+        listed = ((server, tool) for server in self._servers.values() for tool in server.tools)
+        return [
+            self._tool(name, server, tool)
+            for name, (server, tool) in name_tools(listed, self._prefix_tool_name).items()
+        ]
+
+    def _tool(self, name: str, server: Server, tool: BaseTool) -> BaseTool:
+        made = self._made.get((server, name))
+        if made is None:
+            made = self._made[server, name] = make_tool(
+                name,
+                server.name,
+                tool,
+                server.call,
+                server.loop,
+                standard_content_blocks=self._standard_content_blocks,
+            )
+        return made
+
+    def news(self) -> list[ev.Notice]:
+        """What went wrong since this was asked last, server by server."""
+        news, self._news = self._news, []
+        for server in self._servers.values():
+            if server.failure is not None and server not in self._told:
+                self._told.add(server)
+                news.append(_notice(server.name, server.failure))
+        return news
+
+    def stop(self) -> None:
+        """Let every server end by itself, and soon."""
+        for server in self._servers.values():
+            server.stop()
+
+    async def close(self) -> None:
+        """End every server; idempotent."""
+        self.stop()  # At once: what is gathered may be cancelled before it began.
+        servers, self._servers = self._servers, {}
+        await asyncio.gather(*(server.close() for server in servers.values()))
+
+
+def _notice(name: str, why: str) -> ev.Notice:
+    title = f"MCP server {name!r} is not available"
+    return ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed")

@@ -1,0 +1,198 @@
+"""A session's own tools, for a graph that is compiled already: its MCP servers' and its front end's.
+
+They are offered to the model request by request, and carried out call by call. Whoever wraps model and
+tool calls of a graph may do so here (our doors, a middleware, both): what is offered already is not
+offered again. A graph with a model node of its own can ask for them: ``session_tools()``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import Voice, current_voice, speaking
+from trunkline.agents.langchain.errors import answer_error
+from trunkline.agents.langchain.tools.attached_servers import attached_tools, server_news, wake_servers
+from trunkline.agents.langchain.tools.client_tools import client_tools, recall_tools, recalled_tools
+from trunkline.agents.langchain.tools.current_call import keeping_types
+from trunkline.errors import TurnCancelled
+from trunkline.session.ids import new_id
+
+__all__ = [
+    "answer_dangling",
+    "carry_out",
+    "carry_out_sync",
+    "dynamic_tools",
+    "find_tool",
+    "gather_tools",
+    "offer_tools",
+    "session_tools",
+    "tell_unbound",
+]
+
+_SAID = "trunkline.tools.said"
+_ASKED = "trunkline.tools.asked"
+
+
+async def gather_tools(voice: Voice) -> list[BaseTool]:
+    """Wait for the session's servers, tell what is wrong with any, and give all tools there are.
+
+    Call it where a turn begins, before the graph runs.
+    """
+    await wake_servers(voice.memory)
+    await recall_tools(voice)
+    _tell_news(voice)
+    return dynamic_tools(voice)
+
+
+def dynamic_tools(voice: Voice) -> list[BaseTool]:
+    """The tools of this session beside the agent's own; a server's goes before a front end's of its name."""
+    named: dict[str, BaseTool] = {}
+    for tool in attached_tools(voice.memory):
+        named.setdefault(tool.name, tool)
+    for tool in client_tools(voice):
+        if named.setdefault(tool.name, tool) is not tool:
+            _tell_clash(voice, tool.name)
+    return list(named.values())
+
+
+def find_tool(voice: Voice | None, name: str) -> BaseTool | None:
+    """The session's own tool of this name; its metadata is what its server says of it."""
+    found = [*dynamic_tools(voice), *recalled_tools(voice)] if voice is not None else ()
+    return next((tool for tool in found if tool.name == name), None)
+
+
+def session_tools() -> list[BaseTool]:
+    """The session's own tools, for a graph that binds its model by itself: call it inside a node."""
+    voice = current_voice()
+    if voice is None:
+        return []
+    voice.memory[_ASKED] = True
+    return dynamic_tools(voice)
+
+
+class Offered(dict[str, Any]):
+    """A tool as models take it. Unlike a BaseTool, a graph does not insist on knowing it beforehand."""
+
+    metadata: dict[str, Any] | None = None
+
+
+def offer_tools(request: Any, voice: Voice | None) -> Any:
+    """Add the session's tools to a request to the model, unless they are there; the graph's own win."""
+    tools = dynamic_tools(voice) if voice is not None else []
+    if voice is None or not tools:
+        return request
+    _tell_news(voice)
+    present = {_name_of(tool): tool for tool in request.tools}
+    added: list[Any] = []
+    for tool in tools:
+        if tool.name not in present:
+            made = Offered(convert_to_openai_tool(tool))
+            made.metadata = tool.metadata
+            added.append(made)
+        elif not isinstance(present[tool.name], Offered):
+            _tell_clash(voice, tool.name)
+    return request.override(tools=[*request.tools, *added]) if added else request
+
+
+async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Voice | None) -> Any:
+    """Carry a tool call out, with the session's tool if the graph has none of that name."""
+    with keeping_types() as restore:
+        return restore(await handler(_with_tool(request, voice)))
+
+
+def carry_out_sync(request: Any, handler: Callable[[Any], Any], voice: Voice | None) -> Any:
+    """Carry a tool call out, with the session's tool if the graph has none of that name."""
+    with keeping_types() as restore:
+        return restore(handler(_with_tool(request, voice)))
+
+
+def _with_tool(request: Any, voice: Voice | None) -> Any:
+    tool = find_tool(voice, request.tool_call["name"]) if request.tool is None else None
+    return request if tool is None else request.override(tool=tool)
+
+
+async def answer_dangling(
+    calls: Sequence[Mapping[str, Any]], voice: Voice, own: Collection[str] = ()
+) -> list[ToolMessage]:
+    """Carry out those calls that are the session's to answer, side by side.
+
+    For calls that a graph left open. Its ``own`` tools and those that nobody knows stay as they are.
+    """
+    if not calls:
+        return []
+    await recall_tools(voice)
+    found = ((find_tool(voice, call["name"]), call) for call in calls if call["name"] not in own)
+    ours = [_answer(tool, call, voice) for tool, call in found if tool is not None]
+    with speaking(voice):
+        return list(await asyncio.gather(*ours))
+
+
+async def _answer(tool: BaseTool, call: Any, voice: Voice) -> ToolMessage:
+    voice.emitter.tool_started(None, call["id"], tool.name, call["args"])
+    try:
+        answered: ToolMessage = await tool.ainvoke({**call, "type": "tool_call"})
+    except TurnCancelled:
+        raise
+    except (Exception, SystemExit) as error:
+        answered = answer_error(call, error)
+    answered.id = answered.id or new_id("result")
+    voice.emitter.tool_message(None, answered)
+    return answered
+
+
+# -- telling ---------------------------------------------------------------------------------------
+
+
+def _tell_news(voice: Voice) -> None:
+    for notice in server_news(voice.memory):
+        voice.say(notice)
+
+
+def tell_unbound(voice: Voice) -> None:
+    """Say that this graph offered the session's tools to nobody; call it when its run is over."""
+    tools = dynamic_tools(voice)
+    if tools and not voice.memory.get(_ASKED):
+        names = ", ".join(tool.name for tool in tools[:5]) + (" and others" if len(tools) > 5 else "")
+        _say_once(
+            voice,
+            ev.Notice(
+                title="This agent does not use the tools of the session",
+                description=f"its graph has a model node of its own, and {names} must be bound there: "
+                "give its model trunkline.agents.langchain.session_tools()",
+                severity="warning",
+                code="tools_unbound",
+            ),
+        )
+
+
+def _tell_clash(voice: Voice, name: str) -> None:
+    _say_once(
+        voice,
+        ev.Notice(
+            title=f"Two tools are called {name!r}",
+            description="the agent's side has it already, and the other one is not used: rename that one",
+            severity="warning",
+            code="tool_clash",
+        ),
+    )
+
+
+def _say_once(voice: Voice, notice: ev.Notice) -> None:
+    said: set[str] = voice.memory.setdefault(_SAID, set())
+    if notice.title not in said:
+        said.add(notice.title)
+        voice.say(notice)
+
+
+def _name_of(tool: Any) -> str:
+    if not isinstance(tool, dict):
+        return str(getattr(tool, "name", ""))
+    given = cast("dict[str, Any]", tool)
+    return str(cast("dict[str, Any]", given.get("function") or given).get("name") or "")

@@ -1,0 +1,435 @@
+"""A voyage: one turn of a graph, from the prompt to its end, through every stop on the way.
+
+The graph runs in the turn's own task. Tokens and tools come by callback, inline; everything else
+(whole messages, state, plans, interrupts, custom events) by ``astream``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableWithFallbacks
+from langchain_core.runnables.config import DEFAULT_RECURSION_LIMIT
+from langchain_core.runnables.retry import RunnableRetry
+from langgraph.errors import GraphRecursionError, is_invalid_resume
+from langgraph.types import Command
+
+from trunkline import events as ev
+from trunkline.agents.interface import Sayable
+from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
+from trunkline.agents.langchain.channel import TurnVoice, speaking
+from trunkline.agents.langchain.errors import answer_error, asked_model
+from trunkline.agents.langchain.graph.checkpointers import LiveSaver
+from trunkline.agents.langchain.graph.interrupts import (
+    OpenCalls,
+    Pending,
+    breakpoints,
+    earlier_answer,
+    may_go_on,
+    pending_questions,
+    reply_form,
+    resume_value,
+    show_decision,
+)
+from trunkline.agents.langchain.graph.state import StateTeller, plan_in, shareable
+from trunkline.agents.langchain.graph.threads import repair
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.messages.history import (
+    messages_of,
+    name_messages,
+    read_messages,
+    unanswered_calls,
+)
+from trunkline.agents.langchain.messages.plain_outputs import combine, put_in_words
+from trunkline.agents.langchain.messages.refused_inputs import REFUSED
+from trunkline.agents.langchain.middleware.plan import heed
+from trunkline.agents.langchain.stop_reasons import breakdown_of, code_of, explain, map_to_stop_reason
+from trunkline.agents.langchain.tools.session_tools import (
+    answer_dangling,
+    find_tool,
+    gather_tools,
+    tell_unbound,
+)
+from trunkline.commands import Prompt
+from trunkline.conversation import Conversation
+from trunkline.error_redaction import marks_of
+from trunkline.json_patch import same_json
+from trunkline.questions import Coverage, Permission
+from trunkline.session.context import Decision, TurnContext
+from trunkline.session.ids import new_id
+from trunkline.tools.call_files import Places
+from trunkline.tools.naming import kind_of
+
+if TYPE_CHECKING:
+    from trunkline.agents.langchain.agent import LangChainAgent
+
+__all__ = ["Voyage"]
+
+log = logging.getLogger("trunkline.langchain")
+
+_REPAIR_WITHIN = 3.0
+_MODES = ["updates", "values", "custom"]
+_NOT_RUN = "The agent stopped before it ran this call."
+
+
+class Voyage:
+    """One turn of one graph."""
+
+    def __init__(
+        self, agent: LangChainAgent, ctx: TurnContext, answers: Mapping[str, ev.Answered] | None = None
+    ) -> None:
+        """Prepare; ``answers`` are those that came after a restart."""
+        self._agent = agent
+        self._ctx = ctx
+        self._final: Any = None
+        self._rounds = 0
+        self._output: Any = None
+        self._heard: list[str] = []
+        self._given: dict[str, Any] | None = None
+        self._calls = OpenCalls()
+        self._shared: dict[str, Any] = {}
+        discretion = agent.discretion()
+        self._emitter = Emitter(
+            ctx.emit if discretion is None else self._say,
+            ctx.turn_id,
+            mapper=agent.mapper,
+            kind_mapper=agent.kind_mapper,
+            annotations=self._annotations,
+            places=Places(agent.middleware, ctx.session.folders),
+            say_text=ctx.emit_text if discretion is None else None,
+            scrub=agent.scrub,
+        )
+        self._voice = TurnVoice(
+            ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
+        )
+        heed(self._voice, agent.middleware)
+        self._state = StateTeller(ctx, self._emitter, agent.runnable, agent.middleware)
+        self._handler = GraphHandler(
+            self._emitter,
+            on_usage=self._count,
+            on_final=self._keep,
+            ready=ctx.ready,
+            durable=ctx.durable,
+        )
+        config = agent.config_for(ctx.session)
+        self._config: dict[str, Any] = {
+            **config,
+            "callbacks": [*(config.get("callbacks") or []), self._handler],
+        }
+        self._runnable = agent.doors.graph
+        if agent.is_graph and not agent.durable:
+            # Interrupts need a memory, if only until the end of the turn.
+            self._runnable = copy.copy(self._runnable)
+            self._runnable.checkpointer = LiveSaver()
+
+    def _annotations(self, tool: str) -> dict[str, Any] | None:
+        """What a tool's server says of it."""
+        own = self._agent.annotations_of(tool)
+        found = find_tool(self._voice, tool) if own is None else None
+        return own if found is None else found.metadata
+
+    def _say(self, event: ev.AnyEvent) -> None:
+        self._voice.say(event)
+
+    def _keep(self, message: Any) -> None:
+        self._final = message
+        self._heard.append(str(message.text))
+
+    def _count(self, usage: ev.TokenUsage) -> None:
+        self._ctx.usage(usage)
+        if size := self._agent.context_size:
+            self._ctx.emit(ev.Usage(used=usage.input_tokens + usage.output_tokens, size=size))
+
+    # -- the way -----------------------------------------------------------------------------------
+
+    async def begin(self) -> list[Any]:
+        """Take the history as said; give those messages of it that the graph does not have."""
+        remembered: Any = None
+        if self._agent.durable:
+            # A process that died in a turn left its thread as it was.
+            await self._repair(self._ctx.history)
+            remembered = (await self._snapshot()).values
+        values = _fields(remembered)
+        thread = read_messages(values.get("messages"))
+        untold = [] if remembered else messages_of(await self._ctx.history(), self._agent.mapper)
+        self._emitter.known(thread or untold)
+        self._emitter.known_plan(plan_in(values))
+        self._shared = shareable(values)
+        return untold
+
+    def state_for(self, prompt: Prompt) -> dict[str, Any]:
+        """What of the shared state the graph has to be told: a thread only what it does not know."""
+        given: Any = prompt.state
+        if given is None and not self._agent.durable:
+            given = self._ctx.session.state
+        told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        known = self._shared
+        return {
+            key: value for key, value in told.items() if not same_json(value, known.get(key), numeric=True)
+        }
+
+    async def go_on(self) -> Any:
+        """Take everything as said that an earlier process said; give what the graph needs to go on."""
+        self._emitter.known(read_messages(_fields((await self._snapshot()).values).get("messages")))
+        told = await self._ctx.said()
+        self._emitter.recall(told.calls.values())
+        self._calls.recall(told)
+        following = await self._after()
+        return None if following is _END else following
+
+    async def sail(self, payload: Any) -> AsyncIterator[Sayable]:
+        """Run to the end, asking whatever the graph stops for."""
+        self._given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
+        try:
+            with speaking(self._voice):
+                await gather_tools(self._voice)
+                while payload is not _END:
+                    await self._go(payload)
+                    payload = await self._after()
+        except asyncio.CancelledError:
+            await self._settle()
+            raise
+        except Exception as error:
+            reason, code = map_to_stop_reason(error), code_of(error)
+            self._emitter.settle(None)
+            if reason != "end_turn":
+                self._emitter.abandon(_NOT_RUN)
+            await self._settle(refused=code in REFUSED and asked_model(error))
+            if reason == "end_turn":
+                log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
+                yield ev.TurnFailed(code=code, message=explain(error), meta=marks_of(error))
+            else:
+                yield ev.TurnFinished(stop_reason=reason)
+            return
+        self._emitter.settle(None)
+        self._emitter.abandon(_NOT_RUN)
+        self._say_output()
+        self._state.finish()
+        if not self._agent.doors.model:
+            tell_unbound(self._voice)
+        if (why := breakdown_of(self._final)) is not None:
+            yield ev.TurnFailed(code="model_failed", message=why)
+        else:
+            yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
+
+    async def _go(self, payload: Any) -> None:
+        """Let the graph go on; an answer that does not fit its question is asked for again."""
+        try:
+            await self._stream(payload)
+        except Exception as error:
+            if not is_invalid_resume(error):
+                raise
+            self._ctx.notice("That answer does not fit", explain(error), severity="warning")
+
+    async def _after(self) -> Any:
+        """Look why the graph stopped: for questions, or at its end."""
+        if not self._agent.is_graph:
+            return _END
+        state = await self._snapshot()
+        messages = read_messages(_fields(state.values).get("messages"))
+        if state.interrupts:
+            self._calls.add(None, unanswered_calls(messages))
+            pending = pending_questions(state.interrupts, self._calls, self._emitter.describe, self._cover)
+            return Command(resume=resume_value(pending, await self._ask(pending)))
+        if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
+            pending = pending_questions(stops, self._calls, self._emitter.describe)
+            return None if may_go_on(pending, await self._ask(pending)) else _END
+        return _END if state.next else await self._dangling(messages)
+
+    async def _dangling(self, messages: Any) -> Any:
+        """Answer the calls that a graph left open at its end, if some are for the session's own tools.
+
+        A graph has no node for tools, or ends where its page is to run one, as CopilotKit's docs do it.
+        """
+        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        calls = unanswered_calls(messages[begin + 1 :])
+        answers = await answer_dangling(calls, self._voice, own=self._agent.own_tools)
+        if not answers:
+            return _END
+        answered = {answer.tool_call_id for answer in answers}
+        for call in calls:
+            if call["id"] not in answered:
+                # Nobody runs these any more, and a provider takes no call without an answer.
+                answers.append(left := answer_error(call, _NOT_RUN))
+                left.id = new_id("result")
+                self._emitter.tool_message(None, left)
+        self._rounds += 1
+        own: Any = getattr(self._runnable, "config", None) or {}
+        most = self._config.get("recursion_limit") or own.get("recursion_limit") or DEFAULT_RECURSION_LIMIT
+        if self._rounds >= most:
+            # As the graph itself would, if these tools were its own.
+            raise GraphRecursionError(f"{most} rounds of calls without an end: raise recursion_limit")
+        return {"messages": answers}
+
+    async def _snapshot(self) -> Any:
+        plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
+        return await self._runnable.aget_state(plain)
+
+    async def _repair(self, told: Callable[[], Awaitable[Conversation]], *, refused: bool = False) -> None:
+        thread_id = self._config["configurable"]["thread_id"]
+        await repair(self._runnable, thread_id, told, self._agent.mapper, refused=refused)
+
+    async def _settle(self, *, refused: bool = False) -> None:
+        """Leave a thread that the next prompt can go on from, unless another process will go on."""
+        if not self._agent.durable or not self._ctx.live:
+            return
+        try:
+            async with asyncio.timeout(_REPAIR_WITHIN):
+                await asyncio.shield(asyncio.ensure_future(self._repair(self._ctx.said, refused=refused)))
+        except Exception:
+            log.exception("the checkpoint could not be repaired")
+
+    # -- what comes by -----------------------------------------------------------------------------
+
+    async def _stream(self, payload: Any) -> None:
+        runnable = self._runnable
+        if isinstance(runnable, RunnableRetry | RunnableWithFallbacks):
+            # As streams they would try neither again nor the next one.
+            self._piece(await cast("Any", runnable).ainvoke(payload, self._config))
+            return
+        if not self._agent.is_graph:
+            async for piece in runnable.astream(payload, self._config):
+                self._piece(piece)
+            return
+        how = {**self._agent.kwargs, "stream_mode": _MODES, "subgraphs": True}
+        if self._agent.durable and not {"durability", "checkpoint_during"} & how.keys():
+            # A call is in the thread before its tool runs or its page is asked, as it is in the journal.
+            how["durability"] = "sync"
+        async for space, mode, data in runnable.astream(payload, self._config, **how):
+            if mode == "updates":
+                self._update(space, data)
+            elif mode == "custom":
+                self._emitter.custom("langgraph", data)
+            elif not space:
+                self._values(data)
+
+    def _piece(self, piece: Any) -> None:
+        """Say the output of a Runnable in which no model spoke: models speak by callback."""
+        if isinstance(piece, str | AIMessage) and not self._emitter.spoke:
+            self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
+        else:
+            self._output = combine(self._output, piece)
+
+    def _say_output(self) -> None:
+        """Say what came out of a Runnable or a graph without messages, unless somebody said so in it."""
+        if self._emitter.spoke and not isinstance(self._output, str | AIMessage):
+            return
+        words = put_in_words(self._output, self._given)
+        if words and not any(words.strip() in heard for heard in self._heard):
+            self._ctx.emit(words)
+
+    def _update(self, space: tuple[str, ...], data: Any) -> None:
+        lane = self._lane_of(space)
+        if interrupts := cast("dict[str, Any]", data).get("__interrupt__"):
+            self._calls.stop(lane, interrupts)
+        for message in _messages_in(data):
+            self._calls.see(lane, message)
+            if message.id is not None and (not space or "|".join(space) in self._handler.places):
+                self._message(lane, message)
+
+    def _lane_of(self, space: tuple[str, ...]) -> str | None:
+        """The lane of a graph inside the graph, or of the nearest one around it that has any."""
+        for depth in range(len(space), 0, -1):
+            if (key := "|".join(space[:depth])) in self._handler.places:
+                return self._handler.places[key]
+        return None
+
+    def _values(self, values: Any) -> None:
+        """Say the messages that got their name only now, and the state."""
+        if not isinstance(values, dict):
+            self._output = values  # What a function gives, which has no state.
+            return
+        told = cast("dict[str, Any]", values)
+        messages = name_messages(read_messages(told.get("messages")))
+        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        for message in messages[begin + 1 :]:
+            if not self._emitter.is_said(message.id):
+                self._message(None, message)
+        if "messages" not in told:
+            self._output = told
+        self._state.tell(told)
+
+    def _message(self, lane: str | None, message: Any) -> None:
+        self._emitter.message(lane, message)
+        if lane is None and message.type == "ai":
+            self._final = message
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    async def _ask(self, pending: list[Pending]) -> dict[str, ev.Answered]:
+        asking = [asyncio.ensure_future(self._ask_one(item)) for item in pending]
+        await asyncio.sleep(0)
+        self._ctx.suspend()
+        try:
+            answers = await asyncio.gather(*asking)
+        finally:
+            for question in asking:
+                question.cancel()
+        return {item.key: answer for item, answer in zip(pending, answers, strict=True)}
+
+    async def _ask_one(self, item: Pending) -> ev.Answered:
+        group, lane = item.interrupt_id, item.lane
+        covers = item.question.covers if isinstance(item.question, Permission) else None
+        answered = self._denied(item, item.action.get("args"))
+        if answered is None and covers is not None:
+            answered = self._answered_earlier(item)
+        if answered is None:
+            answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+        if answered.input is not None:
+            answered = self._denied(item, answered.input) or answered
+        if answered.option_kind == "allow_always":
+            self._voice.remember(covers, Decision(allowed=True, call_id="", always=True))
+        if (form := reply_form(item, answered)) is not None:
+            words = await self._voice.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
+            said = words.content.get("answer") if words.outcome == "accepted" else None
+            answered = msgspec.structs.replace(answered, reason=said)
+        show_decision(self._emitter, item, answered)
+        return answered
+
+    def _cover(self, call: Mapping[str, Any]) -> Coverage | None:
+        return self._voice.covers(call, self._kind_of(str(call["name"])))
+
+    def _kind_of(self, tool: str) -> ev.ToolKind:
+        return kind_of(tool, self._annotations(tool), self._agent.kind_mapper)
+
+    def _answered_earlier(self, item: Pending) -> ev.Answered | None:
+        """What an "always" of this session says: a reviewer is not asked twice for what it covers."""
+        decision = self._decide(item, item.action["args"])
+        # What the policy allows is still asked about: the agent's own reviewer wants an answer.
+        return earlier_answer(item, decision) if decision is not None and decision.by != "policy" else None
+
+    def _denied(self, item: Pending, args: Any) -> ev.Answered | None:
+        """The refusal of a call that the operator's policy denies: nobody can approve it."""
+        decision = self._decide(item, args) if isinstance(item.question, Permission) and item.action else None
+        if decision is None or decision or decision.by != "policy":
+            return None
+        return ev.Answered(question_id="", outcome="declined", reason=decision.reason, by=decision.by)
+
+    def _decide(self, item: Pending, args: Any) -> Decision | None:
+        call = {"id": item.native_id, "name": item.action["name"], "args": args}
+        return self._voice.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
+
+
+_END: Any = object()
+
+
+def _fields(values: Any) -> dict[str, Any]:
+    """What a thread holds by name; that of a function has only what it gave."""
+    return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
+
+
+def _messages_in(data: Any) -> list[Any]:
+    """Find the messages that the nodes of one step gave back."""
+    found: list[Any] = []
+    for update in cast("dict[str, Any]", data).values() if isinstance(data, dict) else ():
+        for part in cast("list[Any]", update if isinstance(update, list) else [update]):
+            messages = cast("dict[str, Any]", part).get("messages") if isinstance(part, dict) else None
+            many = cast("list[Any]", messages if isinstance(messages, list) else [messages])
+            found += [one for one in many if getattr(one, "type", None) in ("ai", "AIMessageChunk", "tool")]
+    return found

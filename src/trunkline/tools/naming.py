@@ -1,0 +1,190 @@
+"""What a tool does, read from its name, its annotations and its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, TypeGuard, cast, get_args
+from urllib.parse import unquote, urlsplit
+
+from trunkline import events as ev
+from trunkline.content import DiffBlock
+from trunkline.escapes import one_line
+from trunkline.tools.diffs import PATH_KEYS, diff_of
+
+__all__ = ["KindMapper", "diff_of", "kind_of", "locations_of", "paths_of", "title_of"]
+
+KindMapper = Callable[[str], ev.ToolKind | None]
+
+_KINDS = frozenset(get_args(ev.ToolKind))
+_HARMLESS: frozenset[ev.ToolKind] = frozenset({"read", "search", "fetch", "think"})
+_CHANGING: frozenset[ev.ToolKind] = frozenset({"edit", "delete", "move", "execute"})
+_PATTERNS: dict[ev.ToolKind, str] = {
+    "read": "read* get* list* ls cat view check_async_task",
+    "search": "search* find* grep* glob*",
+    "edit": "write* create* update* edit* insert* append* str_replace* find_and_replace* apply_patch*",
+    "delete": "delete* remove*",
+    "move": "move* rename*",
+    "execute": "run* exec* execute* command* shell* bash* code_interpreter* code_execution*",
+    "think": "think* reason* analyze* write_todos task",
+    "fetch": "fetch* get*url* download*",
+}
+"""The seed's patterns, and the names that LangChain, deepagents and the providers give their tools."""
+_BY_LETTERS: list[tuple[str, ev.ToolKind]] = sorted(
+    ((pattern, kind) for kind, patterns in _PATTERNS.items() for pattern in patterns.split()),
+    key=lambda row: -len(row[0].replace("*", "")),
+)
+"""The most specific pattern first: the one with the most letters."""
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+
+_VERBS = {"ls": "List", "cat": "Read", "glob": "Find", "grep": "Search for", "write_todos": "Update the plan"}
+_WANTED_KEYS = ("query", "pattern", "url")
+_OTHER_KEYS = ("description", "name", "title")
+_LINE_KEYS = ("line", "line_number", "start_line", "line_start")
+_LIST_KEYS = ("paths", "files", "file_paths", "edits")
+_TITLE_LENGTH = 80
+_LOCATIONS = 100
+
+
+def kind_of(
+    name: str, annotations: Mapping[str, Any] | None = None, mapper: KindMapper | None = None
+) -> ev.ToolKind:
+    """Say what kind of tool this is: the mapper first, then MCP's hints, then the name."""
+    chosen = mapper(name) if mapper is not None else None
+    if chosen in _KINDS:
+        return cast("ev.ToolKind", chosen)
+    named = _by_name(name)
+    hints = annotations or {}
+    if hints.get("readOnlyHint") is True:
+        return named if named in _HARMLESS else "read"
+    if hints.get("readOnlyHint") is False or hints.get("destructiveHint") is True:
+        # The server says that it changes something: a harmless name does not make it harmless.
+        return named if named in _CHANGING else "edit"
+    return named
+
+
+@lru_cache(maxsize=1024)
+def _by_name(name: str) -> ev.ToolKind:
+    """Match the whole name, else what its later words say: the first may be a server's name."""
+    words = [word.lower() for word in _WORD.split(name.rpartition("__")[2]) if word]
+    for pattern, kind in _BY_LETTERS:
+        if fnmatchcase("_".join(words), pattern):
+            return kind
+    later = ["_".join(words[start:]) for start in range(1, len(words))]
+    verbs = [row for row in _BY_LETTERS if row[0].endswith("*")]
+    found = [row for rest in later for row in verbs if fnmatchcase(rest, row[0])]
+    # Further in, a word that changes something counts more than one that does not.
+    for _, kind in sorted(found, key=lambda row: row[1] not in _CHANGING):
+        return kind
+    return "other"
+
+
+# -- titles ----------------------------------------------------------------------------------------
+
+
+def title_of(name: str, args: Any, annotations: Mapping[str, Any] | None = None) -> str:
+    """Give a call a title that a person understands; MCP's own title when there is one."""
+    words = str((annotations or {}).get("title") or _VERBS.get(name) or _in_words(name))
+    if not isinstance(args, dict):
+        return _short(words)
+    given = {key: text for key, text in cast("dict[str, Any]", args).items() if _is_said(text)}
+    path = next((given[key] for key in PATH_KEYS if key in given), None)
+    if name == "task" and "subagent_type" in given:
+        return _short(f"{given['subagent_type'].capitalize()}: {given.get('description', 'at work')}")
+    if "command" in given and _by_name(name) == "execute":
+        return _short(f"Run {given['command']}")
+    wanted = next((given[key] for key in _WANTED_KEYS if key in given), None)
+    if wanted is not None:
+        return _short(f"{words} {wanted}" + (f" in {path}" if path else ""))
+    if path is not None:
+        return _short(f"{words.removesuffix(' file')} {path}")
+    return _short(" ".join([words, *(given[key] for key in _OTHER_KEYS if key in given)][:2]))
+
+
+def _is_said(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip())
+
+
+@lru_cache(maxsize=1024)
+def _in_words(name: str) -> str:
+    server, apart, tool = name.rpartition("__")
+    words = " ".join(word.lower() for word in _WORD.split(tool) if word).capitalize() or name
+    return f"{server}: {words}" if apart and server else words
+
+
+def _short(title: str) -> str:
+    # The first line alone would hide what a command does after it.
+    return one_line(title, _TITLE_LENGTH)
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+
+def locations_of(args: Any) -> tuple[ev.Location, ...]:
+    """Find the files a call works on, and the line where its arguments name one."""
+    if not isinstance(args, dict):
+        return ()
+    given = cast("dict[str, Any]", args)
+    paths = dict.fromkeys(_paths_in(given))
+    line = _line_of(given) if paths else None
+    return tuple(ev.Location(path=path, line=line) for path in paths)[:_LOCATIONS]
+
+
+def paths_of(args: Any) -> tuple[str, ...]:
+    """Find whatever a call's arguments name as a path, for a policy: also what no client could open.
+
+    A name with a line feed, ``://`` or many dots in it is still a file to the system.
+    """
+    if not isinstance(args, dict):
+        return ()
+    named = cast("dict[str, Any]", args)
+    patched = [block.path for block in diff_of("", args) if isinstance(block, DiffBlock)]
+    found = [*_named_in(named), *_paths_in(named), *patched]
+    return tuple(dict.fromkeys(found))
+
+
+def _paths_in(given: dict[str, Any]) -> Iterator[str]:
+    for value in _named_in(given):
+        yield from _as_paths(value)
+
+
+def _named_in(given: dict[str, Any]) -> Iterator[str]:
+    keys: Iterable[str] = PATH_KEYS
+    if "source" in given and "destination" in given:
+        keys = (*keys, "source", "destination")
+    for key in keys:
+        if isinstance(given.get(key), str):
+            yield given[key]
+    for key in _LIST_KEYS:
+        for item in cast("list[Any]", given[key]) if isinstance(given.get(key), list) else ():
+            if isinstance(item, dict):
+                yield from _named_in(cast("dict[str, Any]", item))
+            elif isinstance(item, str):
+                yield item
+
+
+def _as_paths(value: str) -> Iterator[str]:
+    if not value.strip() or "\n" in value or len(value) > 4096:
+        return
+    if value.startswith("file://"):
+        yield unquote(urlsplit(value).path)
+    elif "://" not in value:
+        yield value
+
+
+def _line_of(given: dict[str, Any]) -> int | None:
+    for key in _LINE_KEYS:
+        if (line := _as_line(given.get(key))) is not None:
+            return line
+    shown: Any = given.get("view_range")
+    if isinstance(shown, list) and shown:
+        return _as_line(cast("list[Any]", shown)[0])
+    # An offset counts the lines that are left out.
+    skipped = _as_line(given.get("offset"))
+    return None if skipped is None else skipped + 1
+
+
+def _as_line(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

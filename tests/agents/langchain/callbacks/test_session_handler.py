@@ -1,0 +1,200 @@
+"""Models that never wait, and models in threads, on their way to a reader."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState
+from tests.agents.langchain.graphs import agent_of
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.worlds import collect, only, soon, text_of, world
+
+from trunkline import adapt
+from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.errors import JournalError
+from trunkline.journal import Lease, Record
+from trunkline.journal.memory import MemoryJournal
+from trunkline.testing.chat import ScriptedChatModel, call
+
+MANY = 1_000
+
+
+class Eager(BaseChatModel):
+    """Says as much as it can, and never waits for anything."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "eager"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        raise NotImplementedError
+
+    def _stream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        words = itertools.count() if messages[-1].text == "for ever" else range(MANY)
+        for number in words:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{number} "))
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        for chunk in self._stream(messages):
+            yield chunk
+
+
+async def test_a_model_that_never_waits_is_read_while_it_speaks_and_can_be_cancelled() -> None:
+    async with world(adapt(create_agent(Eager(), []))) as hub:
+        session = await hub.create()
+        async with session.follow() as reader:
+            await session.prompt("for ever")
+            said: list[Any] = []
+            while not only(said, ev.Text):
+                said += [entry.event for entry in await soon(reader.next())]
+            assert await soon(session.cancel())
+            while not only(said, ev.TurnFinished):
+                said += [entry.event for entry in await soon(reader.next())]
+    assert only(said, ev.TurnFinished)[0].stop_reason == "cancelled"
+    words = text_of(said).split()
+    assert words == [str(number) for number in range(len(words))]
+
+
+async def test_a_model_that_a_plain_function_calls_in_a_thread_is_heard_whole(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = Eager()
+
+    def answer(state: dict[str, Any]) -> dict[str, Any]:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("answer", answer)
+    graph.set_entry_point("answer")
+    with caplog.at_level(logging.WARNING):
+        async with world(adapt(graph.compile())) as hub:
+            told = await collect(await hub.create(), "many")
+    assert text_of(told).split() == [str(number) for number in range(MANY)]
+    assert not caplog.records
+
+
+async def test_a_reader_that_stays_behind_does_not_make_a_model_wait() -> None:
+    async with world(adapt(create_agent(Eager(), []))) as hub:
+        session = await hub.create()
+        async with session.follow():
+            told = await collect(session, "many")
+    assert text_of(told).split() == [str(number) for number in range(MANY)]
+
+
+async def test_a_model_that_does_not_stream_is_said_whole() -> None:
+    model = ScriptedChatModel("one two three", streaming=False)
+    async with world(adapt(create_agent(model, []))) as hub:
+        told = await collect(await hub.create(), "go")
+    assert [event.delta for event in only(told, ev.Text)] == ["one two three"]
+
+
+async def test_what_a_failed_subagent_left_running_says_nothing_any_more() -> None:
+    said: list[Any] = []
+    handler = GraphHandler(Emitter(said.append, "turn"))
+    turn, task, inside, late = uuid4(), uuid4(), uuid4(), uuid4()
+    await handler.on_chain_start({}, {}, run_id=turn)
+    await handler.on_tool_start({}, "", run_id=task, parent_run_id=turn, tool_call_id="t", name="task")
+    await handler.on_chain_start({}, {}, run_id=inside, parent_run_id=task)
+    await handler.on_chat_model_start({}, [[]], run_id=uuid4(), parent_run_id=inside)
+    await handler.on_tool_error(ValueError("no"), run_id=task)
+    assert isinstance(said[-1], ev.SubagentFinished)
+    before = list(said)
+    await handler.on_tool_start({}, "", run_id=late, parent_run_id=inside, tool_call_id="l", name="late")
+    await handler.on_tool_end("done", run_id=late)
+    await handler.on_chat_model_start({}, [[]], run_id=late, parent_run_id=inside)
+    await handler.on_llm_start({}, [], run_id=late, parent_run_id=inside)
+    await handler.on_llm_new_token(
+        "x", chunk=ChatGenerationChunk(message=AIMessageChunk(content="x")), run_id=late
+    )
+    assert said == before
+
+
+class Full(MemoryJournal):
+    """Refuses, a moment later, everything from the first tool that runs on."""
+
+    is_full = False
+
+    def append(
+        self, lease: Lease, records: Sequence[Record], *, durable: bool = False
+    ) -> asyncio.Future[None]:
+        self.is_full = self.is_full or any(isinstance(record.event, ev.ToolUpdate) for record in records)
+        if not self.is_full:
+            return super().append(lease, records, durable=durable)
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        refused.get_loop().call_later(0.01, refused.set_exception, JournalError("the disk is full"))
+        return refused
+
+
+@pytest.mark.parametrize("caller", ["agent", "plain function"])
+async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> None:
+    ran: list[str] = []
+
+    @tool
+    def effect(name: str) -> str:
+        """Do something that cannot be undone."""
+        ran.append(name)
+        return "done"
+
+    def use_twice(state: MessagesState) -> dict[str, Any]:
+        for name in ("one", "two"):
+            effect.invoke({"type": "tool_call", "id": name, "name": "effect", "args": {"name": name}})
+        return {}
+
+    if caller == "agent":
+        calls = [call("effect", {"name": name}, name) for name in ("one", "two")]
+        agent: Any = agent_of(calls, "Done.", tools=(effect,))[0]
+    else:
+        graph = StateGraph(MessagesState)
+        graph.add_node("use", use_twice)
+        graph.add_edge(START, "use")
+        agent = adapt(graph.compile())
+    journal = Full()
+    await journal.open()
+    async with world(agent, journal=journal) as hub:
+        session = await hub.create()
+        told = await collect(session, "go")
+        assert isinstance(told[-1], ev.TurnFailed)
+    # Whatever was left in a thread has ended by now.
+    await soon(asyncio.get_running_loop().shutdown_default_executor())
+    assert ran == []
+    await journal.close()
+
+
+async def test_a_tool_in_a_thread_waits_for_a_slow_disk_however_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("trunkline.agents.langchain.callbacks.session_handler._LOOP_PATIENCE", 0.05)
+    begun, stored = asyncio.Event(), asyncio.Event()
+
+    async def durable() -> None:
+        begun.set()
+        await stored.wait()
+
+    handler = GraphHandler(Emitter(lambda event: None, "t"), durable=durable)
+    starting = asyncio.create_task(
+        asyncio.to_thread(asyncio.run, handler.on_tool_start({}, "", run_id=uuid4(), name="slow"))
+    )
+    await soon(begun.wait())
+    await asyncio.wait({starting}, timeout=0.2)
+    assert not starting.done()
+    stored.set()
+    await soon(starting)

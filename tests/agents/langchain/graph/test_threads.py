@@ -1,0 +1,757 @@
+from __future__ import annotations
+
+import asyncio
+import operator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.func import entrypoint
+from langgraph.graph import START, MessagesState
+from langgraph.prebuilt import ToolNode, tools_condition
+from tests.agents.langchain.loose import StateGraph, create_agent, create_deep_agent
+from tests.worlds import collect, events_of, only, soon, text_of, world
+
+from trunkline import events as ev
+from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.agents.langchain.graph import threads
+from trunkline.agents.langchain.messages.history import UNANSWERED
+from trunkline.conversation import Conversation, Message, TextPart
+from trunkline.errors import InvalidCommand, SessionNotFound
+from trunkline.folding import fold
+from trunkline.journal import SessionKey, open_journal
+from trunkline.session.hub import Hub
+from trunkline.testing.chat import ScriptedChatModel, call
+
+
+class Slow:
+    """A tool that answers at once or waits for ever, and says when it began to wait."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.cancelled = False
+
+    @property
+    def tool(self) -> Any:
+        @tool
+        async def work(how: str) -> str:
+            """Work."""
+            if how == "quick":
+                return "quickly done"
+            self.began.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled = True
+                raise
+            return "never"
+
+        return work
+
+
+BOTH = [call("work", {"how": "quick"}, "q"), call("work", {"how": "slow"}, "s")]
+
+
+def plain_graph(model: Any, tools: list[Any], checkpointer: Any) -> Any:
+    """A graph without create_agent."""
+
+    async def think(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [await model.bind_tools(tools).ainvoke(state["messages"])]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("think", think)
+    builder.add_node("act", ToolNode(tools))
+    builder.add_edge(START, "think")
+    builder.add_conditional_edges("think", tools_condition, {"tools": "act", "__end__": "__end__"})
+    builder.add_edge("act", "think")
+    return builder.compile(checkpointer=checkpointer)
+
+
+def nested_graph(model: Any, tools: list[Any], checkpointer: Any) -> Any:
+    """A graph whose only node is an agent."""
+    builder = StateGraph(MessagesState)
+    builder.add_node("inner", create_agent(model, tools))
+    builder.add_edge(START, "inner")
+    return builder.compile(checkpointer=checkpointer)
+
+
+MAKERS = {
+    "create_agent": create_agent,
+    "deep": create_deep_agent,
+    "plain": plain_graph,
+    "nested": nested_graph,
+}
+
+
+async def state_of(graph: Any, thread_id: str) -> Any:
+    return await graph.aget_state({"configurable": {"thread_id": thread_id}})
+
+
+async def messages_in(graph: Any, thread_id: str) -> list[Any]:
+    return (await state_of(graph, thread_id)).values.get("messages", [])
+
+
+def shape(messages: list[Any]) -> list[tuple[str, str]]:
+    return [(message.type, message.text) for message in messages if message.type != "system"]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def saver(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Any]:
+    if request.param == "memory":
+        yield InMemorySaver()
+        return
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as opened:
+        yield opened
+
+
+# -- after a cancel ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_on_from(
+    kind: str, saver: Any
+) -> None:
+    slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
+    agent = LangChainAgent(MAKERS[kind](model, [slow.tool], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        async with session.follow() as reader:
+            await session.prompt("Go")
+            await soon(slow.began.wait())
+            while not any(
+                getattr(one.event, "status", None) == "completed" for one in await soon(reader.next())
+            ):
+                pass
+        assert await session.cancel()
+        assert slow.cancelled
+        assert (await state_of(agent.runnable, "t")).next == ()
+        events = await collect(session, "Never mind")
+        told = fold(await events_of(session))
+    assert text_of(events) == "Then not."
+    sent = shape(model.calls[-1].messages)
+    if kind == "nested":
+        # What a graph inside a node has not given back is not part of the thread.
+        assert sent == [("human", "Go"), ("human", "Never mind")]
+    else:
+        assert sent == [
+            ("human", "Go"),
+            ("ai", ""),
+            ("tool", "quickly done"),
+            ("tool", UNANSWERED),
+            ("human", "Never mind"),
+        ]
+    assert (told.calls["q"].status, told.calls["s"].status) == ("completed", "cancelled")
+
+
+async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any) -> None:
+    slow, model = Slow(), ScriptedChatModel(BOTH[1:], "Then not.")
+    builder = StateGraph(MessagesState)
+    builder.add_node("inner", create_agent(model, [slow.tool], checkpointer=True))
+    builder.add_edge(START, "inner")
+    async with world(LangChainAgent(builder.compile(checkpointer=saver))) as hub:
+        session = await hub.create("t")
+        await session.prompt("Go")
+        await soon(slow.began.wait())
+        await session.cancel()
+        assert text_of(await collect(session, "Never mind")) == "Then not."
+    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "human"]
+
+
+async def test_a_cancel_inside_a_tool_takes_no_time() -> None:
+    took: list[float] = []
+    for _ in range(5):
+        slow = Slow()
+        graph = create_agent(ScriptedChatModel(BOTH), [slow.tool], checkpointer=InMemorySaver())
+        async with world(LangChainAgent(graph)) as hub:
+            session = await hub.create("t")
+            await session.prompt("Go")
+            await soon(slow.began.wait())
+            began = time.perf_counter()
+            await session.cancel()
+            took.append(time.perf_counter() - began)
+            assert (await state_of(graph, "t")).next == ()
+    assert min(took) < 0.05, took
+
+
+async def test_what_was_read_of_an_answer_that_was_cut_off_stays_in_the_thread(saver: Any) -> None:
+    reached = asyncio.Event()
+
+    async def gate() -> None:
+        if len(model.calls) == 1:
+            reached.set()
+            await asyncio.Event().wait()
+
+    model = ScriptedChatModel("Once upon a time", "As I said.", gate=gate)
+    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        await session.prompt("Tell me a story")
+        await soon(reached.wait())
+        await session.cancel()
+        cut_off = (await session.history()).messages[-1]
+        thread = await messages_in(agent.runnable, "t")
+        assert (await state_of(agent.runnable, "t")).next == ()
+        await collect(session, "Go on")
+    assert cut_off.text.strip() == "Once"
+    assert (thread[-1].type, thread[-1].id, thread[-1].text) == ("ai", cut_off.message_id, cut_off.text)
+    assert shape(model.calls[-1].messages) == [
+        ("human", "Tell me a story"),
+        ("ai", cut_off.text),
+        ("human", "Go on"),
+    ]
+
+
+async def test_a_turn_that_failed_leaves_a_thread_that_goes_on(saver: Any) -> None:
+    model = ScriptedChatModel(
+        [call("work", {"how": "quick"}, "q")], ["Half of", ValueError("overloaded")], "Whole."
+    )
+    agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        events = await collect(session, "Go")
+        assert "overloaded" in only(events, ev.TurnFailed)[0].message
+        await collect(session, "Again")
+    assert shape(model.calls[-1].messages) == [
+        ("human", "Go"),
+        ("ai", ""),
+        ("tool", "quickly done"),
+        ("ai", "Half of"),
+        ("human", "Again"),
+    ]
+
+
+async def test_a_thread_that_a_dead_process_left_in_a_tool_is_mended_by_the_next_prompt(saver: Any) -> None:
+    slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
+    graph = create_agent(model, [slow.tool], checkpointer=saver)
+    dying = asyncio.create_task(
+        graph.ainvoke({"messages": [HumanMessage("Go", id="u")]}, {"configurable": {"thread_id": "t"}})
+    )
+    await soon(slow.began.wait())
+    dying.cancel()
+    await asyncio.gather(dying, return_exceptions=True)
+    assert "tools" in (await state_of(graph, "t")).next
+    async with world(LangChainAgent(graph)) as hub:
+        await collect(await hub.create("t"), "Never mind")
+    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "tool", "human"]
+
+
+async def test_a_result_that_came_in_the_moment_of_the_cancel_is_kept(saver: Any) -> None:
+    model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "Well.")
+    graph = create_agent(model, [Slow().tool], checkpointer=saver, interrupt_before=["tools"])
+    await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t"}})
+    (task,) = (state := await state_of(graph, "t")).tasks
+    written = ToolMessage("quickly done", tool_call_id="q", name="work", id="r1")
+    await saver.aput_writes(state.config, [("messages", [written])], task.id)
+    await threads.repair(graph, "t")
+    await graph.ainvoke({"messages": [("user", "and now?")]}, {"configurable": {"thread_id": "t"}})
+
+    assert [type(message) for message in model.calls[-1].messages] == [
+        HumanMessage,
+        AIMessage,
+        ToolMessage,
+        HumanMessage,
+    ]
+
+
+async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None:
+    nameless = tool_call_chunk(name="work", args='{"how": "quick"}', id=None, index=0)
+    model = ScriptedChatModel([AIMessageChunk(content="", tool_call_chunks=[nameless])], "Well.")
+    graph = create_agent(model, [Slow().tool], checkpointer=saver)
+    async with world(LangChainAgent(graph)) as hub:
+        session = await hub.create("t")
+        assert isinstance((await collect(session, "go"))[-1], ev.TurnFailed)
+        assert text_of(await collect(session, "and now?")) == "Well."
+    _, made, answer, _ = model.calls[-1].messages
+    assert isinstance(made, AIMessage)
+    assert isinstance(answer, ToolMessage)
+    assert [call["id"] for call in made.tool_calls] == [answer.tool_call_id]
+
+
+async def test_a_sound_thread_is_left_alone(saver: Any) -> None:
+    graph = create_agent(ScriptedChatModel("Hello."), [], checkpointer=saver)
+    await graph.ainvoke({"messages": [("user", "Hi")]}, {"configurable": {"thread_id": "t"}})
+    before = await state_of(graph, "t")
+    await threads.repair(graph, "t")
+    await threads.repair(graph, "never used")
+    assert (await state_of(graph, "t")).config == before.config
+    assert await messages_in(graph, "never used") == []
+
+
+class OnlyAdds(TypedDict):
+    """A state whose messages never take the place of others."""
+
+    messages: Annotated[list[Any], operator.add]
+
+
+def says(message: AIMessage) -> Callable[[Any], Any]:
+    """A node that answers with this."""
+    return lambda state: {"messages": [message]}
+
+
+EMPTY = {
+    "by a node": AIMessage("", id="a1"),
+    "refusing": AIMessage(
+        "", id="a1", additional_kwargs={"refusal": "No."}, response_metadata={"model_provider": "openai"}
+    ),
+    "by a model": AIMessage("", id="a1", response_metadata={"model_provider": "google_genai"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "adds", "left"),
+    [
+        ("by a node", False, ["Hi", ""]),
+        ("refusing", False, ["Hi", ""]),
+        ("by a model", True, ["Hi", ""]),
+        ("by a model", False, ["Hi"]),
+    ],
+)
+async def test_an_empty_answer_goes_only_where_its_provider_would_refuse_it_and_the_state_lets_it_go(
+    made: str, adds: bool, left: list[str]
+) -> None:
+    graph = StateGraph(OnlyAdds if adds else MessagesState)
+    graph.add_node("answer", says(EMPTY[made]))
+    graph.add_edge(START, "answer")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    given = {"messages": [HumanMessage("Hi", id="h1")]}
+    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    shown = Conversation(
+        messages=[Message(message_id="x", role="agent", parts=[TextPart(part_id="p", text="a draft")])]
+    )
+
+    async def told() -> Conversation:
+        return shown
+
+    await threads.repair(compiled, "t", told, refused=True)
+    assert [message.content for message in await messages_in(compiled, "t")] == left
+
+
+async def test_a_state_that_only_adds_keeps_what_a_model_refused() -> None:
+    graph = StateGraph(OnlyAdds)
+    graph.add_node("answer", says(AIMessage("Hm.")))
+    graph.add_edge(START, "answer")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    picture = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+    given = {"messages": [HumanMessage([picture], id="h1")]}
+    await compiled.ainvoke(given, {"configurable": {"thread_id": "t"}})
+    await threads.repair(compiled, "t", refused=True)
+    assert [message.content for message in await messages_in(compiled, "t")] == [[picture], "Hm."]
+
+
+async def test_a_graph_without_messages_is_only_cleared() -> None:
+    began = asyncio.Event()
+
+    async def flow(words: str) -> str:
+        began.set()
+        await asyncio.Event().wait()
+        return words
+
+    make: Any = entrypoint(checkpointer=InMemorySaver())
+    graph: Any = make(flow)
+    running = asyncio.create_task(graph.ainvoke("go", {"configurable": {"thread_id": "t"}}))
+    await soon(began.wait())
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert (await state_of(graph, "t")).next == ("flow",)
+    await threads.repair(graph, "t")
+    assert (await state_of(graph, "t")).next == ()
+    assert await threads.history(graph, "t") is None
+
+
+# -- going back --------------------------------------------------------------------------------------
+
+
+async def ids_of(session: Any) -> list[str]:
+    return [message.message_id for message in (await session.history()).messages]
+
+
+@pytest.mark.parametrize("kind", ["create_agent", "deep", "plain", "nested"])
+async def test_the_next_prompt_goes_on_from_where_one_went_back_to(kind: str, saver: Any) -> None:
+    model = ScriptedChatModel("One.", "Two.", "Other two.")
+    agent = LangChainAgent(MAKERS[kind](model, [Slow().tool], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        await collect(session, "First")
+        await collect(session, "Second")
+        await session.rewind((await ids_of(session))[1])
+        await collect(session, "Instead")
+    wanted = [("human", "First"), ("ai", "One."), ("human", "Instead")]
+    assert shape(model.calls[-1].messages) == wanted
+    assert shape(await messages_in(agent.runnable, "t")) == [*wanted, ("ai", "Other two.")]
+
+
+async def test_what_was_taken_back_stays_away_after_a_restart(tmp_path: Path) -> None:
+    async def turn(prompt: str | None, *, back_to: int | None = None) -> list[Any]:
+        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+            journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
+            model = ScriptedChatModel("Yes.")
+            agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+            async with world(agent, journal=journal) as hub:
+                session = (
+                    await hub.session("t")
+                    if await journal.get(SessionKey("local", "t"))
+                    else await hub.create("t")
+                )
+                if prompt is not None:
+                    await collect(session, prompt)
+                if back_to is not None:
+                    await session.rewind((await ids_of(session))[back_to])
+                shown = [message.text for message in (await session.history()).messages]
+            await journal.close()
+            return [shown, model.calls]
+
+    await turn("First")
+    await turn("Second", back_to=1)
+    shown, _ = await turn(None)
+    assert shown == ["First", "Yes."]
+    shown, calls = await turn("Third")
+    assert shown == ["First", "Yes.", "Third", "Yes."]
+    assert shape(calls[-1].messages) == [("human", "First"), ("ai", "Yes."), ("human", "Third")]
+
+
+async def test_going_back_to_a_question_forgets_its_answer(saver: Any) -> None:
+    model = ScriptedChatModel("One.", "Two.", "Again.")
+    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        await collect(session, "First")
+        await collect(session, "Second")
+        await session.rewind((await ids_of(session))[2])
+        assert shape(await messages_in(agent.runnable, "t")) == [
+            ("human", "First"),
+            ("ai", "One."),
+            ("human", "Second"),
+        ]
+        await collect(session, "Well?")
+    assert [text for _, text in shape(model.calls[-1].messages)] == ["First", "One.", "Second", "Well?"]
+
+
+async def test_going_back_to_the_beginning_forgets_everything(saver: Any) -> None:
+    model = ScriptedChatModel("One.", "New.")
+    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        await session.rewind(None)  # Nothing was said yet.
+        await collect(session, "First")
+        await session.rewind(None)
+        assert await messages_in(agent.runnable, "t") == []
+        await collect(session, "Fresh")
+    assert shape(model.calls[-1].messages) == [("human", "Fresh")]
+
+
+async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any) -> None:
+    made = [call("work", {"how": "quick"}, "a"), call("work", {"how": "quick"}, "b")]
+    model = ScriptedChatModel(made, "Done.", "Else.")
+    agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        await collect(session, "Go")
+        await session.rewind((await ids_of(session))[1])
+        await collect(session, "Else")
+    assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "tool", "human"]
+
+
+async def test_one_can_go_back_again_and_again(saver: Any) -> None:
+    model = ScriptedChatModel(*(f"{number}." for number in range(9)))
+    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        for prompt in ("a", "b", "c"):
+            await collect(session, prompt)
+        await session.rewind((await ids_of(session))[3])
+        await collect(session, "d")
+        await session.rewind((await ids_of(session))[1])
+        await collect(session, "e")
+        shown = [message.text for message in (await session.history()).messages]
+        assert [text for _, text in shape(await messages_in(agent.runnable, "t"))] == shown
+    assert shown == ["a", "0.", "e", "4."]
+
+
+async def test_a_message_that_the_thread_never_had_cannot_be_gone_back_to() -> None:
+    graph = create_agent(ScriptedChatModel("One."), [], checkpointer=InMemorySaver())
+    await graph.ainvoke({"messages": [("user", "Hi")]}, {"configurable": {"thread_id": "t"}})
+    with pytest.raises(InvalidCommand, match="'nobody'"):
+        await threads.rewind(graph, "t", "nobody")
+
+
+async def test_a_thread_without_its_past_is_cut_short_instead() -> None:
+    class Forgetful(InMemorySaver):
+        """Lists nothing but the last checkpoint."""
+
+        async def alist(self, config: Any, *, before: Any = None, **options: Any) -> AsyncIterator[Any]:
+            if before is None:
+                yield await self.aget_tuple(config)
+
+    made: Any = [{"id": "x", "name": "work", "args": {}}]
+    thread = [
+        HumanMessage("a", id="1"),
+        AIMessage("", id="2", tool_calls=made),
+        ToolMessage("r", id="3", tool_call_id="x"),
+        AIMessage("b", id="4"),
+        HumanMessage("c", id="5"),
+    ]
+    graph = create_agent(ScriptedChatModel("One.", each_turn=True), [], checkpointer=Forgetful())
+    for target, left in (("2", ["1", "2", "3"]), ("1", ["1"]), (None, list[str]())):
+        thread_id = f"back to {target}"
+        await graph.ainvoke({"messages": thread}, {"configurable": {"thread_id": thread_id}})
+        await threads.rewind(graph, thread_id, target)
+        state = await state_of(graph, thread_id)
+        assert [message.id for message in state.values.get("messages", [])] == left
+        assert state.next == ()
+
+
+async def test_a_long_past_is_searched_page_by_page(monkeypatch: pytest.MonkeyPatch, saver: Any) -> None:
+    monkeypatch.setattr(threads, "_PAGE", 2)
+    graph = create_agent(ScriptedChatModel(*"abcd"), [], checkpointer=saver)
+    for number in range(4):
+        await graph.ainvoke(
+            {"messages": [HumanMessage("?", id=f"u{number}")]}, {"configurable": {"thread_id": "t"}}
+        )
+    await threads.rewind(graph, "t", "u0")
+    assert [message.id for message in await messages_in(graph, "t")] == ["u0"]
+
+
+async def test_a_summary_does_not_stand_in_the_way_back() -> None:
+    model = ScriptedChatModel("One.", "Two.", "A summary.", "Three.", "Other.")
+    short = SummarizationMiddleware(model, trigger=("messages", 5), keep=("messages", 1))
+    agent = LangChainAgent(create_agent(model, [], middleware=[short], checkpointer=InMemorySaver()))
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        for prompt in ("a", "b", "c"):
+            await collect(session, prompt)
+        shown = [message.text for message in (await session.history()).messages]
+        assert shown == ["a", "One.", "b", "Two.", "c", "Three."]
+        await session.rewind((await ids_of(session))[1])
+        await collect(session, "d")
+    assert shape(model.calls[-1].messages) == [("human", "a"), ("ai", "One."), ("human", "d")]
+
+
+# -- whole threads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["create_agent", "deep"])
+async def test_a_fork_and_its_origin_go_on_separately(kind: str, saver: Any) -> None:
+    model = ScriptedChatModel(
+        [*BOTH[:1], call("work", {"how": "quick"}, "q2")], "One.", "Left.", "Right.", "Back."
+    )
+    agent = LangChainAgent(MAKERS[kind](model, [Slow().tool], checkpointer=saver))
+    async with world(agent) as hub:
+        origin = await hub.create("origin")
+        await collect(origin, "First")
+        fork = await hub.fork(origin)
+        await collect(origin, "To the left")
+        await collect(fork, "To the right")
+        assert [text for _, text in shape(await messages_in(agent.runnable, "origin"))][-2:] == [
+            "To the left",
+            "Left.",
+        ]
+        right = shape(await messages_in(agent.runnable, fork.session_id))
+        assert [text for _, text in right] == [
+            "First",
+            "",
+            "quickly done",
+            "quickly done",
+            "One.",
+            "To the right",
+            "Right.",
+        ]
+        results = [
+            m.tool_call_id for m in await messages_in(agent.runnable, fork.session_id) if m.type == "tool"
+        ]
+        assert results == ["q", "q2"]
+        # The fork has the past of its origin: it can go back in it.
+        await fork.rewind((await ids_of(fork))[0])
+        await collect(fork, "Somewhere else")
+    assert shape(model.calls[-1].messages) == [("human", "First"), ("human", "Somewhere else")]
+
+
+async def test_a_saver_that_can_copy_threads_does_it_itself() -> None:
+    class Copying(InMemorySaver):
+        async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+            copied.append((source_thread_id, target_thread_id))
+
+    copied: list[Any] = []
+    await threads.fork(create_agent(ScriptedChatModel(), [], checkpointer=Copying()), "new", "old")
+    assert copied == [("old", "new")]
+
+
+async def test_a_fork_that_fails_leaves_no_session_behind() -> None:
+    class Broken(InMemorySaver):
+        async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+            raise OSError("disk full")
+
+    agent = LangChainAgent(create_agent(ScriptedChatModel("One."), [], checkpointer=Broken()))
+    async with world(agent) as hub:
+        origin = await hub.create("origin")
+        await collect(origin, "First")
+        with pytest.raises(OSError, match="disk full"):
+            await hub.fork(origin)
+        assert [info.session_id for info in await hub.list()] == ["origin"]
+
+
+async def test_a_deleted_session_takes_its_thread_along(saver: Any) -> None:
+    agent = LangChainAgent(create_agent(ScriptedChatModel("One."), [], checkpointer=saver))
+    async with world(agent) as hub:
+        await collect(await hub.create("t"), "First")
+        assert await hub.delete("t")
+        assert await messages_in(agent.runnable, "t") == []
+        with pytest.raises(SessionNotFound):
+            await hub.session("t")
+
+
+# -- threads that were made elsewhere ----------------------------------------------------------------
+
+
+@asynccontextmanager
+async def elsewhere(saver: Any, *prompts: str) -> AsyncGenerator[tuple[Hub, ScriptedChatModel, Any]]:
+    """A hub whose agent was talked to without it, on thread t."""
+    model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "One.", each_turn=True)
+    graph = create_agent(model, [Slow().tool], checkpointer=saver)
+    for number, prompt in enumerate(prompts):
+        message = HumanMessage(prompt, id=f"h{number}")
+        await graph.ainvoke({"messages": [message]}, {"configurable": {"thread_id": "t"}})
+    async with world(LangChainAgent(graph)) as hub:
+        yield hub, model, graph
+
+
+async def test_a_thread_that_the_journal_does_not_know_is_loaded_as_it_is(saver: Any) -> None:
+    async with elsewhere(saver, "First", "Second") as (hub, model, graph):
+        session = await hub.session("t")
+        told = fold(events := await events_of(session))
+        assert [message.message_id for message in told.messages] == [
+            message.id for message in await messages_in(graph, "t") if message.type != "tool"
+        ]
+        assert [turn.status for turn in told.turns] == ["finished", "finished"]
+        assert told.calls["q"].raw_output == "quickly done"
+        assert session.info.title == "First"
+        assert not only(events, ev.Notice)
+        await collect(session, "Third")
+    assert [text for kind, text in shape(model.calls[-1].messages) if kind == "human"] == [
+        "First",
+        "Second",
+        "Third",
+    ]
+
+
+async def test_a_thread_that_went_on_elsewhere_is_told_further_when_it_is_opened_again(saver: Any) -> None:
+    async with elsewhere(saver) as (hub, _, graph):
+        session = await hub.create("t")
+        await collect(session, "Here")
+        await session.close()
+        await graph.ainvoke(
+            {"messages": [HumanMessage("There", id="h")]}, {"configurable": {"thread_id": "t"}}
+        )
+        for _ in range(2):
+            session = await hub.session("t")
+            shown = [message.text for message in (await session.history()).messages]
+            assert shown == ["Here", "", "One.", "There", "", "One."]
+            await session.close()
+
+
+async def test_a_thread_that_took_another_way_elsewhere_wins(saver: Any) -> None:
+    async with elsewhere(saver) as (hub, _, graph):
+        session = await hub.create("t")
+        await collect(session, "Here")
+        await collect(session, "On")
+        back = (await ids_of(session))[2]
+        await session.close()
+        await threads.rewind(graph, "t", back)
+        await graph.ainvoke(
+            {"messages": [HumanMessage("There", id="h")]}, {"configurable": {"thread_id": "t"}}
+        )
+        session = await hub.session("t")
+        shown = [message.text for message in (await session.history()).messages if message.role == "user"]
+    assert shown == ["Here", "There"]
+
+
+async def test_a_session_made_for_a_thread_begins_with_it(saver: Any) -> None:
+    async with elsewhere(saver, "First") as (hub, _, _):
+        session = await hub.create("t")
+        assert [message.text for message in (await session.history()).messages] == ["First", "", "One."]
+
+
+async def test_a_thread_of_somebody_else_is_no_session(saver: Any) -> None:
+    async with elsewhere(saver, "First") as (hub, _, _):
+        with pytest.raises(SessionNotFound):
+            await hub.session("t", principal="mallory")
+        session = await hub.create("t", principal="mallory")
+        assert (await session.history()).messages == []
+
+
+async def test_an_id_of_the_local_user_never_names_a_thread_of_somebody_else(saver: Any) -> None:
+    agent = LangChainAgent(create_agent(ScriptedChatModel("One.", each_turn=True), [], checkpointer=saver))
+    async with world(agent) as hub:
+        await collect(await hub.create("t", principal="ann"), "Mine")
+        assert len(await messages_in(agent.runnable, "ann/t")) == 2
+        with pytest.raises(SessionNotFound):
+            await hub.session("ann/t")
+        session = await hub.create("ann/t")
+        await collect(session, "Yours")
+        assert [message.text for message in (await session.history()).messages] == ["Yours", "One."]
+        assert await hub.delete("ann/t")
+        assert len(await messages_in(agent.runnable, "ann/t")) == 2
+
+
+# -- without a checkpointer --------------------------------------------------------------------------
+
+
+async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async def process(*prompts: str) -> ScriptedChatModel:
+        model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "One.", each_turn=True)
+        journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
+        async with world(LangChainAgent(create_agent(model, [Slow().tool])), journal=journal) as hub:
+            known = await journal.get(SessionKey("local", "t"))
+            session = await hub.session("t") if known else await hub.create("t")
+            for prompt in prompts:
+                await collect(session, prompt)
+        await journal.close()
+        return model
+
+    await process("First")
+    model = await process("Second")
+    kinds = [kind for kind, _ in shape(model.calls[-1].messages)]
+    assert kinds == ["human", "ai", "tool", "ai", "human", "ai", "tool"]
+    ids = [message.tool_call_id for message in model.calls[-1].messages if isinstance(message, ToolMessage)]
+    assert ids == ["q", "q"]
+
+
+async def test_a_cancelled_turn_feeds_an_agent_without_a_checkpointer_only_what_providers_take() -> None:
+    slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.", "Back.")
+    agent = LangChainAgent(create_agent(model, [slow.tool]))
+    async with world(agent) as hub:
+        session = await hub.create()
+        await session.prompt("Go")
+        await soon(slow.began.wait())
+        await session.cancel()
+        await collect(session, "Never mind")
+        assert shape(model.calls[-1].messages) == [
+            ("human", "Go"),
+            ("ai", ""),
+            ("tool", "quickly done"),
+            ("tool", "the turn was cancelled"),
+            ("human", "Never mind"),
+        ]
+        await session.rewind((await ids_of(session))[0])
+        fork = await hub.fork(session)
+        await collect(fork, "Else")
+    assert shape(model.calls[-1].messages) == [("human", "Go"), ("human", "Else")]
+
+
+async def test_ten_sessions_of_one_agent_do_not_mix(saver: Any) -> None:
+    model = ScriptedChatModel(lambda messages: f"You said {messages[-1].text}.", each_turn=True)
+    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
+    async with world(agent) as hub:
+        sessions = [await hub.create() for _ in range(10)]
+        told = await asyncio.gather(*(collect(one, one.session_id) for one in sessions))
+    assert [text_of(events) for events in told] == [f"You said {one.session_id}." for one in sessions]

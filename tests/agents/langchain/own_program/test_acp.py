@@ -1,0 +1,353 @@
+"""Tests of the voice that speaks ACP by itself: updates, questions, threads, and clients that are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from tests.agents.langchain.lines import call_of, kinds, pieces, statuses, text
+from tests.worlds import soon
+
+import trunkline.agents.langchain.own_program.acp as module
+import trunkline.agents.langchain.own_program.sender as line_module
+from trunkline import events as ev
+from trunkline.agents.langchain.own_program.acp import AcpLine, AcpVoice
+from trunkline.errors import TurnCancelled
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.protocols.jsonrpc import RpcError
+from trunkline.questions import ClientCall, Form, Link, Permission, default_options
+from trunkline.session.context import Decision
+from trunkline.testing.recording import RecordingTransport
+
+CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})
+
+
+def voice_on(transport: Any, **options: Any) -> AcpVoice:
+    return AcpVoice(AcpLine(transport, "s1", **options))
+
+
+def permission(voice: AcpVoice, **options: Any) -> Permission:
+    call_id = voice.emitter.describe(None, {"id": "c1", "name": "write_file", "args": {"path": "a.txt"}})
+    return Permission(call_id=call_id, options=default_options(), **options)
+
+
+# -- saying ----------------------------------------------------------------------------------------
+
+
+def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.emitter.tool_started(None, "c1", "weather", {})
+    voice.end()
+    assert statuses(transport, "c1") == ["pending", "in_progress", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word"),
+    [
+        (asyncio.CancelledError(), "Cancelled: the turn was cancelled"),
+        (TurnCancelled("gone"), "Cancelled: the turn was cancelled"),
+        (GeneratorExit(), "Cancelled: the turn was cancelled"),
+        (ValueError("no fuel"), "Failed: the turn failed: ValueError: no fuel"),
+    ],
+)
+def test_the_reason_is_how_the_run_ended(outcome: BaseException, word: str) -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.emitter.tool_started(None, "c1", "weather", {})
+    voice.end(outcome)
+    assert call_of(transport, "c1")["content"][-1]["content"]["text"] == word
+
+
+def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.emitter.tool_started(None, "c1", "weather", {})
+    voice.emitter.tool_raised(None, "c1", "OSError: no wind")
+    voice.end(RuntimeError("something else"))
+    assert "no wind" in str(call_of(transport, "c1")["content"])
+
+
+def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.end()
+    voice.end()
+    voice.finish()
+    voice.interrupt()
+    voice.end()
+    voice.say(ev.Text(message_id="m", delta="late"))
+    assert transport.emitted == []
+    assert voice.line.ties.interrupted is None
+
+
+def test_an_interrupted_turn_can_be_given_up() -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.emitter.tool_started(None, "c1", "weather", {})
+    voice.interrupt()
+    voice.end()
+    assert voice.line.ties.interrupted is voice
+    assert statuses(transport, "c1") == ["pending", "in_progress"]
+    voice.finish()
+    assert voice.line.ties.interrupted is None
+    assert statuses(transport, "c1")[-1] == "failed"
+
+
+def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
+    transport = RecordingTransport()
+    line = AcpLine(transport, "s1")
+    first, second = AcpVoice(line), AcpVoice(line)
+    first.say(ev.Text(message_id="a", delta="one "))
+    second.say(ev.Text(message_id="b", delta="two "))
+    second.end()
+    first.say(ev.Text(message_id="a", delta="three"))
+    first.end()
+    assert pieces(transport) == ["one ", "two ", "three"]
+
+
+def test_one_handler_speaks_for_a_run() -> None:
+    voice = voice_on(RecordingTransport())
+    one, other = object(), object()
+    assert not voice.claimed
+    assert voice.claim(one)
+    assert voice.claim(one)
+    assert not voice.claim(other)
+    assert voice.claimed
+
+
+def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+    voice.say(ev.Text(message_id="m", delta="\ud800"))
+    voice.say(ev.Text(message_id="m", delta="fine"))
+    assert text(transport) == "fine"
+    assert len(caplog.records) == 1
+
+
+# -- asking ----------------------------------------------------------------------------------------
+
+
+async def test_a_permission_is_a_request_with_the_call_as_it_is_known() -> None:
+    transport = RecordingTransport(permissions=["allow_always"])
+    voice = voice_on(transport)
+    answered = await soon(voice.ask(permission(voice)))
+    assert (answered.option_kind, answered.by) == ("allow_always", "acp")
+    (asked,) = transport.requested
+    assert asked.params["sessionId"] == "s1"
+    assert asked.params["toolCall"]["rawInput"] == {"path": "a.txt"}
+
+
+async def test_arguments_are_edited_in_a_form_where_the_client_has_forms() -> None:
+    transport = RecordingTransport(permissions=["reject_once"])
+    edit = {"action": "accept", "content": {"choice": "trunkline:edit"}}
+    transport.queue_answer("elicitation/create", edit)
+    transport.queue_answer("elicitation/create", {"action": "accept", "content": {"path": "b.txt"}})
+    voice = voice_on(transport, client=CAPABLE)
+    answered = await soon(voice.ask(permission(voice, allows_edit=True)))
+    assert answered.input == {"path": "b.txt"}
+
+
+async def test_forms_and_links_are_elicited() -> None:
+    transport = RecordingTransport()
+    transport.queue_answer("elicitation/create", {"action": "accept", "content": {"name": "Anna"}})
+    transport.queue_answer("elicitation/create", {"action": "accept"})
+    voice = voice_on(transport, client=CAPABLE)
+    form = Form(message="Who?", fields={"type": "object", "properties": {"name": {"type": "string"}}})
+    assert (await soon(voice.ask(form))).content == {"name": "Anna"}
+    assert (await soon(voice.ask(Link(url="https://example.com")))).outcome == "accepted"
+    assert transport.emitted[-1].method == "elicitation/complete"
+
+
+async def test_a_client_without_forms_declines_them() -> None:
+    voice = voice_on(RecordingTransport())
+    form = Form(fields={"type": "object", "properties": {"name": {"type": "string"}}})
+    answered = await soon(voice.ask(form))
+    assert (answered.outcome, answered.reason) == ("declined", "the client cannot show forms")
+    call = await soon(voice.ask(ClientCall(call_id="c1", name="x")))
+    assert call.outcome == "declined"
+
+
+async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
+    transport = RecordingTransport(permissions=["true"])
+    voice = voice_on(transport)
+    form = Form(message="Go on?", fields={"type": "object", "properties": {"answer": {"type": "boolean"}}})
+    assert (await soon(voice.ask(form))).content == {"answer": True}
+    (asked,) = transport.requested
+    assert [option["name"] for option in asked.params["options"]] == ["Yes", "No"]
+    card = asked.params["toolCall"]["toolCallId"]
+    shown = [item.params["update"] for item in transport.emitted]
+    assert [(one["sessionUpdate"], one["toolCallId"], one.get("status")) for one in shown] == [
+        ("tool_call", card, "pending"),
+        ("tool_call_update", card, None),
+        ("tool_call_update", card, "completed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (RpcError(-32603, "broken"), "the client could not be asked: broken"),
+        (TimeoutError(), "nobody answered in time"),
+        (ConnectionError("gone"), "could not be read: gone"),
+        (
+            {"outcome": {"outcome": "selected", "optionId": "maybe"}},
+            "'maybe' that was not on offer",
+        ),
+        ("nonsense", "could not be asked"),
+    ],
+)
+async def test_a_client_that_cannot_answer_declines(answer: Any, reason: str) -> None:
+    transport = RecordingTransport()
+    transport.queue_answer("session/request_permission", answer)
+    voice = voice_on(transport)
+    answered = await soon(voice.ask(permission(voice)))
+    assert answered.outcome == "declined"
+    assert reason in str(answered.reason)
+
+
+async def test_a_client_that_cancels_cancels_the_turn() -> None:
+    voice = voice_on(RecordingTransport(permissions=["cancelled"]))
+    with pytest.raises(TurnCancelled):
+        await soon(voice.ask(permission(voice)))
+
+
+async def test_nobody_is_asked_once_the_run_is_over() -> None:
+    transport = RecordingTransport(permissions=["allow_once"])
+    voice = voice_on(transport)
+    question = permission(voice)
+    voice.end()
+    with pytest.raises(TurnCancelled, match="over"):
+        await soon(voice.ask(question))
+    assert transport.requested == []
+
+
+def test_an_always_is_remembered_by_tool_and_kind() -> None:
+    voice = voice_on(RecordingTransport())
+    call = {"id": "c1", "name": "write_file"}
+    assert voice.decide(call, "edit", durable_key="k") is None
+    voice.remember(voice.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
+    assert voice.decide(call, "edit", durable_key="k") is None
+    voice.remember(voice.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
+    decision = voice.decide(call, "edit", durable_key="k")
+    assert decision is not None
+    assert not decision
+    assert decision.reason == "an earlier answer was to always refuse write_file"
+    assert voice.decide(call, "execute", durable_key="k") is None
+
+
+def test_an_always_for_one_command_allows_no_other() -> None:
+    voice = voice_on(RecordingTransport())
+    ls, rm = ({"id": "c", "name": "bash", "args": {"command": line}} for line in ("ls", "rm -rf /"))
+    voice.remember(voice.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
+    assert voice.decide(ls, "execute", durable_key="k")
+    assert voice.decide(rm, "execute", durable_key="k") is None
+
+
+# -- threads and loops -------------------------------------------------------------------------------
+
+
+def test_a_plain_function_asks_without_a_loop() -> None:
+    voice = voice_on(RecordingTransport(permissions=["allow_once"]))
+    assert voice.ask_sync(permission(voice)).option_kind == "allow_once"
+
+
+async def test_a_thread_speaks_and_asks_in_the_loop_of_the_transport() -> None:
+    class InLoop(RecordingTransport):
+        threads: set[int]
+
+        def emit(self, method: str, params: Any = None) -> None:
+            self.threads.add(threading.get_ident())
+            super().emit(method, params)
+
+        async def request(self, method: str, params: Any = None, timeout: float | None = None) -> Any:
+            self.threads.add(threading.get_ident())
+            return await super().request(method, params, timeout)
+
+    transport = InLoop(permissions=["allow_once"])
+    transport.threads = set()
+    voice = voice_on(transport)
+
+    def work() -> ev.Answered:
+        voice.say(ev.Text(message_id="m", delta="from afar"))
+        return voice.ask_sync(permission(voice))
+
+    answered = await soon(asyncio.to_thread(work))
+    assert answered.option_kind == "allow_once"
+    assert transport.threads == {threading.get_ident()}
+    assert kinds(transport) == ["agent_message_chunk", "tool_call", "tool_call_update"]
+
+
+async def test_a_run_in_a_loop_of_its_own_asks_in_the_loop_of_the_transport() -> None:
+    class Settled(RecordingTransport):
+        def __init__(self) -> None:
+            super().__init__(permissions=["allow_once"])
+            self.loop = asyncio.get_running_loop()
+            self.asked_in: Any = None
+
+        async def request(self, method: str, params: Any = None, timeout: float | None = None) -> Any:
+            self.asked_in = asyncio.get_running_loop()
+            return await super().request(method, params, timeout)
+
+    transport = Settled()
+
+    async def elsewhere() -> ev.Answered:
+        voice = voice_on(transport)
+        return await voice.ask(permission(voice))
+
+    answered = await soon(asyncio.to_thread(asyncio.run, elsewhere()))
+    assert answered.option_kind == "allow_once"
+    assert transport.asked_in is transport.loop
+
+
+async def test_asking_like_a_plain_function_in_a_loop_says_what_to_write() -> None:
+    voice = voice_on(RecordingTransport())
+    with pytest.raises(RuntimeError, match="write await ask"):
+        voice.ask_sync(permission(voice))
+
+
+async def test_a_loop_that_is_blocked_is_told_apart_from_a_slow_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_SIGN_OF_LIFE", 0.05)
+    voice = voice_on(RecordingTransport(permissions=["allow_once"]))
+    question = permission(voice)
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            voice.ask_sync(question)
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(5)  # As invoke() does in a loop: nothing else can run meanwhile.
+    assert "call ainvoke()" in str(errors[0])
+
+
+async def test_what_cannot_be_sent_has_a_bound(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(line_module, "_MOST_UNSENT", 3)
+    transport = RecordingTransport()
+    voice = voice_on(transport)
+
+    def work() -> None:
+        for number in range(10):
+            voice.say(ev.Text(message_id="m", delta=str(number)))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(5)
+    assert transport.updates == []
+    await asyncio.sleep(0)
+    assert pieces(transport) == ["0", "1", "2"]
+    assert [one.message for one in caplog.records] == [
+        "the client of session s1 cannot be told: it is too far behind"
+    ]
+    voice.say(ev.Text(message_id="m", delta="again"))
+    assert pieces(transport)[-1] == "again"

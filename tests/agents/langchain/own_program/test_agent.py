@@ -1,0 +1,691 @@
+"""Tests of agents that speak ACP by themselves: in every way to call them, for one client and for many."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import pickle
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import pytest
+from langchain.agents import AgentState
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    TodoListMiddleware,
+    ToolRetryMiddleware,
+)
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import MessagesState
+from langgraph.types import Command
+from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.lines import (
+    PROMPT,
+    call_of,
+    kinds,
+    on_thread,
+    pieces,
+    session_ids,
+    statuses,
+    text,
+)
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.worlds import soon
+
+from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel_lookup import TrunklineContext
+from trunkline.agents.langchain.middleware._end_of_run import Presence
+from trunkline.agents.langchain.middleware.modes import Mode
+from trunkline.agents.langchain.own_program.acp import Transport
+from trunkline.agents.langchain.own_program.agent import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.permissions.decide import Rule
+from trunkline.errors import ConfigurationError, TurnCancelled
+from trunkline.testing.chat import ScriptedChatModel, call, thinks
+from trunkline.testing.recording import RecordingTransport
+
+
+def model() -> ScriptedChatModel:
+    return ScriptedChatModel(
+        [thinks("Where is it?"), "Let me look. ", call("weather", {"city": "Paris"})], "It is sunny."
+    )
+
+
+async def ainvoke(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
+    await soon(agent.ainvoke(*args, **kwargs))
+
+
+async def astream(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
+    async with asyncio.timeout(10):
+        assert [item async for item in agent.astream(*args, **kwargs)]
+
+
+async def invoke(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
+    await soon(asyncio.to_thread(agent.invoke, *args, **kwargs))
+
+
+async def stream(agent: AcpAgent, *args: Any, **kwargs: Any) -> None:
+    assert await soon(asyncio.to_thread(lambda: list(agent.stream(*args, **kwargs))))
+
+
+WAYS = pytest.mark.parametrize("run", [ainvoke, astream, invoke, stream], ids=lambda way: way.__name__)
+Way = Callable[..., Awaitable[None]]
+
+
+@WAYS
+async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Way) -> None:
+    transport = RecordingTransport()
+    agent = acp_agent(model(), [weather], transport=transport)
+    await run(agent, PROMPT, on_thread("s1"))
+    assert kinds(transport) == [
+        "agent_thought_chunk",
+        "agent_message_chunk",
+        "tool_call",
+        "tool_call_update",
+        "agent_message_chunk",
+    ]
+    assert text(transport, "agent_thought_chunk") == "Where is it?"
+    assert pieces(transport) == ["Let ", "me ", "look. ", "It ", "is ", "sunny."]
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+    assert call_of(transport, "call_1")["rawInput"] == {"city": "Paris"}
+    assert call_of(transport, "call_1")["rawOutput"] == "It is sunny in Paris."
+    assert session_ids(transport) == {"s1"}
+
+
+@WAYS
+async def test_a_permission_is_asked_of_the_client(run: Way) -> None:
+    transport = RecordingTransport(permissions=["reject_once"])
+    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
+    await run(agent, PROMPT, on_thread("s1"))
+    (asked,) = transport.requested
+    assert asked.method == "session/request_permission"
+    assert asked.params["toolCall"]["toolCallId"] == "call_1"
+    assert asked.params["toolCall"]["status"] == "pending"
+    assert statuses(transport, "call_1") == ["pending", "failed"]
+
+
+async def test_an_always_holds_for_the_session_and_no_other() -> None:
+    transport = RecordingTransport(permissions=["allow_always", "reject_once"])
+    script = ScriptedChatModel(call("weather", {"city": "Oslo"}), "Done.", each_turn=True)
+    agent = acp_agent(script, [weather], transport=transport, policy={"weather": Rule()})
+    await ainvoke(agent, PROMPT, on_thread("s1"))
+    await ainvoke(agent, PROMPT, on_thread("s1"))
+    assert len(transport.requested) == 1
+    await ainvoke(agent, PROMPT, on_thread("s2"))
+    assert len(transport.requested) == 2
+
+
+async def test_a_call_id_that_comes_again_in_the_next_turn_is_another_call() -> None:
+    transport = RecordingTransport()
+    script = ScriptedChatModel(call("weather", {"city": "Oslo"}, id="same"), "Done.", each_turn=True)
+    agent = acp_agent(script, [weather], transport=transport)
+    await ainvoke(agent, PROMPT, on_thread("s1"))
+    await ainvoke(agent, PROMPT, on_thread("s1"))
+    begun = [one["toolCallId"] for one in transport.updates if one["sessionUpdate"] == "tool_call"]
+    assert len(begun) == len(set(begun)) == 2
+
+
+@WAYS
+async def test_what_a_thread_said_before_is_not_said_again(run: Way) -> None:
+    transport = RecordingTransport()
+    script = ScriptedChatModel(
+        call("weather", {"city": "Oslo"}), "One.", call("weather", {"city": "Rome"}), "Two."
+    )
+    saver = InMemorySaver()
+    agent = acp_agent(script, [weather], transport=transport, checkpointer=saver)
+    await run(agent, PROMPT, on_thread("s1"))
+    later = RecordingTransport()
+    await run(agent, PROMPT, on_thread("s1"), transport=later)
+    assert text(transport) == "One."
+    assert text(later) == "Two."
+    assert [one["toolCallId"] for one in later.updates if one["sessionUpdate"] == "tool_call"] == ["call_2"]
+
+
+async def test_two_clients_of_one_agent_do_not_mix() -> None:
+    met = asyncio.Barrier(2)
+
+    @tool
+    async def meet(name: str) -> str:
+        """Meet the other one."""
+        await met.wait()
+        return f"{name} was there"
+
+    script = ScriptedChatModel(
+        by_prompt={
+            "anna": [["Anna goes. ", call("meet", {"name": "anna"}, id="same")], "Anna is back."],
+            "bert": [["Bert goes. ", call("meet", {"name": "bert"}, id="same")], "Bert is back."],
+        }
+    )
+    agent = acp_agent(script, [meet], checkpointer=InMemorySaver())
+    lines = {name: RecordingTransport() for name in ("anna", "bert")}
+    await soon(
+        asyncio.gather(
+            *(
+                agent.ainvoke({"messages": [("user", name)]}, on_thread(name), transport=line)
+                for name, line in lines.items()
+            )
+        )
+    )
+    for name, line in lines.items():
+        assert text(line) == f"{name.title()} goes. {name.title()} is back."
+        assert call_of(line, "same")["rawOutput"] == f"{name} was there"
+        assert session_ids(line) == {name}
+
+
+async def test_a_context_says_which_client_and_which_thread() -> None:
+    script = ScriptedChatModel("Hello.", each_turn=True)
+    transport = RecordingTransport()
+    saver = InMemorySaver()
+    agent = acp_agent(script, checkpointer=saver)
+    context = TrunklineContext(transport=transport, thread_id="s7", run_id="r1")
+    await ainvoke(agent, PROMPT, context=context)
+    assert text(transport) == "Hello."
+    assert session_ids(transport) == {"s7"}
+    assert saver.get_tuple({"configurable": {"thread_id": "s7"}}) is not None
+
+
+async def test_a_session_without_an_id_is_left_to_the_transport() -> None:
+    transport = RecordingTransport(session_id="its own", permissions=["allow_once"])
+    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
+    await ainvoke(agent, PROMPT)
+    assert session_ids(transport) == {"its own"}
+
+
+async def test_without_any_transport_the_agent_just_runs() -> None:
+    agent = acp_agent(model(), [weather])
+    result = await soon(agent.ainvoke(PROMPT))
+    assert result["messages"][-1].content == "It is sunny."
+
+
+class _Counts(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.ends = 0
+
+    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
+        self.tokens += 1
+
+    def on_llm_end(self, response: Any, **kwargs: Any) -> None:
+        self.ends += 1
+
+
+async def test_the_callbacks_of_the_user_are_called_too() -> None:
+    built_in, given = _Counts(), _Counts()
+    transport = RecordingTransport()
+    agent = acp_agent(model(), [weather], transport=transport, callbacks=[built_in])
+    config = on_thread("s1", given)
+    await ainvoke(agent, PROMPT, config)
+    assert built_in.ends == given.ends == 2
+    assert given.tokens > 0
+    assert config["callbacks"] == [given]
+    assert text(transport) == "Let me look. It is sunny."
+
+
+async def test_a_handler_given_twice_says_everything_once() -> None:
+    transport = RecordingTransport()
+    agent = acp_agent(model(), [weather], transport=transport)
+    another = acp_middleware(transport)
+    await ainvoke(agent, PROMPT, on_thread("s1", *agent.middleware.callbacks, *another.callbacks))
+    assert text(transport) == "Let me look. It is sunny."
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
+class _Deaf:
+    """A transport whose client is gone."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+
+    def emit(self, method: str, params: Any, /) -> None:
+        self.tried += 1
+        raise ConnectionError("nobody is there")
+
+    async def request(self, method: str, params: Any, /, *, timeout: float | None) -> Any:
+        raise ConnectionError("nobody is there")
+
+
+@WAYS
+async def test_a_transport_that_throws_breaks_nothing_and_is_logged_once(
+    run: Way, caplog: pytest.LogCaptureFixture
+) -> None:
+    transport = _Deaf()
+    script = model()
+    agent = acp_agent(script, [weather], transport=transport)
+    await run(agent, PROMPT, on_thread("s1"))
+    assert script.calls[1].messages[-1].content == "It is sunny in Paris."
+    assert transport.tried > 5
+    assert [record.message for record in caplog.records if "cannot be told" in record.message] == [
+        "the client of session s1 cannot be told: ConnectionError: nobody is there"
+    ]
+
+
+async def test_a_permission_that_cannot_be_asked_is_refused() -> None:
+    script = model()
+    agent = acp_agent(script, [weather], transport=_Deaf(), policy={"weather": Rule()})
+    await ainvoke(agent, PROMPT)
+    assert "could not be read: nobody is there" in str(script.calls[1].messages[-1].content)
+
+
+async def test_a_client_that_cancels_ends_the_run() -> None:
+    transport = RecordingTransport(permissions=["cancelled"])
+    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
+    with pytest.raises(TurnCancelled):
+        await ainvoke(agent, PROMPT)
+    assert statuses(transport, "call_1") == ["pending", "failed"]
+    assert "Cancelled" in call_of(transport, "call_1")["content"][-1]["content"]["text"]
+
+
+async def test_a_run_that_is_cancelled_settles_its_calls() -> None:
+    started = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        started.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    transport = RecordingTransport()
+    agent = acp_agent(ScriptedChatModel(call("wait", {})), [wait], transport=transport)
+    task = asyncio.create_task(agent.ainvoke(PROMPT))
+    await soon(started.wait())
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await soon(task)
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "failed"]
+
+
+async def test_a_stream_that_is_left_early_settles_its_calls() -> None:
+    transport = RecordingTransport()
+    agent = acp_agent(model(), [weather], transport=transport)
+    stream = agent.astream(PROMPT, stream_mode="updates")
+    async with asyncio.timeout(10):
+        await anext(stream)
+        assert current_voice() is None
+        await stream.aclose()
+    assert statuses(transport, "call_1")[-1] == "failed"
+
+
+def test_a_plain_stream_that_is_left_early_settles_its_calls() -> None:
+    transport = RecordingTransport()
+    agent = acp_agent(model(), [weather], transport=transport)
+    stream = agent.stream(PROMPT, stream_mode="updates")
+    next(stream)
+    assert current_voice() is None
+    stream.close()
+    assert statuses(transport, "call_1")[-1] == "failed"
+
+
+async def test_a_model_that_fails_fails_its_run_and_nothing_stays_open() -> None:
+    transport = RecordingTransport()
+    script = ScriptedChatModel([call("weather", {"city": "Rome"}), ValueError("no more tokens")])
+    agent = acp_agent(script, [weather], transport=transport)
+    with pytest.raises(ValueError, match="no more tokens"):
+        await ainvoke(agent, PROMPT)
+    assert statuses(transport, "call_1") == ["pending", "failed"]
+
+
+@WAYS
+async def test_an_interrupted_run_goes_on_in_the_same_calls(run: Way) -> None:
+    transport = RecordingTransport()
+    gate = HumanInTheLoopMiddleware({"weather": True})
+    agent = acp_agent(
+        model(), [weather], transport=transport, middleware=[gate], checkpointer=InMemorySaver()
+    )
+    await run(agent, PROMPT, on_thread("s1"))
+    assert statuses(transport, "call_1") == ["pending"]
+    await run(agent, Command(resume={"decisions": [{"type": "approve"}]}), on_thread("s1"))
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+    assert text(transport) == "Let me look. It is sunny."
+
+
+async def test_a_rejection_by_langchains_own_middleware_is_told() -> None:
+    transport = RecordingTransport()
+    gate = HumanInTheLoopMiddleware({"weather": True})
+    agent = acp_agent(
+        model(), [weather], transport=transport, middleware=[gate], checkpointer=InMemorySaver()
+    )
+    await ainvoke(agent, PROMPT, on_thread("s1"))
+    await ainvoke(
+        agent, Command(resume={"decisions": [{"type": "reject", "message": "no"}]}), on_thread("s1")
+    )
+    assert statuses(transport, "call_1") == ["pending", "failed"]
+
+
+async def test_a_tool_that_is_tried_again_is_one_call() -> None:
+    tries = 0
+
+    @tool
+    def flaky() -> str:
+        """Work the second time."""
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise OSError("not yet")
+        return "now"
+
+    transport = RecordingTransport()
+    retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
+    agent = acp_agent(
+        ScriptedChatModel(call("flaky", {}), "Done."), [flaky], transport=transport, middleware=[retry]
+    )
+    await ainvoke(agent, PROMPT)
+    assert tries == 2
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
+async def test_the_calls_of_a_subagent_are_in_its_lane() -> None:
+    inner = create_agent(
+        ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny."), [weather]
+    )
+
+    @tool
+    async def scout(where: str) -> str:
+        """Ask the scout."""
+        return (await inner.ainvoke({"messages": [("user", where)]}))["messages"][-1].content
+
+    transport = RecordingTransport()
+    agent = acp_agent(
+        ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done."), [scout], transport=transport
+    )
+    await ainvoke(agent, PROMPT)
+    below = [one for one in transport.updates if one.get("_meta")]
+    assert {one["_meta"]["trunkline"]["lane"] for one in below} == {"call_1"}
+    assert statuses(transport, "inner@call_1") == ["pending", "in_progress", "completed"]
+    assert text(transport) == "Sunny.Done."
+
+
+@WAYS
+async def test_a_permission_below_is_asked_about_the_call_in_its_lane(run: Way) -> None:
+    script = ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny.")
+    inner = create_agent(script, [weather])
+
+    @tool
+    def scout(where: str) -> str:
+        """Ask the scout."""
+        return inner.invoke({"messages": [("user", where)]})["messages"][-1].content
+
+    transport = RecordingTransport(permissions=["allow_once"])
+    outer = ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done.")
+    agent = acp_agent(outer, [scout], transport=transport, policy={"weather": Rule()})
+    await run(agent, PROMPT, on_thread("s1"))
+    (asked,) = transport.requested
+    assert asked.params["toolCall"]["toolCallId"] == "inner@call_1"
+    begun = [one["toolCallId"] for one in transport.updates if one["sessionUpdate"] == "tool_call"]
+    assert begun == ["call_1", "inner@call_1"]
+    assert statuses(transport, "inner@call_1") == ["pending", "in_progress", "completed"]
+
+
+async def test_an_agent_that_exists_is_followed_by_callbacks() -> None:
+    async def greet(state: Any) -> Any:
+        return {"messages": [AIMessage("Good morning. ", id="canned")]}
+
+    async def answer(state: Any) -> Any:
+        return {"messages": [await ScriptedChatModel("What is it?").ainvoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("greet", greet)
+    graph.add_node("answer", answer)
+    graph.add_edge("__start__", "answer")
+    graph.add_edge("answer", "greet")
+    transport = RecordingTransport()
+    agent = acp_agent(graph.compile(), transport=transport)
+    await ainvoke(agent, PROMPT)
+    assert text(transport) == "What is it?Good morning. "
+
+
+async def test_a_plain_runnable_is_followed_too() -> None:
+    transport = RecordingTransport()
+    same: Any = RunnableLambda(str)
+    agent = acp_agent(same | ScriptedChatModel("Hello.", "Again."), transport=transport)
+    await ainvoke(agent, "hi")
+    await astream(agent, "hi")
+    assert text(transport) == "Hello.Again."
+
+
+def test_an_agent_that_exists_takes_no_more_parts() -> None:
+    with pytest.raises(ConfigurationError, match="name, tools, middleware cannot be added"):
+        acp_agent(create_agent(model(), []), [weather], middleware=[HumanInTheLoopMiddleware({})], name="x")
+
+
+def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match=r"no option 'emit_tool_strat'.*emit_tool_start"):
+        acp_middleware(RecordingTransport(), emit_tool_strat=False)
+
+
+def test_the_pieces_come_in_their_order() -> None:
+    named = [
+        one.name
+        for one in acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()}).pieces
+    ]
+    assert named == [
+        "SessionMiddleware",
+        "ToolMiddleware",
+        "PermissionMiddleware",
+        "ModeMiddleware",
+        "PlanMiddleware",
+    ]
+    line = acp_middleware()
+    assert [one.name for one in line.pieces] == ["SessionMiddleware", "ToolMiddleware", "PlanMiddleware"]
+    assert [one.name for one in line] == ["Trunkline"], "LangChain takes its time for each that it is given"
+
+
+async def test_a_mode_leaves_tools_out() -> None:
+    script = ScriptedChatModel("Done.")
+    modes = {"quiet": Mode(allowed_tools=())}
+    agent = acp_agent(script, [weather], transport=RecordingTransport(), modes=modes)
+    await ainvoke(agent, PROMPT)
+    assert script.calls[0].tool_names == []
+
+
+async def test_the_todos_of_an_agent_are_its_clients_plan() -> None:
+    transport = RecordingTransport()
+    todos = [{"content": "Look", "status": "in_progress"}]
+    script = ScriptedChatModel(call("write_todos", {"todos": todos}), "Done.")
+    agent = acp_agent(script, transport=transport, middleware=[TodoListMiddleware()])
+    await ainvoke(agent, PROMPT)
+    (plan,) = [one["entries"] for one in transport.updates if one["sessionUpdate"] == "plan"]
+    assert plan == [{"content": "Look", "priority": "medium", "status": "in_progress"}]
+
+
+class _AtHome(RecordingTransport):
+    """A transport that works in the thread of its loop alone, as one over pipes does."""
+
+    def emit(self, method: str, params: Any = None) -> None:
+        asyncio.get_running_loop()
+        super().emit(method, params)
+
+
+async def test_a_plain_run_in_a_thread_speaks_in_the_loop_the_agent_was_made_in() -> None:
+    transport = _AtHome(permissions=["allow_once"])
+    agent = acp_agent(model(), [weather], transport=transport, policy={"weather": Rule()})
+    await invoke(agent, PROMPT, on_thread("s1"))
+    await asyncio.sleep(0)
+    assert text(transport) == "Let me look. It is sunny."
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+
+
+# -- somebody's own create_agent and ainvoke ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_the_middlewares_find_their_client_in_anybodys_run(follow: bool, plain: bool) -> None:
+    transport = RecordingTransport(permissions=["allow_once"])
+    line = acp_middleware(transport, policy={"weather": Rule()})
+    agent = create_agent(model(), [weather], middleware=line)
+    config = on_thread("s1", *line.callbacks) if follow else on_thread("s1")
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, PROMPT, config))
+    else:
+        await soon(agent.ainvoke(PROMPT, config))
+    assert text(transport) == "Let me look. It is sunny."
+    assert len(pieces(transport)) == (6 if follow else 2)
+    assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
+    assert len(transport.requested) == 1
+    assert session_ids(transport) == {"s1"}
+    assert current_voice() is None
+
+
+async def test_runs_without_threads_do_not_mix_either() -> None:
+    met = asyncio.Barrier(2)
+
+    @tool
+    async def meet(name: str) -> str:
+        """Meet the other one."""
+        await met.wait()
+        return f"{name} was there"
+
+    script = ScriptedChatModel(
+        by_prompt={
+            name: [[f"{name}!", call("meet", {"name": name}, id="same")], "Bye."] for name in ("anna", "bert")
+        }
+    )
+    line = acp_middleware()
+    agent = create_agent(script, [meet], middleware=line, context_schema=TrunklineContext)
+    clients = {name: RecordingTransport() for name in ("anna", "bert")}
+    await soon(
+        asyncio.gather(
+            *(
+                agent.ainvoke(
+                    {"messages": [("user", name)]},
+                    {"callbacks": line.callbacks},
+                    context=TrunklineContext(transport=client),
+                )
+                for name, client in clients.items()
+            )
+        )
+    )
+    for name, client in clients.items():
+        assert text(client) == f"{name}!Bye."
+        assert statuses(client, "same") == ["pending", "in_progress", "completed"]
+
+
+async def test_a_tool_finds_the_voice_of_its_run() -> None:
+    heard: list[str] = []
+
+    @tool
+    async def listen() -> str:
+        """Listen."""
+        voice = current_voice()
+        assert voice is not None
+        heard.append(voice.session_id)
+        return "ok"
+
+    line = acp_middleware(RecordingTransport(), emit_tool_start=False, emit_tool_results=False)
+    agent = create_agent(ScriptedChatModel(call("listen", {}), "Done."), [listen], middleware=line)
+    await soon(agent.ainvoke(PROMPT, on_thread("s9")))
+    assert heard == ["s9"]
+
+
+# -- nothing of it is kept ----------------------------------------------------------------------------
+
+
+class _Tally(AgentState[Any]):
+    tally: Annotated[int, operator.add]
+
+
+def _everything(saver: InMemorySaver) -> bytes:
+    return pickle.dumps(
+        [{k: dict(v) for k, v in saver.storage.items()}, dict(saver.writes), dict(saver.blobs)]
+    )
+
+
+async def test_no_checkpoint_in_memory_contains_a_transport_or_a_voice() -> None:
+    transport = RecordingTransport(permissions=["allow_once"])
+    saver = InMemorySaver()
+    agent = acp_agent(
+        model(), [weather, broken], transport=transport, checkpointer=saver, policy={"*": Rule()}
+    )
+    context = TrunklineContext(transport=transport, thread_id="s1", run_id="r1")
+    await ainvoke(agent, PROMPT, context=context)
+    kept = _everything(saver)
+    assert b"sunny" in kept
+    _assert_clean(kept)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_no_checkpoint_on_disk_contains_a_transport_or_a_voice(plain: bool, tmp_path: Path) -> None:
+    transport = RecordingTransport()
+    path = str(tmp_path / "threads.db")
+    line = acp_middleware()
+    context = TrunklineContext(transport=transport, run_id="r1")
+    config = on_thread("s1", *line.callbacks)
+
+    def build(saver: Any) -> Any:
+        return create_agent(model(), [weather], middleware=line, checkpointer=saver)
+
+    if plain:
+        with SqliteSaver.from_conn_string(path) as saver:
+            await asyncio.to_thread(build(saver).invoke, PROMPT, config, context=context)
+    else:
+        async with AsyncSqliteSaver.from_conn_string(path) as saver:
+            await soon(build(saver).ainvoke(PROMPT, config, context=context))
+    assert text(transport) == "Let me look. It is sunny."
+    with sqlite3.connect(path) as database:
+        tables = [row[0] for row in database.execute("select name from sqlite_master where type = 'table'")]
+        kept = b"".join(
+            repr(database.execute(f"select * from {name}").fetchall()).encode() for name in tables
+        )
+    database.close()
+    assert b"sunny" in kept
+    _assert_clean(kept)
+
+
+def _assert_clean(kept: bytes) -> None:
+    for word in (b"trunkline", b"Transport", b"transport", b"AcpVoice", b"emitter", b"Switchboard"):
+        assert word not in kept, word
+
+
+def test_the_middlewares_add_nothing_to_an_agents_state() -> None:
+    bare = create_agent(model(), [weather], state_schema=_Tally)
+    line = acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()})
+    ours = create_agent(model(), [weather], state_schema=_Tally, middleware=line)
+    assert ours.get_input_jsonschema() == bare.get_input_jsonschema()
+    assert ours.get_output_jsonschema() == bare.get_output_jsonschema()
+    added = [channel for name, channel in ours.channels.items() if name not in bare.channels]
+    assert [type(channel) for channel in added] == [Presence], "which holds nothing"
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", "checkpoints"])
+async def test_no_stream_and_no_checkpoint_shows_what_middlewares_are_present(mode: str) -> None:
+    line = acp_middleware(RecordingTransport(), policy={"*": Rule()}, modes={"a": Mode()})
+    saver = InMemorySaver()
+    agent = create_agent(model(), [weather], middleware=line, checkpointer=saver)
+    shown = [item async for item in agent.astream(PROMPT, on_thread("s1"), stream_mode=cast("Any", mode))]
+    kept = [checkpoint async for checkpoint in saver.alist(on_thread("s1"))]
+    assert shown
+    assert kept
+    assert "trunkline" not in f"{shown} {kept} {await agent.aget_state(on_thread('s1'))}".lower()
+
+
+def test_with_everything_off_no_step_is_added_to_the_graph() -> None:
+    bare = create_agent(model(), [weather])
+    line = acp_middleware(RecordingTransport(), emit_state_snapshots="none")
+    assert set(create_agent(model(), [weather], middleware=line).nodes) == set(bare.nodes)
+
+
+async def test_an_agent_closes_what_its_middlewares_opened() -> None:
+    agent = acp_agent(model(), transport=cast("Transport", RecordingTransport()))
+    await soon(agent.aclose())
+    await soon(agent.aclose())
+
+
+async def test_a_middleware_of_the_users_stays_inside_of_ours() -> None:
+    class Redacts(AgentMiddleware[Any, Any, Any]):
+        async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+            message = await handler(request)
+            return message.model_copy(update={"content": "[redacted]"})
+
+    script = model()
+    agent = acp_agent(script, [weather], transport=RecordingTransport(), middleware=[Redacts()])
+    await ainvoke(agent, PROMPT)
+    assert script.calls[1].messages[-1].content == "[redacted]"

@@ -1,0 +1,702 @@
+"""Tests of agents that speak AG-UI by themselves: every way to call them, any transport, any end."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import pickle
+from typing import Annotated, Any
+
+import pytest
+from ag_ui_validate import create_validator
+from langchain.agents import AgentState
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphInterrupt
+from langgraph.graph import MessagesState
+from langgraph.prebuilt import InjectedState
+from langgraph.types import Command, Interrupt
+from tests.agents.langchain.agui_lines import (
+    ASK,
+    WAYS,
+    Page,
+    Way,
+    ainvoke,
+    astream,
+    model,
+)
+from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.lines import PROMPT, on_thread
+from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.worlds import soon, until
+
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel_lookup import TrunklineContext
+from trunkline.agents.langchain.own_program import agui_run
+from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
+from trunkline.agents.langchain.own_program.agui_run import AguiBoard, AguiVoice
+from trunkline.errors import ConfigurationError
+from trunkline.frontends.agui import AguiOptions, sse_transport
+from trunkline.questions import Form
+from trunkline.testing.chat import ScriptedChatModel, call, ends
+
+WHO = Form(message="Who?", fields={"type": "object", "properties": {}})
+
+
+# -- what is told ----------------------------------------------------------------------------------
+
+
+@WAYS
+async def test_an_agent_tells_its_client_everything_however_it_is_called(run: Way, page: Page) -> None:
+    saver = InMemorySaver()
+    agent = agui_agent(model(), [weather], transport=page, checkpointer=saver)
+    await run(agent, PROMPT, on_thread("t1"))
+    assert page.kinds == [
+        "RUN_STARTED",
+        "REASONING_START",
+        "REASONING_MESSAGE_START",
+        "REASONING_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TOOL_CALL_START",
+        "TOOL_CALL_ARGS",
+        "TOOL_CALL_END",
+        "TOOL_CALL_RESULT",
+        "TEXT_MESSAGE_END",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "RUN_FINISHED",
+    ]
+    assert page.outcome == "success"
+    assert page.call("call_1") == {
+        "name": "weather",
+        "arguments": '{"city": "Paris"}',
+        "result": "It is sunny in Paris.",
+    }
+    kept = saver.get_tuple({"configurable": {"thread_id": "t1"}})
+    assert kept is not None
+    thread = kept.checkpoint["channel_values"]["messages"][1:]
+    assert [one["id"] for one in page.messages if one["role"] != "reasoning"] == [one.id for one in thread]
+
+
+async def test_the_official_validator_has_nothing_to_say(page: Page) -> None:
+    await ainvoke(agui_agent(model(), [weather], transport=page), PROMPT, on_thread("t1"))
+    validator = create_validator()
+    for event in page.events:
+        validator.feed(event)
+    validator.finalize()
+    summary = validator.report().summary
+    assert (summary.errors, summary.warnings) == (0, 0)
+
+
+async def test_tokens_and_the_reason_of_the_end_are_told(page: Page) -> None:
+    script = ScriptedChatModel(["Too long to", ends("length", input=3, output=4)])
+    await ainvoke(agui_agent(script, transport=page), PROMPT)
+    assert page.terminal["usage"] == [{"inputTokens": 3, "outputTokens": 4, "totalTokens": 7}]
+    assert page.terminal["result"] == {"stopReason": "max_tokens"}
+
+
+async def test_a_model_that_cannot_stream_is_told_whole(page: Page) -> None:
+    await ainvoke(agui_agent(model(streaming=False), [weather], transport=page), PROMPT)
+    assert page.text == "Let me look. It is sunny."
+
+
+async def test_an_agent_that_exists_is_followed_by_callbacks(page: Page) -> None:
+    async def answer(state: Any) -> Any:
+        return {"messages": [await ScriptedChatModel("Hello.").ainvoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("answer", answer)
+    graph.add_edge("__start__", "answer")
+    agent = agui_agent(graph.compile(), transport=page)
+    await ainvoke(agent, page.request("hi"))
+    assert page.text == "Hello."
+    with pytest.raises(ConfigurationError, match="tools cannot be added: give agui_agent the model"):
+        agui_agent(graph.compile(), [weather])
+
+
+async def test_a_subagent_speaks_in_its_own_name(page: Page) -> None:
+    inner = create_agent(
+        ScriptedChatModel(call("weather", {"city": "Oslo"}, id="inner"), "Sunny."), [weather]
+    )
+
+    @tool
+    async def scout(where: str) -> str:
+        """Ask the scout."""
+        return (await inner.ainvoke({"messages": [("user", where)]}))["messages"][-1].content
+
+    agent = agui_agent(ScriptedChatModel(call("scout", {"where": "Oslo"}), "Done."), [scout], transport=page)
+    await ainvoke(agent, PROMPT)
+    below = {event.get("subagentRunId") for event in page.events}
+    assert below == {None, "call_1"}
+    assert page.call("inner@call_1")["result"] == "It is sunny in Oslo."
+    assert page.text == "Sunny.Done."
+
+
+async def test_without_any_transport_the_agent_just_runs() -> None:
+    agent = agui_agent(ScriptedChatModel("Hello.", each_turn=True))
+    assert (await soon(agent.ainvoke(PROMPT)))["messages"][-1].content == "Hello."
+    assert (await soon(agent.ainvoke(Page().request("go"))))["messages"][-1].content == "Hello."
+    assert agent.invoke(PROMPT)["messages"][-1].content == "Hello."
+
+
+# -- whose run it is -------------------------------------------------------------------------------
+
+
+async def test_two_clients_of_one_agent_do_not_mix() -> None:
+    met = asyncio.Barrier(2)
+
+    @tool
+    async def meet(name: str) -> str:
+        """Meet the other one."""
+        await met.wait()
+        return f"{name} was there"
+
+    script = ScriptedChatModel(
+        by_prompt={
+            name: [[f"{name} goes. ", call("meet", {"name": name}, id="same")], f"{name} is back."]
+            for name in ("anna", "bert")
+        }
+    )
+    agent = agui_agent(script, [meet], checkpointer=InMemorySaver())
+    pages = {name: Page(name) for name in ("anna", "bert")}
+    runs = (agent.ainvoke(one.request(name), transport=one) for name, one in pages.items())
+    await soon(asyncio.gather(*runs))
+    for name, one in pages.items():
+        assert one.breaches == []
+        assert one.text == f"{name} goes. {name} is back."
+        assert one.call("same")["result"] == f"{name} was there"
+        assert {event.get("threadId", name) for event in one.events} == {name}
+
+
+def ids(page: Page) -> tuple[str, str]:
+    first = page.events[0]
+    return first["threadId"], first["runId"]
+
+
+async def test_ids_are_overridden_then_the_configs_then_the_contexts_then_new() -> None:
+    hello = ScriptedChatModel("Hello.", each_turn=True)
+    context = TrunklineContext(thread_id="context-t", run_id="context-r")
+    config: Any = {"configurable": {"thread_id": "config-t", "run_id": "config-r"}}
+    override: Any = {"thread_id_override": "over-t", "run_id_override": "over-r"}
+    cases: list[tuple[Any, Any, tuple[str, str]]] = [
+        (override, config, ("over-t", "over-r")),
+        ({}, config, ("config-t", "config-r")),
+        ({}, {}, ("context-t", "context-r")),
+    ]
+    for options, given, expected in cases:
+        page = Page()
+        await ainvoke(agui_agent(hello, transport=page, **options), PROMPT, given, context=context)
+        assert ids(page) == expected
+        assert (page.terminal["threadId"], page.terminal["runId"]) == expected
+    first, second = Page(), Page()
+    for page in (first, second):
+        await ainvoke(agui_agent(hello, transport=page), PROMPT)
+    assert len({*ids(first), *ids(second)}) == 4
+
+
+async def test_a_clients_ids_are_echoed_whatever_the_graph_calls_its_thread() -> None:
+    page, saver = Page("mine"), InMemorySaver()
+    agent = agui_agent(ScriptedChatModel("Hello."), transport=page, checkpointer=saver)
+    await ainvoke(agent, page.request("hi"), {"configurable": {"thread_id": "anna/mine"}})
+    assert ids(page) == ("mine", "mine-run1")
+    assert saver.get_tuple({"configurable": {"thread_id": "anna/mine"}}) is not None
+    assert saver.get_tuple({"configurable": {"thread_id": "mine"}}) is None
+
+
+async def test_a_context_brings_its_own_transport() -> None:
+    default, given = Page(), Page()
+    agent = agui_agent(ScriptedChatModel("Hello."), transport=default)
+    await ainvoke(agent, PROMPT, context=TrunklineContext(transport=given, thread_id="t7"))
+    assert (default.events, given.text, ids(given)[0]) == ([], "Hello.", "t7")
+
+
+async def test_a_thread_has_one_run_at_a_time(page: Page) -> None:
+    go, begun = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await go.wait()
+        return "done"
+
+    script = ScriptedChatModel(call("wait", {}), "Done.", each_turn=True)
+    agent = agui_agent(script, [wait], checkpointer=InMemorySaver())
+    first = asyncio.create_task(agent.ainvoke(page.request("go"), transport=page))
+    await soon(begun.wait())
+    second = sse_transport()
+    second.attach(agent.ainvoke(page.request("me too"), transport=second))
+    refused = b"".join([piece async for piece in second])
+    assert b"a run of this thread is on its way" in refused
+    assert b"SESSION_BUSY" in refused
+    go.set()
+    await soon(first)
+    await ainvoke(agent, page.request("and now"), transport=page)
+    assert page.outcome == "success"
+
+
+# -- transports ------------------------------------------------------------------------------------
+
+
+class _Deaf:
+    """A transport whose client is gone."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+
+    def emit(self, event: Any) -> None:
+        self.tried += 1
+        raise ConnectionError("nobody is there")
+
+
+@WAYS
+async def test_a_transport_that_throws_breaks_nothing_and_is_left_alone(
+    run: Way, caplog: pytest.LogCaptureFixture
+) -> None:
+    transport, script = _Deaf(), model()
+    await run(agui_agent(script, [weather], transport=transport), PROMPT, on_thread("t1"))
+    assert script.calls[1].messages[-1].content == "It is sunny in Paris."
+    assert transport.tried == 1
+    assert [record.message for record in caplog.records if "cannot be told" in record.message] == [
+        "the client of session t1 cannot be told: ConnectionError: nobody is there"
+    ]
+
+
+class _Line(Page):
+    """A transport with everything that is optional."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        super().__init__()
+        self.connected = False
+        self.waits = 0
+        self._fails = fails
+
+    async def connect(self) -> None:
+        if self._fails:
+            raise ConnectionError("no line")
+        self.connected = True
+
+    def is_connected(self) -> bool:
+        return self.connected
+
+    async def drained(self) -> None:
+        self.waits += 1
+        if self._fails:
+            raise ConnectionError("no line")
+
+
+async def test_a_transport_is_connected_once_and_waited_for() -> None:
+    line = _Line()
+    agent = agui_agent(ScriptedChatModel("Hello.", each_turn=True), transport=line)
+    await ainvoke(agent, PROMPT)
+    assert line.connected
+    line.connected = True
+    await astream(agent, PROMPT)
+    assert (line.waits, line.breaches) == (2, [])
+
+
+async def test_a_transport_that_cannot_connect_is_tried_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    line = _Line(fails=True)
+    await ainvoke(agui_agent(ScriptedChatModel("Hello."), transport=line), PROMPT, on_thread("t1"))
+    assert line.text == "Hello."
+    assert "the client of thread t1 cannot be reached: ConnectionError: no line" in caplog.text
+
+
+async def test_a_reader_that_leaves_cancels_the_run_that_is_for_it() -> None:
+    gone, begun = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            gone.set()
+        return "never"
+
+    reader = sse_transport()
+    agent = agui_agent(ScriptedChatModel(call("wait", {})), [wait])
+    task = asyncio.create_task(agent.ainvoke(PROMPT, transport=reader))
+    pieces = aiter(reader)
+    await soon(anext(pieces))
+    await soon(begun.wait())
+    await pieces.aclose()
+    await soon(gone.wait())
+    with pytest.raises(asyncio.CancelledError):
+        await soon(task)
+
+
+async def test_a_run_goes_on_without_its_reader_where_that_is_the_policy() -> None:
+    go = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        await go.wait()
+        return "done"
+
+    reader = sse_transport()
+    agent = agui_agent(ScriptedChatModel(call("wait", {}), "Done."), [wait], on_disconnect="continue")
+    task = asyncio.create_task(agent.ainvoke(PROMPT, transport=reader))
+    pieces = aiter(reader)
+    await soon(anext(pieces))
+    await pieces.aclose()
+    go.set()
+    assert (await soon(task))["messages"][-1].content == "Done."
+
+
+async def test_a_run_that_ended_is_not_cancelled_any_more() -> None:
+    reader = sse_transport()
+    agent = agui_agent(ScriptedChatModel("Hello."))
+
+    async def handler() -> str:
+        await agent.ainvoke(PROMPT, transport=reader)
+        await reader.disconnect()
+        await asyncio.sleep(0)
+        return "still here"
+
+    assert await soon(asyncio.create_task(handler())) == "still here"
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
+    for make in (agui_middleware, agui_system):
+        with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*emit_state_snapshots.*policy"):
+            make(Page(), emit_stat="all")
+    with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*checkpointer"):
+        agui_agent(model(), emit_stat="all")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"chunk_large_results": True}, "TOOL_CALL_CHUNK carries the arguments"),
+        ({"emit_state_snapshots": "sometimes"}, "initial, final, all, none"),
+        ({"error_detail_level": "loud"}, "full, message, code, none"),
+        ({"max_ui_payload_size": -1}, "max_ui_payload_size"),
+    ],
+)
+def test_options_are_checked_when_the_agent_is_made(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        agui_agent(model(), **wrong)
+
+
+def test_what_cannot_emit_is_no_transport() -> None:
+    class Async:
+        async def emit(self, event: Any) -> None:
+            """Be too late."""
+
+    for wrong in (object(), Async()):
+        transport: Any = wrong
+        with pytest.raises(ConfigurationError, match=r"plain function emit\(event\)"):
+            agui_agent(model(), transport=transport)
+        with pytest.raises(ConfigurationError, match=r"plain function emit\(event\)"):
+            agui_agent(model()).invoke(PROMPT, transport=transport)
+
+
+async def test_results_can_be_shortened_or_left_out(page: Page) -> None:
+    @tool
+    def long() -> str:
+        """Say much."""
+        return "x" * 1000
+
+    script = ScriptedChatModel(call("long", {}), "Done.")
+    await ainvoke(agui_agent(script, [long], transport=page, max_ui_payload_size=100), PROMPT)
+    assert page.call("call_1")["result"] == "x" * 100
+    assert script.calls[1].messages[-1].content == "x" * 1000
+    silent = Page()
+    script = ScriptedChatModel(call("long", {}), "Done.")
+    await ainvoke(agui_agent(script, [long], transport=silent, emit_tool_results=False), PROMPT)
+    assert silent.call("call_1")["result"] is None
+
+
+async def test_a_content_mapper_says_what_is_shown_of_a_result(page: Page) -> None:
+    def shown(message: Any) -> str:
+        return f"in short: {message.content[6:11]}"
+
+    agent = agui_agent(model(), [weather], transport=page, content_mapper=shown)
+    await ainvoke(agent, PROMPT)
+    assert page.call("call_1")["result"] == "in short: sunny"
+
+
+class _Tally(AgentState[Any]):
+    tally: Annotated[int, operator.add]
+
+
+@pytest.mark.parametrize(
+    ("when", "kinds"),
+    [
+        ("initial", ["STATE_SNAPSHOT", "STATE_DELTA"]),
+        ("all", ["STATE_SNAPSHOT", "STATE_SNAPSHOT"]),
+        ("final", ["STATE_SNAPSHOT"]),
+        ("none", []),
+    ],
+)
+async def test_the_state_is_told_as_the_options_say(when: Any, kinds: list[str], page: Page) -> None:
+    @tool
+    def count() -> Command[Any]:
+        """Count."""
+        answer = ToolMessage("counted", tool_call_id="call_1")
+        return Command(update={"tally": 1, "messages": [answer]})
+
+    script = ScriptedChatModel(call("count", {}), "Done.")
+    agent = agui_agent(script, [count], transport=page, state_schema=_Tally, emit_state_snapshots=when)
+    await ainvoke(agent, {**PROMPT, "tally": 1})
+    assert [event["type"] for event in page.events if event["type"].startswith("STATE")] == kinds
+    if kinds:
+        assert page.state == {"tally": 2}
+
+
+async def test_a_clients_state_is_the_graphs_and_is_not_told_back(page: Page) -> None:
+    page.state = {"tally": 3, "unknown": True}
+    agent = agui_agent(ScriptedChatModel("Done."), transport=page, state_schema=_Tally)
+    result = await soon(agent.ainvoke(page.request("go")))
+    assert result["tally"] == 3
+    assert page.state == {"tally": 3}
+
+
+async def test_a_tool_that_changes_the_clients_state_in_place_tells_the_change(page: Page) -> None:
+    class Boxed(AgentState[Any]):
+        box: dict[str, int]
+
+    @tool
+    def count(state: Annotated[dict[str, Any], InjectedState]) -> Command[Any]:
+        """Count."""
+        state["box"]["n"] += 1
+        answer = ToolMessage("counted", tool_call_id="call_1")
+        return Command(update={"box": state["box"], "messages": [answer]})
+
+    page.state = {"box": {"n": 0}}
+    script = ScriptedChatModel(call("count", {}), "Done.")
+    agent = agui_agent(script, [count], transport=page, state_schema=Boxed)
+    told = page.request("go")
+    await soon(agent.ainvoke(told))
+    assert told.state == {"box": {"n": 0}}
+    assert page.state == {"box": {"n": 1}}
+
+
+async def test_each_run_tells_the_whole_state_to_whoever_reads_it() -> None:
+    agent = agui_agent(
+        ScriptedChatModel("One.", each_turn=True), state_schema=_Tally, checkpointer=InMemorySaver()
+    )
+    for one in (Page(), Page()):
+        await ainvoke(agent, {**PROMPT, "tally": 1}, on_thread("t1"), transport=one)
+        assert one.state["tally"] > 0
+
+
+# -- how a run ends --------------------------------------------------------------------------------
+
+
+async def test_a_model_that_fails_in_the_middle_leaves_nothing_open(page: Page) -> None:
+    script = ScriptedChatModel(["Well, ", call("weather", {"city": "Rome"}), ValueError("no more tokens")])
+    agent = agui_agent(script, [weather], transport=page)
+    with pytest.raises(ValueError, match="no more tokens"):
+        await ainvoke(agent, PROMPT)
+    assert page.terminal["type"] == "RUN_ERROR"
+    assert "no more tokens" not in page.terminal["message"]
+    assert "ValueError" in page.terminal["message"]
+    assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
+
+
+async def test_a_failure_says_no_more_than_it_may(page: Page) -> None:
+    agent = agui_agent(
+        ScriptedChatModel(ValueError("the key is sesame")), transport=page, error_detail_level="code"
+    )
+    with pytest.raises(ValueError, match="sesame"):
+        await ainvoke(agent, PROMPT)
+    assert "sesame" not in str(page.events)
+    assert page.terminal["code"] == "MODEL_INVOCATION_ERROR"
+
+
+async def test_a_tool_that_raises_is_told_and_the_run_goes_on(page: Page) -> None:
+    script = ScriptedChatModel(call("broken", {}), "Never mind.")
+    await ainvoke(agui_agent(script, [broken], transport=page), PROMPT)
+    assert "no fuel" in page.call("call_1")["result"]
+    assert page.outcome == "success"
+
+
+@pytest.mark.parametrize(("version", "outcome"), [("1.0", "cancelled"), (None, None)])
+async def test_a_run_that_is_cancelled_says_so_as_its_client_knows_it(
+    version: str | None, outcome: str | None
+) -> None:
+    page, begun = Page(version=version), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    agent = agui_agent(ScriptedChatModel(call("wait", {})), [wait], transport=page)
+    task = asyncio.create_task(agent.ainvoke(page.request("go")))
+    await soon(begun.wait())
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await soon(task)
+    assert (page.outcome, page.breaches) == (outcome, [])
+
+
+async def test_a_stream_that_is_left_early_ends_its_run(page: Page) -> None:
+    agent = agui_agent(model(), [weather], transport=page)
+    stream = agent.astream(PROMPT, stream_mode="updates")
+    async with asyncio.timeout(10):
+        await anext(stream)
+        await stream.aclose()
+    assert page.outcome == "cancelled"
+
+
+# -- your own create_agent and ainvoke -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_middleware_and_callbacks_are_enough(follow: bool, plain: bool, page: Page) -> None:
+    middleware, callbacks = agui_system(page)
+    agent = create_agent(model(), [weather], middleware=middleware)
+    config = on_thread("t1", *callbacks) if follow else on_thread("t1")
+    if plain:
+        await soon(asyncio.to_thread(agent.invoke, PROMPT, config))
+    else:
+        await soon(agent.ainvoke(PROMPT, config))
+    assert page.text == "Let me look. It is sunny."
+    assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == (6 if follow else 2)
+    assert page.call("call_1")["result"] == "It is sunny in Paris."
+    assert (page.outcome, ids(page)[0]) == ("success", "t1")
+    assert current_voice() is None
+
+
+@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_a_run_of_your_own_that_fails_says_so(follow: bool, plain: bool, page: Page) -> None:
+    middleware, callbacks = agui_system(page)
+    agent = create_agent(ScriptedChatModel(["Well, ", ValueError("no")]), middleware=middleware)
+    config = on_thread("t1", *callbacks) if follow else on_thread("t1")
+    run = asyncio.to_thread(agent.invoke, PROMPT, config) if plain else agent.ainvoke(PROMPT, config)
+    with pytest.raises(ValueError, match="no"):
+        await soon(run)
+    assert page.terminal["type"] == "RUN_ERROR"
+
+
+@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
+@pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
+async def test_a_run_of_your_own_that_stops_says_what_for(follow: bool, plain: bool, page: Page) -> None:
+    middleware, callbacks = agui_system(page, policy=ASK)
+    agent = create_agent(model(), [weather], middleware=middleware, checkpointer=InMemorySaver())
+    config = on_thread("t1", *callbacks) if follow else on_thread("t1")
+
+    async def run(given: Any) -> None:
+        if plain:
+            await soon(asyncio.to_thread(agent.invoke, given, config))
+        else:
+            await soon(agent.ainvoke(given, config))
+
+    await run(PROMPT)
+    assert [one["toolCallId"] for one in page.interrupts] == ["call_1"]
+    await run(Command(resume=True))
+    assert page.call("call_1")["result"] == "It is sunny in Paris."
+    assert (page.text, page.outcome) == ("Let me look. It is sunny.", "success")
+
+
+async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page) -> None:
+    middleware, callbacks = agui_system()
+    agent = create_agent(model(), [weather], middleware=middleware, context_schema=TrunklineContext)
+    context = TrunklineContext(transport=page, thread_id="t7", run_id="r7")
+    await soon(agent.ainvoke(PROMPT, {"callbacks": callbacks}, context=context))
+    assert (page.text, ids(page)) == ("Let me look. It is sunny.", ("t7", "r7"))
+
+
+# -- nothing of it is kept -------------------------------------------------------------------------
+
+
+async def test_no_checkpoint_contains_a_transport_or_a_voice(page: Page) -> None:
+    saver = InMemorySaver()
+    agent = agui_agent(model(), [weather], checkpointer=saver, policy=ASK)
+    context = TrunklineContext(transport=page, thread_id="t1", run_id="r1")
+    await ainvoke(agent, page.request("go"), context=context)
+    await ainvoke(agent, page.request(resume=page.resume(every=True)), context=context)
+    kept = pickle.dumps(
+        [{k: dict(v) for k, v in saver.storage.items()}, dict(saver.writes), dict(saver.blobs)]
+    )
+    assert b"sunny" in kept
+    for word in (b"ransport", b"AguiVoice", b"emitter", b"AguiBoard", b"Page", b"TrunklineContext"):
+        assert word not in kept, word
+
+
+async def test_threads_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agui_run, "_MOST_THREADS", 2)
+    board = AguiBoard(Page(), AguiOptions())
+    for name in ("t1", "t2", "t3"):
+        voice = board.open(None, on_thread(name))
+        assert voice is not None
+        voice.memory["name"] = name
+        voice.end()
+    for name, known in (("t3", {"name": "t3"}), ("t1", {})):
+        voice = board.open(None, on_thread(name))
+        assert voice is not None
+        assert voice.memory == known
+
+
+# -- the voice -------------------------------------------------------------------------------------
+
+
+def voice_on(page: Page) -> AguiVoice:
+    voice = AguiBoard(page, AguiOptions()).open(None, on_thread("t1"))
+    assert isinstance(voice, AguiVoice)
+    return voice
+
+
+def test_between_two_runs_nobody_hears_anything(page: Page) -> None:
+    voice = voice_on(page)
+    voice.interrupt(_stop("ask"))
+    voice.end()
+    voice.say(ev.Text(message_id="m", delta="late"))
+    voice.end()
+    assert page.outcome == "interrupt"
+    voice.finish()
+    assert len([one for one in page.events if one["type"].startswith("RUN_")]) == 2
+
+
+def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
+    voice = voice_on(page)
+    voice.interrupt()
+    voice.end()
+    assert page.outcome == "success"
+
+
+def _stop(value: Any) -> BaseException:
+    return GraphInterrupt((Interrupt(value, id="i1"),))
+
+
+async def test_what_is_asked_in_the_middle_of_something_is_declined(page: Page) -> None:
+    voice = voice_on(page)
+    answered = await soon(voice.ask(WHO))
+    assert answered.outcome == "declined"
+    assert voice.ask_sync(WHO).outcome == "declined"
+    voice.end()
+
+
+async def test_a_message_made_by_a_node_is_told(page: Page) -> None:
+    async def greet(state: Any) -> Any:
+        return {"messages": [AIMessage("Good morning.", id="canned")]}
+
+    async def answer(state: Any) -> Any:
+        return {"messages": [await ScriptedChatModel("What is it? ").ainvoke(state["messages"])]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("answer", answer)
+    graph.add_node("greet", greet)
+    graph.add_edge("__start__", "answer")
+    graph.add_edge("answer", "greet")
+    await ainvoke(agui_agent(graph.compile(), transport=page), PROMPT)
+    assert page.text == "What is it? Good morning."
+    await until(lambda: page.outcome == "success")

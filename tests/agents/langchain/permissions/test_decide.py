@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from typing import Any
+
+from tests.agents.langchain.permits import Person, chooses, permissions, says
+from tests.worlds import collect, only, world
+
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import TurnVoice
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
+from trunkline.commands import Prompt
+from trunkline.session.context import TurnContext
+
+
+class Frank(TurnVoice):
+    """A voice that takes any answer, as one without a desk would."""
+
+    async def ask(self, *args: Any, **options: Any) -> ev.Answered:
+        answered = await super().ask(*args, **options)
+        return ev.Answered(
+            question_id=answered.question_id,
+            outcome="selected",
+            option_kind="allow_once",
+            input={"path": "b"},
+        )
+
+
+async def verdicts(
+    person: Person, *steps: Any, voices: type[TurnVoice] = TurnVoice
+) -> tuple[list[Any], list[Any]]:
+    """Take steps with the voice of a turn; give what they gave, and the events."""
+    results: list[Any] = []
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> Any:
+        voice = voices(ctx, Emitter(ctx.emit, ctx.turn_id))
+        for step in steps:
+            results.append(await step(voice))
+        yield "done"
+
+    async with world(agent) as hub:
+        session = await hub.create()
+
+        async def react(asked: ev.Asked) -> None:
+            await session.answer(person(asked))
+
+        events = await collect(session, "go", {ev.Asked: react})
+    return results, events
+
+
+def made(number: int = 1, **args: Any) -> dict[str, Any]:
+    return {"name": "delete", "id": f"d{number}", "args": args or {"path": "a"}}
+
+
+async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
+    async def ask(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(), Rule())
+
+    async def let_go(voice: TurnVoice) -> None:
+        forget(voice, made())
+
+    person = says(chooses("allow_once"), chooses("reject_once", reason="enough"))
+    results, events = await verdicts(person, ask, ask, let_go, ask)
+    assert [bool(results[0]), results[1], str(results[3].message)] == [True, results[0], "enough"]
+    assert len(permissions(events)) == 2
+
+
+async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_call() -> None:
+    async def first(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(), Rule())
+
+    async def other_arguments(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(path="b"), Rule())
+
+    async def other_lane(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(), Rule(), "l1")
+
+    results, _ = await verdicts(
+        says(chooses("allow_once"), chooses("reject_once"), chooses("reject_once")),
+        first,
+        other_arguments,
+        other_lane,
+    )
+    assert [bool(result) for result in results] == [True, False, False]
+
+
+async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
+    async def ask(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(), Rule(allowed_decisions=("approve", "reject")))
+
+    results, _ = await verdicts(chooses("allow_once"), ask, voices=Frank)
+    assert results == [Verdict(word="reject", message="The arguments of delete may not be edited.")]
+
+
+async def test_what_was_decided_is_bounded() -> None:
+    async def many(voice: TurnVoice) -> None:
+        for number in range(1100):
+            await decide(voice, made(number), Rule())
+
+    async def oldest(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(0), Rule())
+
+    async def newest(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(1099), Rule())
+
+    class Quick(TurnVoice):
+        """A voice that says yes without asking."""
+
+        asked = 0
+
+        async def ask(self, *args: Any, **options: Any) -> ev.Answered:
+            Quick.asked += 1
+            return ev.Answered(question_id="", outcome="selected", option_kind="allow_once")
+
+    await verdicts(chooses("allow_once"), many, newest, oldest, voices=Quick)
+    assert Quick.asked == 1101
+
+
+async def test_without_a_voice_a_rule_that_nobody_could_approve_refuses() -> None:
+    never = Rule(allowed_decisions=("reject",))
+    assert not await decide(None, made(), never)
+    assert not decide_sync(None, made(), never)
+    assert await decide(None, made(), None)
+    forget(None, made())
+
+
+async def test_an_edit_is_shown_and_a_second_gate_finds_it_approved() -> None:
+    async def ask(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(), Rule())
+
+    async def again(voice: TurnVoice) -> Verdict:
+        return await decide(voice, made(path="b"), Rule())
+
+    async def let_go(voice: TurnVoice) -> None:
+        forget(voice, made())
+
+    person = says(chooses("allow_once", input={"path": "b"}), chooses("reject_once"))
+    results, events = await verdicts(person, ask, again, let_go, again)
+    assert results[0] == Verdict(word="edit", args={"path": "b"})
+    assert [bool(results[1]), bool(results[3])] == [True, False]
+    assert {"path": "b"} in [update.input for update in only(events, ev.ToolUpdate)]

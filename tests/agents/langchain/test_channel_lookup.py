@@ -1,0 +1,112 @@
+"""Tests of how a middleware finds its voice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from langchain.agents.middleware import AgentMiddleware
+
+from tests.agents.langchain.graphs import weather
+from tests.agents.langchain.lines import PROMPT, on_thread
+from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.middleware.ears import Ear
+from tests.worlds import soon
+from trunkline.agents.langchain.channel import Voice, current_voice, speaking
+from trunkline.agents.langchain.channel_lookup import TrunklineContext, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.own_program.acp import AcpVoice
+from trunkline.agents.langchain.own_program.runs import Switchboard
+from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.recording import RecordingTransport
+
+
+class Asks(AgentMiddleware[Any, Any, Any]):
+    """Keeps the voices it found."""
+
+    def __init__(self, exchange: Any = None) -> None:
+        super().__init__()
+        self.exchange = exchange
+        self.found: list[Voice | None] = []
+
+    async def abefore_agent(self, state: Any, runtime: Any) -> None:
+        self.found.append(voice_of(runtime, self))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        self.found.append(voice_of(request.runtime, self))
+        return await handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        with speaking_for(request.runtime, self) as voice:
+            assert voice is current_voice()
+            self.found.append(voice)
+            return await handler(request)
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        self.found.append(voice_of(runtime, self))
+
+
+async def run(middleware: Asks, **options: Any) -> list[Voice | None]:
+    script = ScriptedChatModel(call("weather", {"city": "Rome"}), "Done.")
+    agent = create_agent(script, [weather], middleware=[middleware])
+    await soon(agent.ainvoke(PROMPT, on_thread("s1"), **options))
+    assert len(middleware.found) == 5
+    return middleware.found
+
+
+async def test_the_voice_of_the_run_comes_first() -> None:
+    ear = Ear()
+    with speaking(ear):
+        assert set(await run(Asks(Switchboard(RecordingTransport())))) == {ear}
+
+
+async def test_a_switchboard_gives_one_voice_to_a_whole_run() -> None:
+    board = Switchboard(RecordingTransport())
+    (voice,) = set(await run(Asks(board)))
+    assert isinstance(voice, AcpVoice)
+    assert voice.session_id == "s1"
+    (other,) = set(await run(Asks(board)))
+    assert other is not voice
+    assert current_voice() is None
+
+
+async def test_a_context_is_enough() -> None:
+    (voice,) = set(
+        await run(Asks(), context=TrunklineContext(transport=RecordingTransport(), thread_id="s2"))
+    )
+    assert isinstance(voice, AcpVoice)
+    assert voice.session_id == "s2"
+
+
+async def test_the_transport_of_the_context_is_used_before_the_switchboards_own() -> None:
+    own, given = RecordingTransport(), RecordingTransport()
+    (voice,) = set(await run(Asks(Switchboard(own)), context=TrunklineContext(transport=given)))
+    assert isinstance(voice, AcpVoice)
+    assert voice.line.transport is given
+
+
+@pytest.mark.parametrize("context", [None, TrunklineContext(), {"mine": 1}])
+async def test_without_a_transport_there_is_no_voice(context: Any) -> None:
+    assert set(await run(Asks(), context=context)) == {None}
+    assert set(await run(Asks(Switchboard()), context=context)) == {None}
+
+
+async def test_a_context_of_ones_own_may_be_one_of_ours() -> None:
+    @dataclass(kw_only=True)
+    class Mine(TrunklineContext):
+        user: str = "anna"
+
+    context = Mine(transport=RecordingTransport())
+    assert "RecordingTransport" not in repr(context)
+    (voice,) = set(await run(Asks(), context=context))
+    assert isinstance(voice, AcpVoice)
+
+
+def test_a_graph_inside_another_is_nested() -> None:
+    def at(place: str) -> Any:
+        return SimpleNamespace(execution_info=SimpleNamespace(checkpoint_ns=place))
+
+    assert not is_nested(at("model:1"))
+    assert is_nested(at("tools:1|model:2"))
+    assert not is_nested(SimpleNamespace(execution_info=None))

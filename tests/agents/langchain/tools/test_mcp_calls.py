@@ -1,0 +1,252 @@
+"""What a server says while its tools run: questions, progress and its log, to whom they are for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.langchain.workshops import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
+from tests.worlds import only, until
+
+from mcp import types
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import TurnVoice
+from trunkline.agents.langchain.mcp import McpServers
+from trunkline.agents.langchain.tools import mcp_calls
+from trunkline.agents.langchain.tools.current_call import Call
+from trunkline.agents.langchain.tools.mcp_calls import Listeners, Pace, progress_of
+from trunkline.commands import Answer
+from trunkline.questions import Form, Link
+
+Act = Callable[[TurnVoice, dict[str, Any]], Awaitable[Any]]
+
+
+def with_tools(place: Any, act: Act) -> Callable[[TurnVoice], Awaitable[Any]]:
+    """Do something with the tools of a server that is held."""
+
+    async def acting(voice: TurnVoice) -> Any:
+        servers = McpServers({"w": place})
+        servers.start()
+        try:
+            await patiently(servers.ready())
+            return await act(voice, named(servers.tools))
+        finally:
+            await servers.close()
+
+    return acting
+
+
+def calling(tool: str, **args: Any) -> Act:
+    """Call one tool as call ``c1``."""
+
+    async def act(voice: TurnVoice, tools: dict[str, Any]) -> str:
+        voice.emitter.tool_started(None, "c1", tool, args)
+        return text_in(await patiently(invoke(tools[tool], "c1", **args)))
+
+    return act
+
+
+def answering(**answer: Any) -> dict[type[ev.Event], Callable[[Any, Any], Awaitable[Any]]]:
+    """Settle every question like this."""
+
+    async def settle(session: Any, asked: ev.Asked) -> None:
+        await session.answer(Answer(question_id=asked.question_id, **answer))
+
+    return {ev.Asked: settle}
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+async def test_mcp_elicitation_reaches_the_user_and_the_answer_the_server(
+    transport: str, http: dict[str, Any], sse: dict[str, Any]
+) -> None:
+    place = {"http": http, "sse": sse}[transport]
+    reaction = answering(outcome="accepted", content={"colour": "red", "shiny": True})
+    said, told = await in_turn(with_tools(place, calling("w__taste")), reaction)
+    assert said == "red True"
+    (asked,) = only(told, ev.Asked)
+    assert isinstance(asked.question, Form)
+    assert (asked.question.message, asked.question.call_id) == ("w asks: Which colour?", "c1")
+    assert asked.question.fields["properties"].keys() == {"colour", "shiny"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ({"outcome": "declined"}, "decline"),
+        ({"outcome": "expired"}, "cancel"),
+    ],
+)
+async def test_refusals_reach_the_server_as_what_they_are(
+    answer: dict[str, Any], action: str, http: dict[str, Any]
+) -> None:
+    said, _ = await in_turn(with_tools(http, calling("w__taste")), answering(**answer))
+    assert said == action
+
+
+@pytest.mark.parametrize(("outcome", "action"), [("accepted", "accept"), ("declined", "decline")])
+async def test_an_address_to_visit_is_a_link(outcome: str, action: str, http: dict[str, Any]) -> None:
+    said, told = await in_turn(with_tools(http, calling("w__visit")), answering(outcome=outcome))
+    assert said == action
+    (asked,) = only(told, ev.Asked)
+    assert asked.question == Link(
+        message="w asks: Please log in", url="https://example.org/login", call_id="c1"
+    )
+
+
+async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) -> None:
+    answered = asyncio.Event()
+
+    async def act(voice: TurnVoice, tools: dict[str, Any]) -> list[str]:
+        for name in ("c1", "c2"):
+            voice.emitter.tool_started(None, name, "w__taste", {})
+        tasting = [asyncio.create_task(invoke(tools["w__taste"], name)) for name in ("c1", "c2")]
+        assert text_in(await patiently(invoke(tools["w__add"], "c3", a=1, b=1))) == "2"
+        assert not any(task.done() for task in tasting)
+        answered.set()
+        return [text_in(await patiently(task)) for task in tasting]
+
+    async def settle(session: Any, asked: ev.Asked) -> None:
+        await answered.wait()
+        answer = Answer(question_id=asked.question_id, outcome="accepted", content={"colour": "red"})
+        await session.answer(answer)
+
+    said, told = await in_turn(with_tools(http, act), {ev.Asked: settle})
+    assert said == ["red False", "red False"]
+    # Which of the two calls asks is not said by MCP, so neither is named.
+    assert {asked.question.call_id for asked in only(told, ev.Asked) if isinstance(asked.question, Form)} <= {
+        None,
+        "c1",
+        "c2",
+    }
+
+
+async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+
+    async def act(voice: TurnVoice, tools: dict[str, Any]) -> None:
+        await patiently(invoke(tools["w__ask_later"]))
+        await patiently(invoke(tools["w__what_later"], marker=str(marker)))
+        await until(marker.exists, PATIENCE)
+
+    _, told = await in_turn(with_tools(STDIO, act))
+    assert marker.read_text() == "decline"
+    assert only(told, ev.Asked) == []
+
+
+async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
+    actions: list[str] = []
+
+    async def act(voice: TurnVoice) -> None:
+        listeners = Listeners("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with listeners.joined(Call(voice, "c1")):
+            asking = asyncio.create_task(listeners.elicit(None, params))  # As a server's task does.
+            try:
+                await asyncio.shield(asking)
+            finally:
+                actions.append((await asking).action)
+
+    async def cancel(session: Any, asked: ev.Asked) -> None:
+        await session.cancel()
+
+    _, told = await in_turn(act, {ev.Asked: cancel})
+    assert actions == ["cancel"]
+    assert isinstance(told[-1], ev.TurnFinished)
+    assert told[-1].stop_reason == "cancelled"
+
+
+async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
+    async def act(voice: TurnVoice) -> str:
+        other = TurnVoice(voice.ctx, voice.emitter)
+        listeners = Listeners("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with listeners.joined(Call(voice, "c1")), listeners.joined(Call(other, "c2")):
+            return (await listeners.elicit(None, params)).action
+
+    action, told = await in_turn(act)
+    assert action == "decline"
+    assert only(told, ev.Asked) == []
+
+
+async def test_a_server_is_answered_also_when_asking_fails() -> None:
+    class Mute(TurnVoice):
+        async def ask(self, question: Any, **options: Any) -> ev.Answered:
+            raise OSError("the line is cut")
+
+    async def act(voice: TurnVoice) -> str:
+        listeners = Listeners("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with listeners.joined(Call(Mute(voice.ctx, voice.emitter), "c1")):
+            return (await listeners.elicit(None, params)).action
+
+    assert (await in_turn(act))[0] == "cancel"
+
+
+async def test_what_a_server_logs_is_told_but_not_without_end(http: dict[str, Any]) -> None:
+    said, told = await in_turn(with_tools(http, calling("w__complain", times=30)))
+    assert said == "complained"
+    notices = [notice for notice in only(told, ev.Notice) if notice.code == "mcp_log"]
+    assert [notice.description for notice in notices[:-1]] == [f"complaint {n}" for n in range(19)]
+    assert {notice.severity for notice in notices[:-1]} == {"warning"}
+    assert {notice.title for notice in notices} == {"MCP server 'w'"}
+    assert "says more than is shown" in (notices[-1].description or "")
+
+
+async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
+    params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
+    await Listeners("w").log(params)
+
+    async def act(voice: TurnVoice) -> None:
+        listeners = Listeners("w")
+        with listeners.joined(Call(voice, None)):
+            await listeners.log(params)
+
+    _, told = await in_turn(act)
+    (notice,) = only(told, ev.Notice)
+    assert (notice.description, notice.severity) == ('{"a": [1]}', "error")
+
+
+async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mcp_calls.time, "monotonic", lambda: 0.0)
+
+    async def act(voice: TurnVoice) -> None:
+        voice.emitter.tool_started(None, "c1", "w", {})
+        show = progress_of(Call(voice, "c1"))
+        await show(1, None, None)
+        await show(1, None, None)
+        await show(1.5, 3, None)
+        await show(3, 3, "done")
+        for number in range(100):
+            await show(number, None, "more")
+        await progress_of(Call(None, "c1"))(1, None, "nobody listens")
+
+    _, told = await in_turn(act)
+    shown = [update.output for update in only(told, ev.ToolUpdate) if update.output]
+    assert shown[:3] == ["1\n", "50%\n", "100% done\n"]
+    assert len(shown) == 50
+
+
+def test_a_pace_lets_a_burst_through_and_then_some_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(mcp_calls.time, "monotonic", lambda: now)
+    pace = Pace(burst=3, per_second=2)
+    assert [pace.allows() for _ in range(5)] == [True, True, True, False, False]
+    now = 0.5
+    assert [pace.allows() for _ in range(2)] == [True, False]
+    now = 100.0
+    assert [pace.allows() for _ in range(4)] == [True, True, True, False]
+
+
+async def test_a_call_without_a_voice_or_an_id_has_no_place() -> None:
+    assert Call(None, "c1").event_id is None
+
+    async def act(voice: TurnVoice) -> tuple[str | None, str | None]:
+        voice.emitter.tool_started(None, "c1", "w", {})
+        return Call(voice, None).event_id, Call(voice, "c1").event_id
+
+    assert (await in_turn(act))[0] == (None, "c1")
