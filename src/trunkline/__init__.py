@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from trunkline.errors import TrunklineError
     from trunkline.events import Event
     from trunkline.folding import fold
-    from trunkline.frontends.acp.handset import stdio_transport
-    from trunkline.frontends.acp.serving import serve_acp
+    from trunkline.frontends.acp.manual import stdio_transport
+    from trunkline.frontends.acp.stdio import serve_acp
     from trunkline.journal import open_journal
     from trunkline.server.app import asgi
     from trunkline.session.context import TurnContext
@@ -84,7 +84,7 @@ __getattr__, __dir__ = lazy_names(
         "fold": "trunkline.folding",
         "open_journal": "trunkline.journal",
         "resolve_target": "trunkline.agents.targets",
-        "serve_acp": "trunkline.frontends.acp.serving",
-        "stdio_transport": "trunkline.frontends.acp.handset",
+        "serve_acp": "trunkline.frontends.acp.stdio",
+        "stdio_transport": "trunkline.frontends.acp.manual",
     },
 )

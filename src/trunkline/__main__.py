@@ -16,7 +16,7 @@ def main() -> None:
     """
     match sys.argv[1:]:
         case ["acp", target] if not target.startswith("-"):
-            from trunkline.frontends.acp.serving import serve_target
+            from trunkline.frontends.acp.stdio import serve_target
 
             serve_target(target, prepare=_begin)
         case _:

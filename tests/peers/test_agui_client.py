@@ -18,8 +18,8 @@ from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.scenes import SCENES
 from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
-from tests.frontends.agui.test_ahead import BOTH, reviewed
 from tests.frontends.agui.test_announcing import LATER, Talker
+from tests.frontends.agui.test_early_results import BOTH, reviewed
 from tests.frontends.agui.test_notices import failing
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.serving import BEARER, SECRET, served

@@ -271,7 +271,7 @@ async def test_a_client_that_never_opens_a_stream_is_let_go(hasty: Limits) -> No
 
 
 async def test_an_agent_that_is_never_ready_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trunkline.frontends.acp.door import Door
+    from trunkline.frontends.acp.lazy_endpoint import Door
 
     ready = asyncio.Event()
 

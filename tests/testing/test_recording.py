@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trunkline.frontends.acp import PromptResponse
-from trunkline.frontends.acp.handset import Handset
+from trunkline.frontends.acp.manual import Handset
 from trunkline.protocols.jsonrpc import Notification, Request, RpcError
 from trunkline.testing import RecordingTransport
 

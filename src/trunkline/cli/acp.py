@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trunkline.cli.start import begin
-from trunkline.frontends.acp.serving import serve_target
+from trunkline.frontends.acp.stdio import serve_target
 
 __all__ = ["command"]
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from trunkline.agents.adapt import adapt
-from trunkline.frontends.acp.door import Door
+from trunkline.frontends.acp.lazy_endpoint import Door
 from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Params, RpcError

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from trunkline.frontends.acp.handset import Unhandled
+from trunkline.frontends.acp.manual import Unhandled
 from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, Id, RpcError
 from trunkline.testing.validation import validate_acp_update
 

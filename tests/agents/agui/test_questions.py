@@ -8,7 +8,7 @@ import pytest
 from trunkline import events as ev
 from trunkline.agents.agui.questions import Reply, Wait, question_of, resume_of, waits_of
 from trunkline.agents.agui.translator import Ending
-from trunkline.frontends.agui.asking import answer_of, interrupt_of
+from trunkline.frontends.agui.questions import answer_of, interrupt_of
 from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
 

@@ -22,7 +22,7 @@ from trunkline.escapes import safe_title
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Pause, Withdraw
-from trunkline.frontends.acp.words import put_in_words
+from trunkline.frontends.acp.forms_as_text import put_in_words
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire

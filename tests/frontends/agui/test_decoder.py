@@ -16,7 +16,6 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.decoder import (
     GoOn,
     Intent,
@@ -27,6 +26,7 @@ from trunkline.frontends.agui.decoder import (
     is_modern,
     read_input,
 )
+from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.frontends.agui.thread import Thread
 from trunkline.questions import ClientCall, Form, Permission, default_options
 

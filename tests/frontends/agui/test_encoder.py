@@ -12,9 +12,9 @@ from tests.strategies import event_kinds
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.cursor import Entry
-from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.encoder import LOSSES, AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 FINISHED = ev.TurnFinished()

@@ -19,8 +19,8 @@ from trunkline.cursor import Entry
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.history import Standing
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.standing import Standing
 from trunkline.grammar import Grammar
 from trunkline.protocols.agui.messages import snapshot_of
 

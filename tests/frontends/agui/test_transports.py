@@ -22,14 +22,14 @@ from tests.worlds import soon, until
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends import agui
 from trunkline.frontends.agui import (
-    carriers,
+    buffered_transports,
     console_transport,
+    event_queue,
     http_transport,
-    outbox,
     sse_transport,
     websocket_transport,
 )
-from trunkline.frontends.agui.carriers import StreamTransport
+from trunkline.frontends.agui.buffered_transports import StreamTransport
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 
@@ -220,7 +220,7 @@ async def test_deltas_stay_as_they_are_where_that_is_wanted() -> None:
 
 
 async def test_a_reader_that_never_reads_is_told_and_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbox, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(event_queue, "_MOST_BYTES", 20_000)
     gone = asyncio.Event()
     stream = sse_transport()
     stream.when_gone(gone.set)
@@ -245,7 +245,7 @@ async def test_a_producer_can_wait_for_its_reader(monkeypatch: pytest.MonkeyPatc
     assert not waiting.done()
     await soon(anext(pieces))
     await soon(waiting)
-    monkeypatch.setattr(outbox, "_PATIENCE", 0.01)
+    monkeypatch.setattr(event_queue, "_PATIENCE", 0.01)
     for number in range(8):
         stream.emit(wire.Custom(name="n", value=number))
     await soon(stream.drained())  # Nobody waits for ever.
@@ -281,7 +281,7 @@ async def test_a_reader_that_leaves_cancels_its_run_once() -> None:
             raise
 
     task = asyncio.ensure_future(run())
-    stream.when_gone(lambda: carriers.cancel_once(task))
+    stream.when_gone(lambda: buffered_transports.cancel_once(task))
     pieces = aiter(stream.attach(task))
     await soon(anext(pieces))
     await pieces.aclose()

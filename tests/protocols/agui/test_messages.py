@@ -10,7 +10,7 @@ from tests.frontends.agui.rules import plain
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.folding import fold
-from trunkline.frontends.agui.asking import BROUGHT
+from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.protocols.agui.messages import content_of, history_events, parsed, snapshot_of
 from trunkline.protocols.agui.results import PART, part_of
 from trunkline.protocols.agui.wire import Message as Sent

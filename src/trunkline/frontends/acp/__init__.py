@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from trunkline.frontends.acp.handset import stdio_transport
-    from trunkline.frontends.acp.serving import serve_acp
+    from trunkline.frontends.acp.manual import stdio_transport
+    from trunkline.frontends.acp.stdio import serve_acp
     from trunkline.protocols.acp.lossless import Unknown, decode, encode
     from trunkline.protocols.acp.wire import (
         AgentMessageChunk,
@@ -106,7 +106,7 @@ __getattr__, __dir__ = lazy_names(
         "Unknown": "trunkline.protocols.acp.lossless",
         "decode": "trunkline.protocols.acp.lossless",
         "encode": "trunkline.protocols.acp.lossless",
-        "serve_acp": "trunkline.frontends.acp.serving",
-        "stdio_transport": "trunkline.frontends.acp.handset",
+        "serve_acp": "trunkline.frontends.acp.stdio",
+        "stdio_transport": "trunkline.frontends.acp.manual",
     },
 )

@@ -21,11 +21,11 @@ from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.events import Text
-from trunkline.frontends.acp.calls import CallView
-from trunkline.frontends.acp.choices import buttons_for, card_for, describe_choice, spoken_form
-from trunkline.frontends.acp.config import mode_option, options_to_wire
-from trunkline.frontends.acp.outputs import Ask, End, Out, Pause, Withdraw
-from trunkline.frontends.acp.words import DECLINE, describe_form, put_in_words, write_reply
+from trunkline.frontends.acp.encoder_outputs import Ask, End, Out, Pause, Withdraw
+from trunkline.frontends.acp.forms_as_buttons import buttons_for, card_for, describe_choice, spoken_form
+from trunkline.frontends.acp.forms_as_text import DECLINE, describe_form, put_in_words, write_reply
+from trunkline.frontends.acp.options import mode_option, options_to_wire
+from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question

@@ -14,8 +14,8 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui.asking import BROUGHT, answer_of
 from trunkline.frontends.agui.pages import Page
+from trunkline.frontends.agui.questions import BROUGHT, answer_of
 from trunkline.frontends.agui.thread import Thread
 from trunkline.outline import PresentOutline
 from trunkline.protocols.agui import wire

@@ -16,13 +16,13 @@ from trunkline import events as ev
 from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
-from trunkline.frontends.agui.asking import BROUGHT, interrupt_of
 from trunkline.frontends.agui.lanes import Lanes
 from trunkline.frontends.agui.losses import LOSSES, NAMES
 from trunkline.frontends.agui.notices import failure_in_words
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.parts import CallView, LaneView
+from trunkline.frontends.agui.questions import BROUGHT, interrupt_of
 from trunkline.frontends.agui.state import StateView
+from trunkline.frontends.agui.tool_calls import CallView, LaneView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.protocols.agui.results import TAIL, about_call, part_of

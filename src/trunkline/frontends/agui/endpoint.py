@@ -20,7 +20,6 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound, TrunklineError
-from trunkline.frontends.agui.ahead import answers_ahead, bring, results_ahead
 from trunkline.frontends.agui.decoder import (
     GoOn,
     Intent,
@@ -32,12 +31,13 @@ from trunkline.frontends.agui.decoder import (
     says_state,
     seen_turn,
 )
+from trunkline.frontends.agui.early_results import answers_ahead, bring, results_ahead
 from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.history import Place, Standing, last_start, stand
 from trunkline.frontends.agui.notices import notice, why_too_late
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.snapshots import clearing, is_light
-from trunkline.frontends.agui.standing import Place, Standing, last_start, stand
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.session.hub import Hub

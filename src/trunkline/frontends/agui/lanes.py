@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trunkline import events as ev
-from trunkline.frontends.agui.parts import LaneView
+from trunkline.frontends.agui.tool_calls import LaneView
 from trunkline.protocols.agui import wire
 
 __all__ = ["Lanes"]

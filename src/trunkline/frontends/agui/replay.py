@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from trunkline.errors import SessionNotFound
 from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
+from trunkline.frontends.agui.history import last_start, stand
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.standing import last_start, stand
 from trunkline.protocols.agui import wire
 
 __all__ = ["AguiReplay", "open_replay"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, Literal, Protocol, TextIO
 
 from trunkline.errors import ConfigurationError
-from trunkline.frontends.agui.carriers import StreamTransport, WebSocketTransport
+from trunkline.frontends.agui.buffered_transports import StreamTransport, WebSocketTransport
 from trunkline.frontends.agui.console import ConsoleTransport, Detail
 from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
 from trunkline.protocols.agui import wire

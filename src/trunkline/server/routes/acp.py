@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from trunkline.cursor import Cursor
-from trunkline.frontends.acp.streams import session_of
+from trunkline.frontends.acp.http_streams import session_of
 from trunkline.protocols.jsonrpc import (
     INVALID_REQUEST,
     Malformed,

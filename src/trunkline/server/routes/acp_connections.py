@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.door import Door
-from trunkline.frontends.acp.streams import AcpStreams
+from trunkline.frontends.acp.http_streams import AcpStreams
+from trunkline.frontends.acp.lazy_endpoint import Door
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.protocols.jsonrpc import (
     INTERNAL_ERROR,

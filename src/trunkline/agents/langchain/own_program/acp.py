@@ -20,8 +20,8 @@ from trunkline.agents.langchain.own_program.sender import Line
 from trunkline.commands import Answer
 from trunkline.cursor import Entry
 from trunkline.errors import TurnCancelled
-from trunkline.frontends.acp.asking import Asker
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask
+from trunkline.frontends.acp.questions import Asker
 from trunkline.grammar import Grammar
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc import REQUEST_CANCELLED, RpcError

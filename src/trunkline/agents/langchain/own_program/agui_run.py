@@ -39,11 +39,11 @@ from trunkline.conversation import Call, Conversation
 from trunkline.cursor import Entry
 from trunkline.errors import ConfigurationError, SessionBusy
 from trunkline.folding import Folder
-from trunkline.frontends.agui.asking import answer_of
-from trunkline.frontends.agui.carriers import cancel_once
+from trunkline.frontends.agui.buffered_transports import cancel_once
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.questions import answer_of
 from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_light, would_mix
 from trunkline.grammar import Grammar
 from trunkline.protocols.agui import wire

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from trunkline.frontends.acp.streams import AcpStreams
+from trunkline.frontends.acp.http_streams import AcpStreams
 from trunkline.protocols.jsonrpc import Message, Notification, Request, Response, parse
 
 

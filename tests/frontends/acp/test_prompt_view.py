@@ -18,7 +18,7 @@ from trunkline.content import DiffBlock, TextBlock
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
-from trunkline.frontends.acp.showing import Showing
+from trunkline.frontends.acp.prompt_view import Showing
 from trunkline.grammar import Phase
 from trunkline.journal import Lease, Record, open_journal
 from trunkline.journal.memory import MemoryJournal

@@ -15,8 +15,8 @@ from tests.worlds import forever, make, soon, until, world
 
 from trunkline.commands import Prompt
 from trunkline.errors import TargetError
-from trunkline.frontends.acp.door import Door
-from trunkline.frontends.acp.greeting import CardCache
+from trunkline.frontends.acp.initialize import CardCache
+from trunkline.frontends.acp.lazy_endpoint import Door
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.hub import Hub
 

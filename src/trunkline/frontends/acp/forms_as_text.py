@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.content import Content, LinkBlock, ResourceBlock, TextBlock
 from trunkline.escapes import reveal
-from trunkline.frontends.acp.choices import (
+from trunkline.frontends.acp.forms_as_buttons import (
     Choice,
     choices_of,
     defaults_of,

@@ -12,8 +12,8 @@ import pytest
 from tests.frontends.acp.schema import find_fault, unknown_keys
 
 from trunkline.agents.interface import AgentCard, McpCapabilities
-from trunkline.frontends.acp import greeting
-from trunkline.frontends.acp.greeting import CardCache, greet
+from trunkline.frontends.acp import initialize
+from trunkline.frontends.acp.initialize import CardCache, greet
 from trunkline.testing import ScriptedAgent
 
 CARD: dict[str, Any] = {"name": "hal", "version": "9", "title": "HAL"}
@@ -116,7 +116,7 @@ def test_the_same_name_elsewhere_or_in_another_version_is_another_card(
     with monkeypatch.context() as moved:
         moved.chdir("/")
         assert CardCache("pkg:hal", folder).load() is None
-    monkeypatch.setattr(greeting, "__version__", "0.0.0")
+    monkeypatch.setattr(initialize, "__version__", "0.0.0")
     assert CardCache("pkg:hal", folder).load() is None
 
 

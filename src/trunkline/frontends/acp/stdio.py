@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from trunkline.errors import TargetError, TrunklineError
-from trunkline.frontends.acp.door import Door
-from trunkline.frontends.acp.greeting import CardCache
+from trunkline.frontends.acp.initialize import CardCache
+from trunkline.frontends.acp.lazy_endpoint import Door
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.stdio import StdioTransport

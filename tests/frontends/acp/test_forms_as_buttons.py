@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trunkline import events as ev
-from trunkline.frontends.acp.choices import (
+from trunkline.frontends.acp.forms_as_buttons import (
     Button,
     buttons_for,
     card_for,

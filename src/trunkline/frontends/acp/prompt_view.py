@@ -19,10 +19,17 @@ from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.cursor import Cursor
 from trunkline.errors import InvalidCommand, SessionError, TrunklineError
-from trunkline.frontends.acp.asking import Asker
-from trunkline.frontends.acp.choices import chosen_in, spoken_form
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Out, Pause, Withdraw
-from trunkline.frontends.acp.words import DECLINE, Unfit, put_in_words, read_reply, text_in, write_reply
+from trunkline.frontends.acp.forms_as_buttons import chosen_in, spoken_form
+from trunkline.frontends.acp.forms_as_text import (
+    DECLINE,
+    Unfit,
+    put_in_words,
+    read_reply,
+    text_in,
+    write_reply,
+)
+from trunkline.frontends.acp.questions import Asker
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Permission

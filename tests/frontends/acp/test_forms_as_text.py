@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
-from trunkline.frontends.acp.words import (
+from trunkline.frontends.acp.forms_as_text import (
     Unfit,
     blank_form,
     put_in_words,

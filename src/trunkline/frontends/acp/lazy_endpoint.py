@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.greeting import CardCache, greet
+from trunkline.frontends.acp.initialize import CardCache, greet
 from trunkline.protocols.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
 

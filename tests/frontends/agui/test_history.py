@@ -17,10 +17,10 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
-from trunkline.frontends.agui.asking import BROUGHT
 from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.history import Place, Standing, stand
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.standing import Place, Standing, stand
+from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.outline import Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput

@@ -9,7 +9,7 @@ from ag_ui.core import Interrupt
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui.asking import answer_of, interrupt_of
+from trunkline.frontends.agui.questions import answer_of, interrupt_of
 from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import Form, Link, Option, Permission, Question, default_options
 

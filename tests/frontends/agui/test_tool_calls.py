@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from trunkline import events as ev
-from trunkline.frontends.agui.parts import CallView, LaneView
+from trunkline.frontends.agui.tool_calls import CallView, LaneView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import TAIL
 

@@ -13,7 +13,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
 from trunkline.frontends.agui.decoder import client_answers
-from trunkline.frontends.agui.standing import Standing
+from trunkline.frontends.agui.history import Standing
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 

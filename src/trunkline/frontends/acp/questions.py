@@ -17,8 +17,8 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
-from trunkline.frontends.acp.calls import CallView
-from trunkline.frontends.acp.choices import (
+from trunkline.frontends.acp.encoder import Ask, can_show_forms
+from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
     by_kind,
     card_for,
@@ -26,8 +26,8 @@ from trunkline.frontends.acp.choices import (
     chosen_in,
     describe_choice,
 )
-from trunkline.frontends.acp.encoder import Ask, can_show_forms
-from trunkline.frontends.acp.words import blank_form, read_form
+from trunkline.frontends.acp.forms_as_text import blank_form, read_form
+from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError

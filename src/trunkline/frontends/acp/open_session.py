@@ -7,7 +7,7 @@ from typing import Any
 
 from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.showing import Showing
+from trunkline.frontends.acp.prompt_view import Showing
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.ids import new_id
 from trunkline.session.reader import WHOLE

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
 from trunkline.errors import ConfigurationError, TrunklineError
+from trunkline.frontends.agui.event_queue import Outbox
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.outbox import Outbox
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 

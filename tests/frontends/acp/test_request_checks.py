@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.acp.checks import check_folders
+from trunkline.frontends.acp.request_checks import check_folders
 
 
 def test_a_folder_that_does_not_exist_is_refused_to_a_client_on_this_machine(tmp_path: Path) -> None:

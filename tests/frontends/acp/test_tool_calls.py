@@ -8,7 +8,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
-from trunkline.frontends.acp.calls import STATUSES, CallView
+from trunkline.frontends.acp.tool_calls import STATUSES, CallView
 
 
 def view(screens: dict[str, str] | None = None, **fields: Any) -> CallView:
