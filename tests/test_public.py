@@ -19,7 +19,7 @@ PACKAGE = """
 """
 
 MODULES = {
-    "adapters": "FactoryAgent adapt",
+    "agents.adapt": "FactoryAgent adapt",
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
@@ -36,7 +36,7 @@ MODULES = {
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
         TextBlock VideoBlock as_content text_of
     """,
-    "context": "Decision SessionView SharedState ToolHandle TurnContext",
+    "session.context": "Decision SessionView SharedState ToolHandle TurnContext",
     "conversation": """
         Call CallPart Conversation LaneState MediaPart Message Part QuestionState SourcePart TerminalState
         TextPart ThoughtPart TurnState
@@ -57,8 +57,8 @@ MODULES = {
         TurnSuspended Usage UserMessage decode_event encode_event
     """,
     "folding": "Folder fold",
-    "frontends.acp.handset": "Handset Unhandled stdio_transport",
-    "frontends.acp.serving": "serve_acp serve_target",
+    "frontends.acp.manual": "Handset Unhandled stdio_transport",
+    "frontends.acp.stdio": "serve_acp serve_target",
     "frontends.agui": """
         PROTOCOL_VERSION ActivityDelta ActivitySnapshot AguiEncoder AguiEndpoint AguiEvent AguiOptions AguiRun
         AguiTransport BaseEvent Context Custom ErrorCode Interrupt Message MessagesSnapshot Raw
@@ -70,7 +70,7 @@ MODULES = {
         read_input sse_transport to_dict websocket_transport
     """,
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
-    "hub": "Hub",
+    "session.hub": "Hub",
     "journal": """
         Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot default_url open_journal
     """,
@@ -80,27 +80,27 @@ MODULES = {
         default_options name_coverage
     """,
     "server.app": "Server asgi",
-    "server.limits": "Limits",
-    "server.tokens": """
+    "server.security.limits": "Limits",
+    "server.security.tokens": """
         ALL_SCOPES Access Authenticate PermissionScope Token TokenRing access_of new_secret
     """,
-    "session": "Receipt Session",
-    "settings": "BusyPolicy Settings",
-    "targets": "SCHEMES normalize_target resolve_target",
+    "session.session": "Receipt Session",
+    "session.settings": "BusyPolicy Settings",
+    "agents.targets": "SCHEMES normalize_target resolve_target",
     "testing": """
         AcpClient Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all chat_model normalize
         refuse_all run_prompt validate_acp_update
     """,
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
     "translate": "Chain Translator batching compose prime pump translate",
-    "window": "Window",
+    "session.window": "Window",
     "workspace": """
         DEFAULT_ENV_ALLOW DEFAULT_PROTECTED Decision Exit Files Policy Request Rule Terminal
         TerminalOutputView Terminals Verdict scrub
     """,
 }
 
-LIGHT = frozenset({"trunkline", "trunkline._version"})
+LIGHT = frozenset({"trunkline", "trunkline._lazy", "trunkline._version"})
 HEAVY = frozenset({"anyio", "asyncio", "click", "msgspec", "orjson", "platformdirs", "rich", "sqlite3"})
 
 

@@ -17,7 +17,7 @@ from tests.worlds import BRISK, echo, make, soon
 
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.server.app import asgi
-from trunkline.server.routes.table import health
+from trunkline.server.routes import health
 
 
 @pytest.fixture
