@@ -57,7 +57,7 @@ MODULES = {
         TurnSuspended Usage UserMessage decode_event encode_event
     """,
     "folding": "Folder fold",
-    "frontends.acp.manual": "Handset Unhandled stdio_transport",
+    "frontends.acp.manual": "ManualConnection Unhandled stdio_transport",
     "frontends.acp.stdio": "serve_acp serve_target",
     "frontends.agui": """
         PROTOCOL_VERSION ActivityDelta ActivitySnapshot AguiEncoder AguiEndpoint AguiEvent AguiOptions AguiRun

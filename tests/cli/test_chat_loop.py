@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from rich.console import Console
 
 from trunkline.agents.interface import Agent, AgentCard, Sayable
-from trunkline.cli.chat_loop import Talk
+from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
@@ -87,7 +87,7 @@ async def talk_in(session: Session, *typed: str) -> str:
     try:
         keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
         keyboard.type(*typed)
-        assert await Talk(session, keyboard, screen, Asker(keyboard, screen)).run() == 0
+        assert await ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run() == 0
     finally:
         os.close(reader)
     return shown.getvalue()

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from trunkline import events as ev
-from trunkline.cli.event_lines import Lines
+from trunkline.cli.event_lines import EventLines
 from trunkline.content import ImageBlock, ResourceBlock
 from trunkline.questions import ClientCall, Form, Link
 from trunkline.testing import ScriptedAgent, run_prompt
 
 
 async def told(scenario: str) -> list[str]:
-    lines = Lines()
+    lines = EventLines()
     events = await run_prompt(ScriptedAgent(), f"/{scenario}")
     return [line for event in events if (line := lines.describe(event)) is not None]
 
@@ -38,11 +38,11 @@ async def test_a_turn_is_told_in_lines() -> None:
     ],
 )
 def test_a_question_is_one_line(question: Form | Link | ClientCall, line: str) -> None:
-    assert Lines().describe(ev.Asked(question_id="q", question=question)) == line
+    assert EventLines().describe(ev.Asked(question_id="q", question=question)) == line
 
 
 def test_an_update_without_news_is_not_told_again() -> None:
-    lines = Lines()
+    lines = EventLines()
     update = ev.ToolUpdate(call_id="c", status="in_progress", title="Now named")
     assert lines.describe(update) == "→ Now named"
     assert lines.describe(update) is None
@@ -51,6 +51,6 @@ def test_an_update_without_news_is_not_told_again() -> None:
 
 def test_a_lane_nobody_announced_is_named_by_its_id() -> None:
     media = ev.Media(lane="l1", message_id="m", content=ImageBlock(mime_type="image/png"))
-    assert Lines().describe(media) == "[l1] [image image/png]"
+    assert EventLines().describe(media) == "[l1] [image image/png]"
     resource = ev.Media(message_id="m", content=ResourceBlock(uri="file:///a"))
-    assert Lines().describe(resource) == "[resource file:///a]"
+    assert EventLines().describe(resource) == "[resource file:///a]"

@@ -10,7 +10,7 @@ import pytest
 from trunkline import events as ev
 from trunkline.agents.interface import Agent, AgentCard
 from trunkline.cli.approvals import Approvals
-from trunkline.cli.exec_run import Execution
+from trunkline.cli.exec_run import ExecRun
 from trunkline.commands import Prompt
 from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import SessionView, TurnContext
@@ -24,7 +24,7 @@ class Recorder:
     def __init__(self) -> None:
         self.events: list[ev.AnyEvent] = []
         self.ended = False
-        self.execution: Execution | None = None
+        self.execution: ExecRun | None = None
 
     async def begin(self, session_id: str) -> None: ...
 
@@ -59,7 +59,7 @@ async def execute(agent: Agent, prompt: str, printer: Recorder, *, stops: bool, 
     await journal.open()
     try:
         async with asyncio.timeout(20), Hub(agent, journal) as hub:
-            execution = Execution(await hub.create(), printer, Approvals("none"))
+            execution = ExecRun(await hub.create(), printer, Approvals("none"))
             printer.execution = execution if stops else None
             return await execution.run(prompt, timeout)
     finally:

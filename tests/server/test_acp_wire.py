@@ -32,7 +32,7 @@ from websockets.exceptions import ConnectionClosed
 import trunkline
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
-from trunkline.server.routes.acp_connections import Caller
+from trunkline.server.routes.acp_connections import AcpConnection
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.testing import ScriptedAgent
@@ -77,10 +77,10 @@ async def test_a_frame_that_is_no_message_is_answered_and_the_next_one_counts() 
 async def test_an_error_of_ours_ends_the_socket(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(self: Caller, message: Any) -> None:
+    def fail(self: AcpConnection, message: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Caller, "receive", fail)
+    monkeypatch.setattr(AcpConnection, "receive", fail)
     async with served() as (app, client):
         url = f"ws://{client.base_url.netloc.decode()}/acp"
         async with connect(url, additional_headers=BEARER) as line:
@@ -271,14 +271,14 @@ async def test_a_client_that_never_opens_a_stream_is_let_go(hasty: Limits) -> No
 
 
 async def test_an_agent_that_is_never_ready_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trunkline.frontends.acp.lazy_endpoint import Door
+    from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 
     ready = asyncio.Event()
 
-    async def slow(self: Door, method: str, params: Any) -> Any:
+    async def slow(self: LazyEndpoint, method: str, params: Any) -> Any:
         await ready.wait()
 
-    monkeypatch.setattr(Door, "handle", slow)
+    monkeypatch.setattr(LazyEndpoint, "handle", slow)
     async with served(limits=Limits(body_seconds=0.05)) as (_, client):
         answer = await client.post("/acp", json=GREETING)
         assert (answer.status_code, answer.json()["error"]["code"]) == (504, "agent")

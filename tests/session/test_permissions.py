@@ -10,11 +10,11 @@ import pytest
 from trunkline import events as ev
 from trunkline.questions import Coverage, Form, Permission
 from trunkline.session.context import Decision, SessionView
-from trunkline.session.permissions import Verdicts
+from trunkline.session.permissions import Permissions
 from trunkline.workspace import Policy, Rule
 
 
-def decide(verdicts: Verdicts, tool: str = "write", **about: Any) -> Decision | None:
+def decide(verdicts: Permissions, tool: str = "write", **about: Any) -> Decision | None:
     """Ask about a call."""
     return verdicts.decide(
         tool,
@@ -32,12 +32,12 @@ def always(allowed: bool) -> Decision:
 
 
 def test_without_a_rule_or_an_answer_a_person_decides() -> None:
-    assert decide(Verdicts(Policy.ask())) is None
+    assert decide(Permissions(Policy.ask())) is None
 
 
 @pytest.mark.parametrize(("policy", "allowed"), [(Policy.allow_all(), True), (Policy.deny(), False)])
 def test_the_policy_decides_with_its_reason(policy: Policy, allowed: bool) -> None:
-    decision = decide(Verdicts(policy), input={"path": "a"})
+    decision = decide(Permissions(policy), input={"path": "a"})
     assert decision is not None
     assert bool(decision) is allowed
     assert (decision.call_id, decision.input, decision.by) == ("c1", {"path": "a"}, "policy")
@@ -49,7 +49,7 @@ WRITE = Coverage(tool="write", kind="edit")
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_an_always_holds_for_its_tool_and_kind_and_no_other(allowed: bool) -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     verdicts.remember(WRITE, always(allowed))
     decision = decide(verdicts)
     assert decision is not None
@@ -59,18 +59,18 @@ def test_an_always_holds_for_its_tool_and_kind_and_no_other(allowed: bool) -> No
     assert decide(verdicts, kind="execute") is None
 
 
-def learn(verdicts: Verdicts, command: str) -> None:
+def learn(verdicts: Permissions, command: str) -> None:
     """Let a person allow a command for good."""
     verdicts.remember(verdicts.covers("run", "execute", None, (), command), always(True))
 
 
-def runs(verdicts: Verdicts, command: str) -> bool:
+def runs(verdicts: Permissions, command: str) -> bool:
     """Whether a command runs without a person."""
     return bool(decide(verdicts, "run", kind="execute", command=command))
 
 
 def test_an_always_for_one_command_allows_no_other_program_and_no_other_subcommand() -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     learn(verdicts, "ls")
     learn(verdicts, "git status")
     assert runs(verdicts, "ls -la src")
@@ -80,7 +80,7 @@ def test_an_always_for_one_command_allows_no_other_program_and_no_other_subcomma
 
 
 def test_an_always_for_a_shell_line_allows_exactly_that_line() -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     learn(verdicts, "make | tee log")
     assert runs(verdicts, "make | tee log")
     assert not runs(verdicts, "make | tee log2")
@@ -89,7 +89,7 @@ def test_an_always_for_a_shell_line_allows_exactly_that_line() -> None:
 
 @pytest.mark.parametrize("decision", ["ask", "deny"])
 def test_an_always_never_beats_a_rule_that_asks_or_denies(decision: Any) -> None:
-    verdicts = Verdicts(Policy.ask().also(Rule(decision=decision, command="git push *")))
+    verdicts = Permissions(Policy.ask().also(Rule(decision=decision, command="git push *")))
     verdicts.always[Coverage(tool="run", kind="execute", words=("git", "push")).key] = True
     assert not runs(verdicts, "git push --force")
     assert verdicts.covers("run", "execute", None, (), "git push") is None, "so it is not offered"
@@ -98,11 +98,11 @@ def test_an_always_never_beats_a_rule_that_asks_or_denies(decision: Any) -> None
 
 def test_an_always_never_beats_the_restriction_that_a_shell_line_may_hide() -> None:
     policy = Policy.allow_all().also(Rule(decision="deny", command="rm *"))
-    assert Verdicts(policy).covers("run", "execute", None, (), "x=r; $x") is None
+    assert Permissions(policy).covers("run", "execute", None, (), "x=r; $x") is None
 
 
 def test_an_answer_for_once_or_about_no_tool_is_not_kept() -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     verdicts.remember(WRITE, Decision(allowed=True, call_id="c0"))
     verdicts.remember(verdicts.covers("", "edit", None, (), None), always(True))
     assert verdicts.always == {}
@@ -120,15 +120,15 @@ def test_an_answer_for_once_or_about_no_tool_is_not_kept() -> None:
 )
 def test_a_command_with_variables_is_another_command(about: dict[str, Any]) -> None:
     allows = Policy.ask().also(Rule(decision="allow", command="git status *"))
-    assert decide(Verdicts(allows), "run", kind="execute", command="git status")
-    assert decide(Verdicts(allows), "run", kind="execute", **about) is None
+    assert decide(Permissions(allows), "run", kind="execute", command="git status")
+    assert decide(Permissions(allows), "run", kind="execute", **about) is None
     restricts = Policy.allow_all().also(Rule(decision="deny", command="rm *"))
-    assert decide(Verdicts(restricts), "run", kind="execute", command="git status")
-    assert decide(Verdicts(restricts), "run", kind="execute", **about) is None
+    assert decide(Permissions(restricts), "run", kind="execute", command="git status")
+    assert decide(Permissions(restricts), "run", kind="execute", **about) is None
 
 
 def test_an_always_for_a_command_is_not_for_the_same_with_variables() -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     verdicts.remember(verdicts.covers("run", "execute", None, (), "git status"), always(True))
     assert decide(verdicts, "run", kind="execute", command="git status -s")
     evil = {"GIT_EXTERNAL_DIFF": "evil"}
@@ -139,7 +139,7 @@ def test_an_always_for_a_command_is_not_for_the_same_with_variables() -> None:
 
 
 def test_a_command_that_is_only_among_the_arguments_is_judged_too() -> None:
-    denies = Verdicts(Policy.allow_all().also(Rule(decision="deny", command="rm *")))
+    denies = Permissions(Policy.allow_all().also(Rule(decision="deny", command="rm *")))
     for input in ({"command": "rm x"}, {"cmd": ["rm", "x"]}):
         decision = decide(denies, "run", kind="execute", input=input)
         assert decision is not None
@@ -167,14 +167,14 @@ def story(option_kind: str, covers: Coverage | None = WRITE) -> list[ev.Event]:
     ],
 )
 def test_always_answers_are_learnt_from_the_journal(kind: str, learnt: dict[str, bool]) -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     for event in story(kind):
         verdicts.absorb(event)
     assert verdicts.always == learnt
 
 
 def test_an_answer_that_does_not_say_what_it_covers_teaches_nothing() -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     for event in story("allow_always", None):
         verdicts.absorb(event)
     assert verdicts.always == {}
@@ -182,7 +182,7 @@ def test_an_answer_that_does_not_say_what_it_covers_teaches_nothing() -> None:
 
 @pytest.mark.parametrize("end", [ev.TurnFinished(), ev.TurnFailed(code="x", message="y")])
 def test_what_was_learnt_outlives_the_turn_and_its_questions_do_not(end: ev.Event) -> None:
-    verdicts = Verdicts(Policy.ask())
+    verdicts = Permissions(Policy.ask())
     for event in [*story("allow_always"), end]:
         verdicts.absorb(event)
     assert verdicts.always == {WRITE.key: True}
@@ -191,7 +191,7 @@ def test_what_was_learnt_outlives_the_turn_and_its_questions_do_not(end: ev.Even
 
 
 def test_rules_about_commands_see_the_words_of_the_command() -> None:
-    verdicts = Verdicts(Policy.ask().also(Rule(decision="deny", command="rm *")))
+    verdicts = Permissions(Policy.ask().also(Rule(decision="deny", command="rm *")))
     for command in (["rm", "-r", "x"], "rm -r x"):
         decision = decide(verdicts, "run", kind="execute", command=command)
         assert decision is not None
@@ -201,7 +201,7 @@ def test_rules_about_commands_see_the_words_of_the_command() -> None:
 
 def test_rules_about_paths_begin_in_the_sessions_folder(tmp_path: Path) -> None:
     policy = Policy.ask().also(Rule(decision="allow", path="src/**"))
-    verdicts = Verdicts(policy, SessionView(session_id="s", cwd=str(tmp_path)))
+    verdicts = Permissions(policy, SessionView(session_id="s", cwd=str(tmp_path)))
     for path in ("src/a.py", f"{tmp_path}/src/a.py"):
         assert decide(verdicts, paths=[path])
     for path in ("other/a.py", "src/../a.py", "/etc/src/a.py", "src/\0"):
@@ -214,7 +214,7 @@ def test_no_link_leads_around_a_rule(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "door").symlink_to(tmp_path / "secret")
     policy = Policy.ask().also(Rule(decision="deny", path="secret/**"), Rule(decision="allow", path="src/**"))
-    verdicts = Verdicts(policy, SessionView(session_id="s", cwd=str(tmp_path)))
+    verdicts = Permissions(policy, SessionView(session_id="s", cwd=str(tmp_path)))
     decision = decide(verdicts, paths=["src/door/key"])
     assert decision is not None
     assert not decision

@@ -14,7 +14,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand, TrunklineError
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
-from trunkline.session.questions import Desk, seconds_left, settle
+from trunkline.session.questions import OpenQuestions, seconds_left, settle
 
 
 def asked(question: Question, question_id: str = "q") -> ev.Asked:
@@ -91,7 +91,7 @@ def test_an_answer_that_does_not_fit_says_what_would(question: Question, answer:
 def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, bool, str]]) -> None:
     async def play() -> None:
         said: list[Any] = []
-        desk = Desk(said.append)
+        desk = OpenQuestions(said.append)
         futures = [desk.ask(asked(PERMISSION, f"q{i}"), expires_in=60) for i in range(3)]
         first: dict[int, tuple[bool, str]] = {}
         for number, yes, who in moves:
@@ -119,7 +119,7 @@ def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, boo
 
 async def test_an_expired_permission_without_a_reject_option_is_expired() -> None:
     said: list[Any] = []
-    desk = Desk(said.append)
+    desk = OpenQuestions(said.append)
     only_allow = Permission(call_id="c", options=(Option(option_id="y", name="Yes", kind="allow_once"),))
     answered = await soon(desk.ask(asked(only_allow), expires_in=0))
     assert (answered.outcome, answered.option_id, answered.by) == ("expired", None, "trunkline")
@@ -128,7 +128,7 @@ async def test_an_expired_permission_without_a_reject_option_is_expired() -> Non
 
 
 async def test_all_answers_are_taken_or_none() -> None:
-    desk = Desk(lambda event: None)
+    desk = OpenQuestions(lambda event: None)
     desk.ask(asked(PERMISSION, "q1"), expires_in=60)
     desk.ask(asked(FORM, "q2"), expires_in=60)
     with pytest.raises(TrunklineError):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trunkline.frontends.acp import PromptResponse
-from trunkline.frontends.acp.manual import Handset
+from trunkline.frontends.acp.manual import ManualConnection
 from trunkline.protocols.jsonrpc import Notification, Request, RpcError
 from trunkline.testing import RecordingTransport
 
@@ -26,7 +26,7 @@ def selected(option_id: str) -> dict[str, Any]:
 def test_it_can_do_what_the_real_one_can() -> None:
     methods = {"start", "close", "emit", "request", "read_message", "respond", "send_error"}
     assert methods <= set(dir(RecordingTransport))
-    assert methods <= set(dir(Handset))
+    assert methods <= set(dir(ManualConnection))
 
 
 async def test_what_is_emitted_is_kept_with_the_sessions_id() -> None:

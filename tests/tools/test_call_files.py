@@ -20,20 +20,20 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.folding import fold
-from trunkline.session.permissions import Verdicts
+from trunkline.session.permissions import Permissions
 from trunkline.testing.chat import ScriptedChatModel, call
-from trunkline.tools.call_files import Places
+from trunkline.tools.call_files import CallFiles
 from trunkline.workspace import Policy
 from trunkline.workspace import Rule as PolicyRule
 
 _middleware: Any = FilesystemMiddleware
 
 
-def places(backend: Any, *folders: str) -> Places:
-    return Places([_middleware(backend=backend)], folders)
+def places(backend: Any, *folders: str) -> CallFiles:
+    return CallFiles([_middleware(backend=backend)], folders)
 
 
-def located(found: Places, path: str, tool: str = "read_file") -> list[str]:
+def located(found: CallFiles, path: str, tool: str = "read_file") -> list[str]:
     return [one.path for one in found.locations(tool, {"file_path": path})]
 
 
@@ -103,7 +103,7 @@ def test_an_overwrite_shows_the_old_text_of_files_that_the_agent_may_read_and_of
         file.write_text("IMPORTANT = 1\n")
     (tmp_path / "link.py").symlink_to(outside)
     (tmp_path / "raw.bin").write_bytes(b"\0\1")
-    found = Places((), [str(tmp_path), None, "/no/such/folder"])
+    found = CallFiles((), [str(tmp_path), None, "/no/such/folder"])
 
     def old(path: Path) -> str | None:
         (block,) = found.changes("write_file", {"path": str(path), "content": "new"})
@@ -121,7 +121,7 @@ def test_an_overwrite_shows_the_old_text_of_files_that_the_agent_may_read_and_of
 
 
 def test_a_middleware_without_a_backend_is_no_obstacle() -> None:
-    assert located(Places([SimpleNamespace(tools=())]), "/a") == ["/a"]
+    assert located(CallFiles([SimpleNamespace(tools=())]), "/a") == ["/a"]
 
 
 async def test_an_editor_is_asked_with_the_real_path_and_the_old_text(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ async def test_the_policy_judges_a_virtual_path_where_it_is_on_disk(
     ],
 )
 def test_a_path_that_no_client_could_open_is_judged_all_the_same(args: Any) -> None:
-    verdicts = Verdicts(Policy.allow_all().also(PolicyRule(decision="deny", path="secrets/**")))
-    judged = verdicts.decide("read", "read", "c1", args, Places().paths("read", args), None)
+    verdicts = Permissions(Policy.allow_all().also(PolicyRule(decision="deny", path="secrets/**")))
+    judged = verdicts.decide("read", "read", "c1", args, CallFiles().paths("read", args), None)
     assert judged is not None
     assert not judged.allowed

@@ -11,7 +11,7 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import SCHEMES, resolve_target
-from trunkline.cli.chat_loop import Talk
+from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.questions import Asker
@@ -64,4 +64,4 @@ async def _chat(agent: Agent, target: str, session_id: str | None, journal: str 
     with folder as cwd:
         async with opened_hub(agent, target, journal) as hub:
             session = await open_session(hub, session_id, cwd)
-            return await Talk(session, keyboard, screen, Asker(keyboard, screen)).run()
+            return await ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run()

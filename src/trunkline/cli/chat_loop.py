@@ -10,7 +10,7 @@ from contextlib import suppress
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
 from trunkline.cli.conversation_text import as_text
-from trunkline.cli.event_lines import Lines
+from trunkline.cli.event_lines import EventLines
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
@@ -24,12 +24,12 @@ from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["Talk"]
+__all__ = ["ChatLoop"]
 
 _INTERRUPTED = 130
 
 
-class Talk:
+class ChatLoop:
     """One person at one keyboard in one session."""
 
     def __init__(self, session: Session, keyboard: Keyboard, screen: Screen, asker: Asker) -> None:
@@ -45,7 +45,7 @@ class Talk:
         self._questions: dict[str, ev.Asked] = {}
         self._asking: asyncio.Task[None] | None = None
         self._folder = Folder()
-        self._lines = Lines()
+        self._lines = EventLines()
 
     async def run(self) -> int:
         """Talk until there is no more to say; gives the exit code."""
@@ -103,7 +103,7 @@ class Talk:
         return True
 
     async def _turn(self, line: str) -> None:
-        self._folder, self._lines = Folder(), Lines()
+        self._folder, self._lines = Folder(), EventLines()
         async with self._session.follow() as reader:
             receipt = await self._session.prompt(Prompt.of(line, busy="reject", by="chat"))
             await self._follow(reader, receipt.turn_id)
@@ -147,7 +147,7 @@ class Talk:
 
     async def _ask_again(self, told: Conversation, turn_id: str) -> None:
         """Put the open questions of a turn again, and go on with it."""
-        self._folder, self._lines = Folder(told), Lines(told)
+        self._folder, self._lines = Folder(told), EventLines(told)
         open_now = [state.asked for state in told.questions.values() if state.answered is None]
         self._questions = {asked.question_id: asked for asked in open_now}
         async with self._session.follow() as reader:

@@ -11,7 +11,7 @@ from trunkline.conversation import Conversation
 from trunkline.escapes import one_line, reveal
 from trunkline.questions import ClientCall, Form, Link
 
-__all__ = ["MARKS", "Lines", "describe_plan"]
+__all__ = ["MARKS", "EventLines", "describe_plan"]
 
 MARKS = {
     "pending": "·", "in_progress": "→", "completed": "✓", "failed": "✗", "denied": "⊘", "cancelled": "⊘",
@@ -23,7 +23,7 @@ def describe_plan(entries: Iterable[ev.PlanEntry]) -> str:
     return "plan: " + "  ".join(f"{MARKS[entry.status]} {one_line(entry.content, 60)}" for entry in entries)
 
 
-class Lines:
+class EventLines:
     """Describes the events of a turn; remembers the names of calls and lanes."""
 
     def __init__(self, told: Conversation | None = None) -> None:
@@ -105,7 +105,7 @@ class Lines:
     def _finished(self, event: ev.TurnFinished) -> str | None:
         return None if event.stop_reason == "end_turn" else f"stopped: {event.stop_reason.replace('_', ' ')}"
 
-    _tells: ClassVar[dict[type[ev.Event], Callable[[Lines, Any], str | None]]] = {
+    _tells: ClassVar[dict[type[ev.Event], Callable[[EventLines, Any], str | None]]] = {
         ev.ToolCall: _call,
         ev.ToolUpdate: _update,
         ev.Asked: _asked,

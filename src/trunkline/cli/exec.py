@@ -12,7 +12,7 @@ from trunkline.agents.interface import Agent
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.approvals import Approvals, Approve
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
-from trunkline.cli.exec_run import HUNG_UP, Execution
+from trunkline.cli.exec_run import HUNG_UP, ExecRun
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.output import Output
 from trunkline.cli.start import begin
@@ -124,7 +124,7 @@ async def _run(
 ) -> int:
     async with opened_hub(agent, target, journal) as hub:
         session = await open_session(hub, session_id, cwd or os.getcwd())
-        execution = Execution(session, printer, approvals)
+        execution = ExecRun(session, printer, approvals)
         output.on_hang_up = lambda: execution.stop(HUNG_UP)
         try:
             return await execution.run(prompt, timeout)

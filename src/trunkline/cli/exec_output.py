@@ -13,7 +13,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.cli.approval_text import cut_lines, lines_of_proposal
-from trunkline.cli.event_lines import Lines
+from trunkline.cli.event_lines import EventLines
 from trunkline.cli.output import Output
 from trunkline.conversation import Call, Conversation
 from trunkline.escapes import escape, escape_json
@@ -128,7 +128,7 @@ class TextPrinter:
     def __init__(self, output: Output) -> None:
         """Print to this output."""
         self._output = output
-        self._lines = Lines()
+        self._lines = EventLines()
         self._calls = Folder()
         self._message_id: str | None = None
         self._in_line = False

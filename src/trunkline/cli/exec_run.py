@@ -22,12 +22,12 @@ from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.session.session import Receipt, Session
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["HUNG_UP", "INTERRUPTED", "Execution"]
+__all__ = ["HUNG_UP", "INTERRUPTED", "ExecRun"]
 
 FAILED, TIMED_OUT, DENIED, INTERRUPTED, HUNG_UP = 1, 3, 5, 130, 141
 
 
-class Execution:
+class ExecRun:
     """Sends a prompt, prints its turn and answers its questions."""
 
     def __init__(self, session: Session, printer: Printer, approvals: Approvals) -> None:

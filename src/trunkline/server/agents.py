@@ -20,14 +20,14 @@ from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
 from trunkline.mcp.allowed_hosts import Outbound
-from trunkline.server.errors import Refusal
-from trunkline.server.security.bodies import ReadingRoom
+from trunkline.server.errors import HttpError
+from trunkline.server.security.bodies import BodyBudget
 from trunkline.server.security.limits import Limits
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
 
-__all__ = ["DEFAULT", "Exchange", "Served", "served", "server_settings"]
+__all__ = ["DEFAULT", "Served", "ServedAgents", "served", "server_settings"]
 
 DEFAULT = "default"
 """How front ends call an agent when they do not know its name."""
@@ -81,7 +81,7 @@ def server_settings(
     )
 
 
-class Exchange:
+class ServedAgents:
     """Gives every agent its hub."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Exchange:
         self.default = agents[0].name
         self.options = options or AguiOptions()
         self.limits = limits or Limits()
-        self.reading = ReadingRoom(self.limits.reading_bytes)
+        self.reading = BodyBudget(self.limits.reading_bytes)
         self.outbound = outbound or Outbound()
         """Whose MCP servers clients may name."""
         self._address = journal
@@ -126,7 +126,7 @@ class Exchange:
     async def open(self) -> Journal:
         """Open the journal and the hubs, once."""
         if self.closing:
-            raise Refusal(503, "closing", "the server is going down: try again later", {"retry-after": "5"})
+            raise HttpError(503, "closing", "the server is going down: try again later", {"retry-after": "5"})
         async with self._opening:
             if self._journal is None:
                 journal = await _opened(self._address)
@@ -176,7 +176,9 @@ class Exchange:
         if found == DEFAULT and DEFAULT not in self.agents:
             found = self.default
         if found not in self.agents:
-            raise Refusal(404, "agent", f"there is no agent of that name; there are {', '.join(self.agents)}")
+            raise HttpError(
+                404, "agent", f"there is no agent of that name; there are {', '.join(self.agents)}"
+            )
         return found
 
     async def hub(self, name: str | None = None) -> Hub:

@@ -15,14 +15,14 @@ from starlette.types import Receive, Scope, Send
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal
 from trunkline.mcp.allowed_hosts import Outbound
-from trunkline.server.agents import Exchange, served
+from trunkline.server.agents import ServedAgents, served
 from trunkline.server.routes.health import OPEN_PATHS
 from trunkline.server.routes.table import routes_of
 from trunkline.server.security.gate import Gate
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, Token, TokenRing
-from trunkline.server.security.unauthenticated import Strangers
+from trunkline.server.security.unauthenticated import UnauthenticatedLimit
 from trunkline.session.settings import Settings
 from trunkline.transports.process.secrets import take_secret
 from trunkline.workspace import Policy
@@ -54,7 +54,7 @@ def asgi(
     place of tokens where somebody else knows who is asking. ``allow_mcp`` are the hosts of MCP servers that
     ACP clients may name; without any they may name none.
     """
-    exchange = Exchange(
+    exchange = ServedAgents(
         served(agents, targets),
         journal=journal,
         options=options,
@@ -79,12 +79,12 @@ class Server:
     """The ASGI app; ``lifespan`` and ``aclose`` are for whoever mounts it."""
 
     def __init__(
-        self, exchange: Exchange, *, authenticate: Authenticate, hosts: Hosts, origins: Origins
+        self, exchange: ServedAgents, *, authenticate: Authenticate, hosts: Hosts, origins: Origins
     ) -> None:
         """Put the routes of an exchange behind a gate."""
         self.exchange = exchange
         most = exchange.limits.stranger_connections
-        self.strangers = Strangers(most, 2 * most)
+        self.strangers = UnauthenticatedLimit(most, 2 * most)
         """Connections that have shown no token yet; whoever listens puts them in."""
         self._authenticate = authenticate
         self._router = Router(

@@ -17,14 +17,14 @@ from starlette.types import Scope, Send
 
 from trunkline.errors import JournalError, TrunklineError
 
-__all__ = ["Refusal", "refusal_of", "refuse"]
+__all__ = ["HttpError", "refusal_of", "refuse"]
 
 log = logging.getLogger("trunkline.server")
 
 _OURS = 'something went wrong in the server; its log says what. The code is "{}"'
 
 
-class Refusal(Exception):
+class HttpError(Exception):
     """A request that is not carried out, with the status it gets."""
 
     def __init__(
@@ -44,25 +44,25 @@ class Refusal(Exception):
         return orjson.dumps({"error": told, "message": self.message})
 
 
-def refusal_of(error: Exception) -> Refusal:
+def refusal_of(error: Exception) -> HttpError:
     """Say an error so that a stranger may hear it."""
-    if isinstance(error, Refusal):
+    if isinstance(error, HttpError):
         return error
     if isinstance(error, TrunklineError):
         status, code = error.hint.http, error.code
         # Errors of the journal name no file, and whoever is refused for want of space must know it.
         if error.fault in ("peer", "agent") or status < 500 or isinstance(error, JournalError):
-            return Refusal(status, code, str(error))
+            return HttpError(status, code, str(error))
         log.error("a request failed: %s", error)
-        return Refusal(status, code, _OURS.format(code))
+        return HttpError(status, code, _OURS.format(code))
     if isinstance(error, HTTPException):
         phrase = HTTPStatus(error.status_code).phrase.lower()
-        return Refusal(error.status_code, phrase.replace(" ", "_"), f"{phrase} here", error.headers)
+        return HttpError(error.status_code, phrase.replace(" ", "_"), f"{phrase} here", error.headers)
     log.error("a request failed", exc_info=error)
-    return Refusal(500, "internal", _OURS.format("internal"))
+    return HttpError(500, "internal", _OURS.format("internal"))
 
 
-async def refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+async def refuse(scope: Scope, send: Send, refusal: HttpError) -> None:
     """Send a refusal instead of a response, or instead of accepting a WebSocket."""
     kind = "http.response"
     if scope["type"] == "websocket":

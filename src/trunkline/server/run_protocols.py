@@ -9,7 +9,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from trunkline.server.security.unauthenticated import Strangers
+from trunkline.server.security.unauthenticated import UnauthenticatedLimit
 
 __all__ = ["HttpProtocol", "WebSocketProtocol"]
 
@@ -17,7 +17,7 @@ _MOST_PONGS = 1000
 _NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-def _strangers_of(config: Config) -> Strangers | None:
+def _strangers_of(config: Config) -> UnauthenticatedLimit | None:
     return getattr(config.app, "strangers", None)
 
 

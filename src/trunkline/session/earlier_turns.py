@@ -20,13 +20,13 @@ from trunkline.session.snapshots import OUTLINE, read_outline
 if TYPE_CHECKING:
     from trunkline.session.session import Session
 
-__all__ = ["Past"]
+__all__ = ["EarlierTurns"]
 
 _SMALL = 64 * 1024
 """Bytes that are read at once; for more, others may run meanwhile."""
 
 
-class Past:
+class EarlierTurns:
     """Everything before the last turn of a session."""
 
     def __init__(self, session: Session) -> None:

@@ -11,10 +11,10 @@ from trunkline.grammar import Phase
 if TYPE_CHECKING:
     from trunkline.session.session import Session
 
-__all__ = ["Attendance"]
+__all__ = ["FollowerWatch"]
 
 
-class Attendance:
+class FollowerWatch:
     """Cancels a session's turn once nobody has followed it for a while."""
 
     def __init__(self, session: Session) -> None:

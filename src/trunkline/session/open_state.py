@@ -18,9 +18,9 @@ from trunkline.cursor import Entry
 from trunkline.grammar import Grammar, Phase
 from trunkline.grammar.memory import Memory
 from trunkline.options import ConfigOption
-from trunkline.session.permissions import Verdicts
-from trunkline.session.questions import Desk
-from trunkline.session.receipts import Receipt, Register
+from trunkline.session.permissions import Permissions
+from trunkline.session.questions import OpenQuestions
+from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 
@@ -55,7 +55,12 @@ class OpenState:
     """The parts of a session that learn from its records."""
 
     def __init__(
-        self, grammar: Grammar, register: Register, desk: Desk, verdicts: Verdicts, view: SessionView
+        self,
+        grammar: Grammar,
+        register: Receipts,
+        desk: OpenQuestions,
+        verdicts: Permissions,
+        view: SessionView,
     ) -> None:
         """Fill these parts."""
         self.grammar = grammar
@@ -74,7 +79,11 @@ class OpenState:
     def alone(cls) -> OpenState:
         """Parts that belong to no session, for whoever only wants to know what they learn."""
         return cls(
-            Grammar(), Register(), Desk(_say_nothing), Verdicts(Policy.ask()), SessionView(session_id="")
+            Grammar(),
+            Receipts(),
+            OpenQuestions(_say_nothing),
+            Permissions(Policy.ask()),
+            SessionView(session_id=""),
         )
 
     def feed(self, entry: Entry) -> None:

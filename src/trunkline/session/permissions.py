@@ -18,10 +18,10 @@ from trunkline.workspace.coverage import command_in, coverage_of, variables_in
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
-__all__ = ["Verdicts"]
+__all__ = ["Permissions"]
 
 
-class Verdicts:
+class Permissions:
     """The policy of a session, and the answers for good that were given in it."""
 
     def __init__(self, policy: Policy, view: SessionView | None = None) -> None:

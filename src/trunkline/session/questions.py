@@ -19,12 +19,12 @@ from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
 from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 
-__all__ = ["Desk", "seconds_left", "settle"]
+__all__ = ["OpenQuestions", "seconds_left", "settle"]
 
 _REMEMBERED = 1000
 
 
-class Desk:
+class OpenQuestions:
     """Holds the questions of one session until they are answered."""
 
     def __init__(self, say: Callable[[ev.Event], None]) -> None:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import msgspec
 
-__all__ = ["Receipt", "Register"]
+__all__ = ["Receipt", "Receipts"]
 
 _REMEMBERED = 1000
 
@@ -20,7 +20,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_id: str | None = None
 
 
-class Register:
+class Receipts:
     """Remembers recent prompts and turns, so that a retry is known again and a window finds its start."""
 
     def __init__(self) -> None:

@@ -16,12 +16,12 @@ from trunkline.session.ids import new_id
 if TYPE_CHECKING:
     from trunkline.session.session import Session
 
-__all__ = ["Mailbox", "error_of"]
+__all__ = ["RemoteCommands", "error_of"]
 
 log = logging.getLogger("trunkline.session")
 
 
-class Mailbox:
+class RemoteCommands:
     """Posts commands to the owner of a session, and works through them when we are the owner."""
 
     def __init__(self, session: Session) -> None:

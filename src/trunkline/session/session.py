@@ -28,16 +28,16 @@ from trunkline.json_patch import copy_json
 from trunkline.options import choose
 from trunkline.session.adopt import can_wait, named
 from trunkline.session.context import SessionView
-from trunkline.session.earlier_turns import Past
-from trunkline.session.followers import Attendance
+from trunkline.session.earlier_turns import EarlierTurns
+from trunkline.session.followers import FollowerWatch
 from trunkline.session.ids import new_id
 from trunkline.session.open_state import OpenState
 from trunkline.session.ownership import Ownership
-from trunkline.session.permissions import Verdicts
-from trunkline.session.questions import Desk, seconds_left
+from trunkline.session.permissions import Permissions
+from trunkline.session.questions import OpenQuestions, seconds_left
 from trunkline.session.reader import Reader
-from trunkline.session.receipts import Receipt, Register
-from trunkline.session.remote import Mailbox
+from trunkline.session.receipts import Receipt, Receipts
+from trunkline.session.remote import RemoteCommands
 from trunkline.session.snapshots import Snapshots
 from trunkline.session.stream import Line
 from trunkline.session.turn import Turn
@@ -63,11 +63,11 @@ class Session:
         self.agent_name = hub.agent.card.name
         self.settings = hub.settings
         self.line = Line(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
-        self.desk = Desk(self.line.say)
+        self.desk = OpenQuestions(self.line.say)
         self.turn: Turn | None = None
-        self.verdicts = Verdicts(hub.policy, view)
-        self.mailbox = Mailbox(self)
-        self.register = Register()
+        self.verdicts = Permissions(hub.policy, view)
+        self.mailbox = RemoteCommands(self)
+        self.register = Receipts()
         self.closed = False
         self.left = asyncio.Event()
         """Set once a closed session holds nothing any more."""
@@ -75,7 +75,7 @@ class Session:
         """When somebody last asked the hub for it."""
         self.known = OpenState(self.line.grammar, self.register, self.desk, self.verdicts, view)
         self.snapshots = Snapshots(self)
-        self.past = Past(self)
+        self.past = EarlierTurns(self)
         self._queue = self.known.queue
         self._naming: asyncio.Task[None] | None = None
         self._opened = False
@@ -86,7 +86,7 @@ class Session:
         self.line.on_absorbed = self._absorb
         self.line.on_turn = self.known.begin
         self.line.on_lost = self.lost
-        self.attendance = Attendance(self)
+        self.attendance = FollowerWatch(self)
         self.ownership = Ownership(self)
 
     @property

@@ -29,7 +29,7 @@ from trunkline.session.event_check import check_event, is_plain_text, well_forme
 from trunkline.session.usage import Account, add_usage
 
 if TYPE_CHECKING:
-    from trunkline.session.permissions import Verdicts
+    from trunkline.session.permissions import Permissions
     from trunkline.session.session import Session
 
 __all__ = ["Turn"]
@@ -278,7 +278,7 @@ class Turn:
         await self._line.durable()
 
     @property
-    def verdicts(self) -> Verdicts:
+    def verdicts(self) -> Permissions:
         """What is known of a call before a person is asked."""
         return self._session.verdicts
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from trunkline.agents.adapt import adapt
-from trunkline.frontends.acp.lazy_endpoint import Door
+from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.journal import Journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.jsonrpc import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Params, RpcError
@@ -107,7 +107,7 @@ class AcpClient:
             async def open_hub() -> Hub:
                 return hub
 
-            agent.handler = door = Door(agent, open_hub)
+            agent.handler = door = LazyEndpoint(agent, open_hub)
             stack.push_async_callback(door.close)
             params = {"protocolVersion": 1, "clientCapabilities": self._capabilities}
             self.greeting = await self.request("initialize", params)

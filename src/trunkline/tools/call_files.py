@@ -20,13 +20,13 @@ from trunkline.tools.diffs import diff_of
 from trunkline.tools.naming import locations_of, paths_of
 from trunkline.workspace import Files
 
-__all__ = ["Places"]
+__all__ = ["CallFiles"]
 
 _MOST_OLD = 1 << 20
 """How long the text of a file may be that is shown as overwritten."""
 
 
-class Places:
+class CallFiles:
     """Places and changes of an agent's calls, in one session."""
 
     def __init__(self, middleware: Iterable[Any] = (), folders: Iterable[str | None] = ()) -> None:

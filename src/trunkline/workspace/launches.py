@@ -10,7 +10,7 @@ from trunkline.errors import NotAFile, WorkspaceError
 from trunkline.transports.process.environment import scrub
 from trunkline.workspace.roots import Place, Roots, StrPath, explained
 
-__all__ = ["MAX_TERMINALS", "OUTPUT_BYTE_LIMIT", "Launch", "Launches"]
+__all__ = ["MAX_TERMINALS", "OUTPUT_BYTE_LIMIT", "Launch", "LaunchRules"]
 
 MAX_TERMINALS = 16
 OUTPUT_BYTE_LIMIT = 1024 * 1024
@@ -26,7 +26,7 @@ class Launch(NamedTuple):
     output_byte_limit: int
 
 
-class Launches:
+class LaunchRules:
     """The rules for a session's commands; whether one may run at all is for the policy to say."""
 
     def __init__(

@@ -15,7 +15,7 @@ from typing import Self
 from trunkline.errors import WorkspaceError
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
-from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, Launches
+from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, LaunchRules
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
 
@@ -40,7 +40,7 @@ class Terminals:
         ``output_byte_limit`` is the most that any terminal keeps, ``environ`` is what ``env_allow``
         chooses from (this process's own, unless given).
         """
-        self._launches = Launches(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
+        self._launches = LaunchRules(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
         self._env_allow = tuple(env_allow)
         self._environ = os.environ if environ is None else environ
         self._ids = ids

@@ -7,7 +7,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.agents.agui.questions import Reply, Wait, question_of, resume_of, waits_of
-from trunkline.agents.agui.translator import Ending
+from trunkline.agents.agui.translator import RunEnd
 from trunkline.frontends.agui.questions import answer_of, interrupt_of
 from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
@@ -142,7 +142,7 @@ def review(*actions: tuple[str, Any], allowed: tuple[str, ...] = ("approve", "ed
 
 
 def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arguments() -> None:
-    ending = Ending(pending=("c1", "c3", "unknown"))
+    ending = RunEnd(pending=("c1", "c3", "unknown"))
     assert waits_of(ending, CALLS, ["pick"]) == [
         Wait("client:c3", ClientCall(call_id="c3", name="pick", input="nonsense"))
     ]
@@ -150,9 +150,9 @@ def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arg
 
 def test_one_interrupt_goes_back_by_its_id_and_several_of_langgraph_by_its_command() -> None:
     one, two = langgraph("i1", "Why?"), langgraph("i2", "How?")
-    (alone,) = waits_of(Ending(interrupts=(one,)), {}, [])
+    (alone,) = waits_of(RunEnd(interrupts=(one,)), {}, [])
     assert alone.key == "i1"
-    both = waits_of(Ending(interrupts=(one, two)), {}, [])
+    both = waits_of(RunEnd(interrupts=(one, two)), {}, [])
     given = answered(outcome="accepted", content={"answer": "so"})
     replies = [Reply(both[0].key, both[0].question, given), Reply(*both[1][:2], answered(outcome="declined"))]
     cancelled = {"__agui_cancelled__": True, "interrupt_id": "i2"}
@@ -160,14 +160,14 @@ def test_one_interrupt_goes_back_by_its_id_and_several_of_langgraph_by_its_comma
 
 
 def test_an_interrupt_told_without_an_id_is_answered_without_one() -> None:
-    (wait,) = waits_of(Ending(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
+    (wait,) = waits_of(RunEnd(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
     given = answered(outcome="accepted", content={"answer": "so"})
     assert resume_of([Reply(wait.key, wait.question, given)], {}) == {"command": {"resume": "so"}}
 
 
 def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together() -> None:
     raw = review(("sell", {"what": "hats"}), ("sell", {"what": "socks"}), ("burn", {}))
-    waits = waits_of(Ending(interrupts=(langgraph("i1", raw),)), CALLS, [])
+    waits = waits_of(RunEnd(interrupts=(langgraph("i1", raw),)), CALLS, [])
     asked = [wait.question for wait in waits if isinstance(wait.question, Permission)]
     assert [question.call_id for question in asked] == ["c2", "c1", "burn"]
     assert {question.allows_edit for question in asked} == {True}
@@ -189,7 +189,7 @@ def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together
 
 def test_a_review_offers_what_its_tool_allows() -> None:
     raw = review(("sell", {}), allowed=("approve",))
-    (wait,) = waits_of(Ending(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
+    (wait,) = waits_of(RunEnd(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
     assert isinstance(wait.question, Permission)
     assert [option.kind for option in wait.question.options] == ["allow_once"]
     assert not wait.question.allows_edit

@@ -14,7 +14,7 @@ from tests.agents.langchain.lines import PROMPT, on_thread
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import soon
-from trunkline.agents.langchain.channel import Voice, current_voice, speaking
+from trunkline.agents.langchain.channel import Channel, current_voice, speaking
 from trunkline.agents.langchain.channel_lookup import TrunklineContext, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.own_program.acp import AcpVoice
 from trunkline.agents.langchain.own_program.runs import Switchboard
@@ -28,7 +28,7 @@ class Asks(AgentMiddleware[Any, Any, Any]):
     def __init__(self, exchange: Any = None) -> None:
         super().__init__()
         self.exchange = exchange
-        self.found: list[Voice | None] = []
+        self.found: list[Channel | None] = []
 
     async def abefore_agent(self, state: Any, runtime: Any) -> None:
         self.found.append(voice_of(runtime, self))
@@ -47,7 +47,7 @@ class Asks(AgentMiddleware[Any, Any, Any]):
         self.found.append(voice_of(runtime, self))
 
 
-async def run(middleware: Asks, **options: Any) -> list[Voice | None]:
+async def run(middleware: Asks, **options: Any) -> list[Channel | None]:
     script = ScriptedChatModel(call("weather", {"city": "Rome"}), "Done.")
     agent = create_agent(script, [weather], middleware=[middleware])
     await soon(agent.ainvoke(PROMPT, on_thread("s1"), **options))

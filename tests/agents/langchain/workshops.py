@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool
 
 from tests.worlds import soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, speaking
+from trunkline.agents.langchain.channel import SessionChannel, speaking
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
@@ -89,7 +89,7 @@ async def invoke(tool: BaseTool, call_id: str = "c1", **args: Any) -> ToolMessag
 
 
 async def in_turn(
-    act: Callable[[TurnVoice], Awaitable[Any]],
+    act: Callable[[SessionChannel], Awaitable[Any]],
     answers: Mapping[type[ev.Event], Callable[[Any, Any], Awaitable[Any]]] | None = None,
     **prompt: Any,
 ) -> tuple[Any, list[ev.Event]]:
@@ -100,7 +100,7 @@ async def in_turn(
     results: list[Any] = []
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        voice = TurnVoice(ctx, Emitter(ctx.emit, ctx.turn_id))
+        voice = SessionChannel(ctx, Emitter(ctx.emit, ctx.turn_id))
         with speaking(voice):
             results.append(await act(voice))
         yield ""

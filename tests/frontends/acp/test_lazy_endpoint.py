@@ -16,7 +16,7 @@ from tests.worlds import forever, make, soon, until, world
 from trunkline.commands import Prompt
 from trunkline.errors import TargetError
 from trunkline.frontends.acp.initialize import CardCache
-from trunkline.frontends.acp.lazy_endpoint import Door
+from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.hub import Hub
 
@@ -45,10 +45,12 @@ class House:
 
 
 @asynccontextmanager
-async def at_the_door(house: House, cache: CardCache | None = None) -> AsyncGenerator[tuple[Editor, Door]]:
+async def at_the_door(
+    house: House, cache: CardCache | None = None
+) -> AsyncGenerator[tuple[Editor, LazyEndpoint]]:
     editor = Editor()
     connection = Connection(editor.agents_wire)
-    door = connection.handler = Door(connection, house.open, cache)
+    door = connection.handler = LazyEndpoint(connection, house.open, cache)
     join(editor.connection, editor.wire, connection, editor.agents_wire)
     yield editor, door
     house.may_open.set()

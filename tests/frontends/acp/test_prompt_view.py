@@ -18,7 +18,7 @@ from trunkline.content import DiffBlock, TextBlock
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
-from trunkline.frontends.acp.prompt_view import Showing
+from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.grammar import Phase
 from trunkline.journal import Lease, Record, open_journal
 from trunkline.journal.memory import MemoryJournal
@@ -272,7 +272,7 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
         session = await hub.create()
         receipt = await session.prompt("hi")
         connection = Connection(line := Wire())
-        showing = Showing(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
+        showing = PromptView(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
         assert await soon(showing.rest()) is None
         assert session.turn is not None
         session.turn.take("By the way. ")

@@ -18,7 +18,7 @@ from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.history import Place, Standing, stand
+from trunkline.frontends.agui.history import Place, ThreadSnapshot, stand
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.outline import Outline, OutlineReader
@@ -41,8 +41,8 @@ STORY: list[ev.Event] = [
 ]
 
 
-def standing_of(*events: ev.Event) -> Standing:
-    standing = Standing()
+def standing_of(*events: ev.Event) -> ThreadSnapshot:
+    standing = ThreadSnapshot()
     for event in events:
         standing.feed(event)
     return standing
@@ -55,7 +55,7 @@ def sent(*keys: str, state: Any = None) -> RunAgentInput:
     return RunAgentInput(thread_id="t", run_id="r", messages=messages, state=state)
 
 
-def opening(standing: Standing, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
+def opening(standing: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
     return plain(standing.opening(told, AguiOptions(**options), 7, modern=True, whole=whole))
 
 
@@ -186,7 +186,7 @@ def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_be_told(
     for event in events[:cut]:
         past.extend(reader.feed(event))
     past.extend(reader.close())
-    standing = Standing(past, 1, fold(events[:cut]).state)
+    standing = ThreadSnapshot(past, 1, fold(events[:cut]).state)
     for event in events[cut:]:
         standing.feed(event)
     told = snapshot_of(fold(events), modern=modern, results=results)

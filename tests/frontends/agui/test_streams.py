@@ -19,7 +19,7 @@ from trunkline.cursor import Entry
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.history import Standing
+from trunkline.frontends.agui.history import ThreadSnapshot
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.grammar import Grammar
 from trunkline.protocols.agui.messages import snapshot_of
@@ -198,7 +198,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
         encoder.feed(entry)
     client = Client()
     begins, announced = encoder.begin(0.0), encoder.announce()
-    standing = Standing()
+    standing = ThreadSnapshot()
     for event in before:
         standing.feed(event)
     told = read_input(json.dumps(client.body()).encode())

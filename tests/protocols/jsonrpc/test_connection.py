@@ -19,7 +19,7 @@ from trunkline.protocols.jsonrpc import Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
 
 
-class Desk:
+class OpenQuestions:
     """A handler whose methods are set by the test; it notes what it takes, in order."""
 
     def __init__(self, **methods: Callable[[Any], Any]) -> None:
@@ -43,9 +43,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def connected(**methods: Callable[[Any], Any]) -> AsyncGenerator[tuple[Connection, Wire, Desk]]:
+async def connected(
+    **methods: Callable[[Any], Any],
+) -> AsyncGenerator[tuple[Connection, Wire, OpenQuestions]]:
     """A connection to nobody: bytes are given by hand, and what it writes is kept."""
-    wire, desk = Wire(), Desk(**methods)
+    wire, desk = Wire(), OpenQuestions(**methods)
     connection = Connection(wire)
     connection.handler = desk
     yield connection, wire, desk
@@ -236,11 +238,11 @@ async def test_taking_back_what_is_answered_already_does_nothing() -> None:
 
 
 @asynccontextmanager
-async def joined(**methods: Callable[[Any], Any]) -> AsyncGenerator[tuple[Connection, Desk]]:
+async def joined(**methods: Callable[[Any], Any]) -> AsyncGenerator[tuple[Connection, OpenQuestions]]:
     """Two connections that hear each other; the far one has these methods."""
     near, far = Wire(), Wire()
     one, other = Connection(near), Connection(far)
-    one.handler, other.handler = Desk(), Desk(**methods)
+    one.handler, other.handler = OpenQuestions(), OpenQuestions(**methods)
     join(one, near, other, far)
     yield one, other.handler
     await soon(one.close("over"))
@@ -350,7 +352,7 @@ async def test_closing_does_not_wait_for_a_task_that_will_not_end(caplog: pytest
             except asyncio.CancelledError:
                 continue
 
-    wire, desk = Wire(), Desk(wait=stubborn)
+    wire, desk = Wire(), OpenQuestions(wait=stubborn)
     connection = Connection(wire)
     connection.handler = desk
     connection.receive(line(id=1, method="wait"))
@@ -379,7 +381,7 @@ async def test_what_comes_in_a_frame_of_its_own_waits_for_the_request_before_it_
 
 
 async def test_a_handler_that_cannot_withdraw_a_request_stops_it_and_the_connection_lives() -> None:
-    class Clumsy(Desk):
+    class Clumsy(OpenQuestions):
         def withdraw(self, method: str, params: Params) -> bool:
             raise ValueError("what is this?")
 

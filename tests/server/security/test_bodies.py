@@ -20,8 +20,8 @@ from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.server.app import Server
-from trunkline.server.errors import Refusal
-from trunkline.server.security.bodies import JsonCheck, ReadingRoom, find_fault, read_body
+from trunkline.server.errors import HttpError
+from trunkline.server.security.bodies import BodyBudget, JsonCheck, find_fault, read_body
 from trunkline.server.security.limits import Limits
 
 JSON = {"content-type": "application/json"}
@@ -155,7 +155,7 @@ async def test_a_body_that_says_that_it_is_too_large_is_not_read(app: Server) ->
         raise AssertionError("it was read")
 
     asked = Request(scope("/agui", "POST", {**JSON, "content-length": "1001"}), receive)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpError) as refused:
         await read_body(asked, SMALL)
     assert refused.value.status == 413
 
@@ -164,7 +164,7 @@ async def test_a_body_that_does_not_come_is_waited_for_only_so_long() -> None:
     async def receive() -> Any:
         await asyncio.Event().wait()
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpError) as refused:
         await soon(read_body(Request(scope("/agui", "POST", JSON), receive), SMALL))
     assert (refused.value.status, refused.value.code) == (408, "slow")
 
@@ -178,7 +178,7 @@ async def test_a_body_that_is_cut_off_is_nothing() -> None:
     async def receive() -> Any:
         return parts.pop(0)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpError) as refused:
         await read_body(Request(scope("/agui", "POST", JSON), receive), SMALL)
     assert (refused.value.status, refused.value.code) == (400, "truncated")
 
@@ -312,11 +312,11 @@ async def test_a_new_thread_has_no_history_that_would_not_count() -> None:
 
 
 async def test_what_is_read_at_once_is_bounded_for_each_principal() -> None:
-    room = ReadingRoom(100)
+    room = BodyBudget(100)
     with room.hold("me") as mine, room.hold("you") as yours:
         mine(60)
         yours(60)
-        with room.hold("me") as more, pytest.raises(Refusal) as refused:
+        with room.hold("me") as more, pytest.raises(HttpError) as refused:
             more(60)
         assert refused.value.status == 429
         mine(40)

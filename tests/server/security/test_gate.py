@@ -16,7 +16,7 @@ from tests.worlds import echo, make, soon
 import trunkline
 from trunkline.errors import JournalError, SessionBusy
 from trunkline.server.app import Server
-from trunkline.server.errors import Refusal
+from trunkline.server.errors import HttpError
 from trunkline.server.security.gate import Gate
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Access, Token, TokenRing, access_of
@@ -302,7 +302,7 @@ def guarded(inner: Any) -> Gate:
 @pytest.mark.parametrize(
     ("error", "status", "code", "said"),
     [
-        (Refusal(418, "tea", "no coffee"), 418, "tea", "no coffee"),
+        (HttpError(418, "tea", "no coffee"), 418, "tea", "no coffee"),
         (SessionBusy("a turn is running"), 409, "busy", "a turn is running"),
         (JournalError("the disk is full", path="/home/me"), 503, "journal", "the disk is full"),
         (ValueError("/home/me/secret"), 500, "internal", "its log says what"),
@@ -339,7 +339,7 @@ async def test_who_asks_may_be_found_out_by_somebody_else() -> None:
 
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         seen.append(access_of(scope))
-        raise Refusal(404, "nothing", "nothing here")
+        raise HttpError(404, "nothing", "nothing here")
 
     gate = Gate(inner, authenticate=authenticate, hosts=Hosts(), origins=Origins())
     assert (await call(gate, scope("/bob", token=False))).status == 404
@@ -354,7 +354,7 @@ async def test_a_principal_does_so_many_things_at_once_and_no_more(kind: str) ->
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         inside.set()
         await leave.wait()
-        raise Refusal(404, "nothing", "nothing here")
+        raise HttpError(404, "nothing", "nothing here")
 
     ring = TokenRing([Token(secret=SECRET), Token(secret="another-token-16", principal="alice")])
     gate = Gate(inner, authenticate=ring, hosts=Hosts(), origins=Origins(), open_paths=["/healthz"], most=1)
@@ -377,7 +377,7 @@ async def test_an_app_below_another_one_keeps_its_own_ways(app: Server) -> None:
     async def theirs(request: Any, error: Exception) -> Any:
         raise AssertionError("not theirs to answer")
 
-    outer = Starlette(routes=[Mount("/trunk", app=app)], exception_handlers={404: theirs, Refusal: theirs})
+    outer = Starlette(routes=[Mount("/trunk", app=app)], exception_handlers={404: theirs, HttpError: theirs})
     assert (await call(outer, scope("/trunk/healthz", token=False))).status == 200
     assert (await call(outer, scope("/trunk/sessions", token=False))).status == 401
     assert (await call(outer, scope("/trunk/sessions"))).status == 200
@@ -389,7 +389,7 @@ async def test_an_app_below_another_one_keeps_its_own_ways(app: Server) -> None:
 
 async def test_a_refusal_that_nobody_can_hear_any_more_is_no_error() -> None:
     async def inner(scope: Any, receive: Any, send: Any) -> None:
-        raise Refusal(404, "nothing", "nothing here")
+        raise HttpError(404, "nothing", "nothing here")
 
     async def send(message: Any) -> None:
         raise RuntimeError("the connection was given up")

@@ -8,7 +8,7 @@ import pytest
 from tests.server.asgi import scope
 
 from trunkline.errors import ConfigurationError
-from trunkline.server.errors import Refusal
+from trunkline.server.errors import HttpError
 from trunkline.server.security.tokens import ALL_SCOPES, Access, Token, TokenRing, new_secret
 
 SECRET = "0123456789abcdef"
@@ -94,6 +94,6 @@ def test_every_token_stands_for_its_principal() -> None:
 def test_a_scope_that_was_not_given_is_named() -> None:
     access = Access("bob", frozenset({"follow"}))
     access.need("follow")
-    with pytest.raises(Refusal, match="'answer'") as refused:
+    with pytest.raises(HttpError, match="'answer'") as refused:
         access.need("answer")
     assert refused.value.status == 403

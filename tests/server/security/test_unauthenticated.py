@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trunkline.server.security.unauthenticated import Strangers
+from trunkline.server.security.unauthenticated import UnauthenticatedLimit
 
 
 class Line:
@@ -20,14 +20,14 @@ class Line:
         self.cut_off = True
 
 
-def crowd(strangers: Strangers, host: str, *lines: Line) -> None:
+def crowd(strangers: UnauthenticatedLimit, host: str, *lines: Line) -> None:
     for port, line in enumerate(lines, 1):
         strangers.enter((host, port), line)
 
 
 def test_the_oldest_of_a_peer_makes_room() -> None:
     lines = [Line() for _ in range(4)]
-    strangers = Strangers(3, 10)
+    strangers = UnauthenticatedLimit(3, 10)
     crowd(strangers, "a", *lines)
     assert [line.cut_off for line in lines] == [True, False, False, False]
     assert len(strangers) == 3
@@ -35,18 +35,18 @@ def test_the_oldest_of_a_peer_makes_room() -> None:
 
 def test_one_that_is_being_answered_stays() -> None:
     lines = [Line(busy=True), Line(), Line()]
-    crowd(Strangers(2, 10), "a", *lines)
+    crowd(UnauthenticatedLimit(2, 10), "a", *lines)
     assert [line.cut_off for line in lines] == [False, True, False]
 
 
 def test_where_all_are_being_answered_the_new_one_goes() -> None:
     lines = [Line(busy=True), Line(busy=True), Line()]
-    crowd(Strangers(2, 10), "a", *lines)
+    crowd(UnauthenticatedLimit(2, 10), "a", *lines)
     assert [line.cut_off for line in lines] == [False, False, True]
 
 
 def test_in_all_the_largest_crowd_makes_room() -> None:
-    strangers = Strangers(5, 6)
+    strangers = UnauthenticatedLimit(5, 6)
     few, many, new = [Line()], [Line() for _ in range(5)], Line()
     crowd(strangers, "a", *few)
     crowd(strangers, "b", *many)
@@ -55,7 +55,7 @@ def test_in_all_the_largest_crowd_makes_room() -> None:
 
 
 def test_who_is_known_or_gone_is_not_counted() -> None:
-    strangers = Strangers(2, 2)
+    strangers = UnauthenticatedLimit(2, 2)
     lines = [Line(), Line(), Line()]
     strangers.enter(("a", 1), lines[0])
     strangers.enter(("a", 2), lines[1])

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from trunkline import events as ev
 from trunkline.agents.agui.client import AguiServer
-from trunkline.agents.agui.ending import Ending
+from trunkline.agents.agui.ending import RunEnd
 from trunkline.agents.agui.questions import Reply, Wait, resume_of, waits_of
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
@@ -171,7 +171,7 @@ def _result(question: ClientCall, answered: ev.Answered) -> ev.ToolUpdate:
     )
 
 
-def _finished(ending: Ending) -> ev.TurnFinished:
+def _finished(ending: RunEnd) -> ev.TurnFinished:
     reason = "cancelled" if ending.outcome == "cancelled" else ending.stop_reason
     return ev.TurnFinished(stop_reason=reason)
 

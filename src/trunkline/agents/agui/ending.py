@@ -9,12 +9,12 @@ import msgspec
 
 from trunkline import events as ev
 
-__all__ = ["Ending", "failed", "finished"]
+__all__ = ["RunEnd", "failed", "finished"]
 
 Json = dict[str, Any]
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class RunEnd(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended."""
 
     error: ev.TurnFailed | None = None
@@ -27,7 +27,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     usage: tuple[ev.TokenUsage, ...] = ()
 
 
-def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> Ending:
+def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> RunEnd:
     """Read RUN_FINISHED; ``told`` are interrupts of custom events, ``unanswered`` calls have no result."""
     outcome = cast("Json", event.get("outcome") or {})
     result: Any = event.get("result")
@@ -35,7 +35,7 @@ def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> En
     known = reason in ("max_tokens", "max_turn_requests", "refusal")
     interrupts = tuple(outcome.get("interrupts") or ())
     as_custom = not outcome and bool(told)
-    return Ending(
+    return RunEnd(
         outcome=outcome.get("type") or "success",
         interrupts=tuple(told) if as_custom else interrupts,
         as_custom=as_custom,
@@ -45,11 +45,11 @@ def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> En
     )
 
 
-def failed(event: Json) -> Ending:
+def failed(event: Json) -> RunEnd:
     """Read RUN_ERROR."""
     code = (event.get("code") or "agent_failed").lower()
     error = ev.TurnFailed(code=code, message=event["message"], usage=_usage(event.get("usage")))
-    return Ending(error=error, outcome="error")
+    return RunEnd(error=error, outcome="error")
 
 
 def _usage(told: Any) -> tuple[ev.TokenUsage, ...]:

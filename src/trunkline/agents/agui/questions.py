@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.agui.ending import Ending
+from trunkline.agents.agui.ending import RunEnd
 from trunkline.agents.agui.langgraph import decision_of, is_langgraph, reviews_of
 from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
@@ -48,7 +48,7 @@ class Reply(NamedTuple):
 # -- asking ----------------------------------------------------------------------------------------
 
 
-def waits_of(ending: Ending, calls: Mapping[str, Json], tools: Iterable[str]) -> list[Wait]:
+def waits_of(ending: RunEnd, calls: Mapping[str, Json], tools: Iterable[str]) -> list[Wait]:
     """Give everything that a run stopped for; nothing for one that is over."""
     waits: list[Wait] = []
     for interrupt in ending.interrupts:

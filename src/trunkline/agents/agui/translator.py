@@ -13,7 +13,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.agui import langgraph
-from trunkline.agents.agui.ending import Ending, failed, finished
+from trunkline.agents.agui.ending import RunEnd, failed, finished
 from trunkline.agents.agui.said import SaidMessages
 from trunkline.agents.agui.shapes import About, check_shape
 from trunkline.conversation import Conversation
@@ -46,7 +46,7 @@ class AguiTranslator:
         Without ``stateful`` there is no state yet, and what the server patches is an empty one. ``peer`` is
         how the server is called in errors.
         """
-        self.ending: Ending | None = None
+        self.ending: RunEnd | None = None
         self.answered: set[str] = set()
         """The calls that have a result."""
         self.calls: dict[str, Json] = {}

@@ -32,7 +32,7 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
-from trunkline.agents.langchain.turn import Voyage
+from trunkline.agents.langchain.turn import GraphTurn
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
@@ -148,7 +148,7 @@ class LangChainAgent:
         message = self.mapper.user_message(prompt.content, prompt.message_id or f"{ctx.turn_id}.0")
         # A session that was loaded again may have come with others.
         await self.open_session(ctx.session)
-        voyage = Voyage(self, ctx)
+        voyage = GraphTurn(self, ctx)
         earlier = await voyage.begin()
         told = [*earlier, message]
         given = input_for(self.runnable, told, prompt.text, voyage.state_for(prompt), self.card.name)
@@ -160,7 +160,7 @@ class LangChainAgent:
         if not await self.still_waits(ctx.session, answers.keys()):
             yield ev.TurnFailed(code="interrupted", message=_FORGOTTEN)
             return
-        voyage = Voyage(self, ctx, answers)
+        voyage = GraphTurn(self, ctx, answers)
         async for item in voyage.sail(await voyage.go_on()):
             yield item
 

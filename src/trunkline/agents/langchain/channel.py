@@ -1,6 +1,6 @@
 """The voice: whom a middleware, a tool or a callback talks to while an agent runs.
 
-In a session it is the turn (:class:`TurnVoice`); in somebody's own ``ainvoke`` it is whatever transport
+In a session it is the turn (:class:`SessionChannel`); in somebody's own ``ainvoke`` it is whatever transport
 they gave. It travels in a context variable, so one agent object serves many clients at once and
 nothing of it reaches a checkpoint.
 """
@@ -19,10 +19,10 @@ from trunkline.session.context import Decision, TurnContext
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 
-__all__ = ["VOICE", "TurnVoice", "Voice", "current_voice", "speaking"]
+__all__ = ["VOICE", "Channel", "SessionChannel", "current_voice", "speaking"]
 
 
-class Voice(Protocol):
+class Channel(Protocol):
     """Says events and asks questions, for one run of an agent."""
 
     @property
@@ -93,17 +93,17 @@ class Voice(Protocol):
         ...
 
 
-VOICE: ContextVar[Voice | None] = ContextVar("trunkline_voice", default=None)
+VOICE: ContextVar[Channel | None] = ContextVar("trunkline_voice", default=None)
 """The voice of the run this code is part of."""
 
 
-def current_voice() -> Voice | None:
+def current_voice() -> Channel | None:
     """The voice of the run this code is part of, or None outside of one."""
     return VOICE.get()
 
 
 @contextmanager
-def speaking(voice: Voice) -> Generator[None]:
+def speaking(voice: Channel) -> Generator[None]:
     """Let everything that starts inside this block talk through ``voice``."""
     token = VOICE.set(voice)
     try:
@@ -112,7 +112,7 @@ def speaking(voice: Voice) -> Generator[None]:
         VOICE.reset(token)
 
 
-class TurnVoice:
+class SessionChannel:
     """Talks through a turn of a session."""
 
     def __init__(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trunkline.agents.langchain.channel import VOICE, Voice
+from trunkline.agents.langchain.channel import VOICE, Channel
 
-__all__ = ["Exchange", "TrunklineContext", "is_nested", "speaking_for", "voice_of"]
+__all__ = ["ChannelSource", "TrunklineContext", "is_nested", "speaking_for", "voice_of"]
 
 
 @dataclass(kw_only=True)
@@ -28,22 +28,22 @@ class TrunklineContext:
     run_id: str | None = None
 
 
-class Exchange(Protocol):
+class ChannelSource(Protocol):
     """Gives the voice of a run, the same one for as long as the run lasts."""
 
-    def connect(self, context: TrunklineContext | None) -> Voice | None:
+    def connect(self, context: TrunklineContext | None) -> Channel | None:
         """The voice of the run this code is part of; None when nobody is there to talk to."""
         ...
 
 
-def voice_of(runtime: Any, own: Any = None) -> Voice | None:
+def voice_of(runtime: Any, own: Any = None) -> Channel | None:
     """Find the voice of a run: ``own`` is the middleware (or callback handler) that asks."""
     voice = VOICE.get()
     if voice is not None:
         return voice
     given: Any = getattr(runtime, "context", None)
     context = given if isinstance(given, TrunklineContext) else None
-    exchange: Exchange | None = getattr(own, "exchange", None)
+    exchange: ChannelSource | None = getattr(own, "exchange", None)
     if exchange is None:
         if context is None or context.transport is None:
             return None
@@ -66,7 +66,7 @@ class speaking_for:
         self._voice = voice_of(runtime, own)
         self._token: Any = None
 
-    def __enter__(self) -> Voice | None:
+    def __enter__(self) -> Channel | None:
         """Give the voice, which may be nobody's."""
         if self._voice is not None:
             self._token = VOICE.set(self._voice)

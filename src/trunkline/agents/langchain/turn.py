@@ -23,7 +23,7 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
-from trunkline.agents.langchain.channel import TurnVoice, speaking
+from trunkline.agents.langchain.channel import SessionChannel, speaking
 from trunkline.agents.langchain.errors import answer_error, asked_model
 from trunkline.agents.langchain.graph.checkpointers import LiveSaver
 from trunkline.agents.langchain.graph.interrupts import (
@@ -37,7 +37,7 @@ from trunkline.agents.langchain.graph.interrupts import (
     resume_value,
     show_decision,
 )
-from trunkline.agents.langchain.graph.state import StateTeller, plan_in, shareable
+from trunkline.agents.langchain.graph.state import SharedStateUpdates, plan_in, shareable
 from trunkline.agents.langchain.graph.threads import repair
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import (
@@ -63,13 +63,13 @@ from trunkline.json_patch import same_json
 from trunkline.questions import Coverage, Permission
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
-from trunkline.tools.call_files import Places
+from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import kind_of
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
 
-__all__ = ["Voyage"]
+__all__ = ["GraphTurn"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -78,7 +78,7 @@ _MODES = ["updates", "values", "custom"]
 _NOT_RUN = "The agent stopped before it ran this call."
 
 
-class Voyage:
+class GraphTurn:
     """One turn of one graph."""
 
     def __init__(
@@ -101,15 +101,15 @@ class Voyage:
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
-            places=Places(agent.middleware, ctx.session.folders),
+            places=CallFiles(agent.middleware, ctx.session.folders),
             say_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )
-        self._voice = TurnVoice(
+        self._voice = SessionChannel(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
         )
         heed(self._voice, agent.middleware)
-        self._state = StateTeller(ctx, self._emitter, agent.runnable, agent.middleware)
+        self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)
         self._handler = GraphHandler(
             self._emitter,
             on_usage=self._count,

@@ -22,7 +22,7 @@ from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
-from trunkline.workspace.launches import Launches
+from trunkline.workspace.launches import LaunchRules
 
 __all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals", "Requests"]
 
@@ -102,7 +102,7 @@ class EditorTerminals:
 
     def __init__(self, connection: Requests, session_id: str) -> None:
         """Ask this connection for the terminals of one session, once ``move`` said where they may run."""
-        self._launches = Launches(())
+        self._launches = LaunchRules(())
         self._connection = connection
         self._session_id = session_id
         self.ids: set[str] = set()
@@ -112,7 +112,7 @@ class EditorTerminals:
 
     def move(self, roots: Sequence[str]) -> None:
         """Run commands in these folders from now on."""
-        self._launches = Launches(roots)
+        self._launches = LaunchRules(roots)
 
     async def create(
         self,

@@ -25,7 +25,7 @@ from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.open_session import Attached, OrderedRequests, Prompting
 from trunkline.frontends.acp.options import mode_option, modes_to_wire, options_to_wire
-from trunkline.frontends.acp.prompt_view import Showing
+from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders
 from trunkline.frontends.acp.session_list import list_sessions
 from trunkline.grammar import Phase
@@ -310,8 +310,8 @@ class AcpEndpoint:
 
     def _show(
         self, attached: Attached, turn_id: str, after: Cursor | None = None, *, announce: bool = False
-    ) -> Showing:
-        attached.showing = Showing(
+    ) -> PromptView:
+        attached.showing = PromptView(
             self._connection,
             attached.session,
             self._client,

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from trunkline.frontends.acp.endpoint import AcpEndpoint
     from trunkline.session.hub import Hub
 
-__all__ = ["Door"]
+__all__ = ["LazyEndpoint"]
 
 
-class Door:
+class LazyEndpoint:
     """The handler of a connection whose agent may not be loaded yet."""
 
     def __init__(

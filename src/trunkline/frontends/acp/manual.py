@@ -29,7 +29,7 @@ from trunkline.protocols.jsonrpc import INTERNAL_ERROR, Id, Notification, Params
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.stdio import StdioTransport
 
-__all__ = ["Handset", "Unhandled", "stdio_transport"]
+__all__ = ["ManualConnection", "Unhandled", "stdio_transport"]
 
 log = logging.getLogger("trunkline.acp")
 
@@ -48,7 +48,7 @@ def stdio_transport(
     on_cancel: Callable[[wire.CancelNotification], Awaitable[Any]] | None = None,
     on_set_mode: Callable[[wire.SetSessionModeRequest], Awaitable[Any]] | None = None,
     on_load_session: Callable[[wire.LoadSessionRequest], Awaitable[Any]] | None = None,
-) -> Handset:
+) -> ManualConnection:
     """Make a handset for the editor that started this process; ``start`` takes stdin and stdout.
 
     A callback gets the request and gives its result, as a wire type, as a dict or as None for ``{}``;
@@ -61,10 +61,10 @@ def stdio_transport(
         "session/load": (wire.LoadSessionRequest, on_load_session),
     }
     given = {method: (kind, call) for method, (kind, call) in callbacks.items() if call is not None}
-    return Handset(given, session_id)
+    return ManualConnection(given, session_id)
 
 
-class Handset:
+class ManualConnection:
     """One editor's line; use it as an async context manager, or by ``start`` and ``close``."""
 
     def __init__(self, callbacks: dict[str, tuple[Any, Callback]], session_id: str | None) -> None:
@@ -111,7 +111,7 @@ class Handset:
         await self._line.close("the agent closed the connection")
         await self._transport.close()
 
-    async def __aenter__(self) -> Handset:
+    async def __aenter__(self) -> ManualConnection:
         """Start."""
         await self.start()
         return self

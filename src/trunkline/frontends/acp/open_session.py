@@ -7,7 +7,7 @@ from typing import Any
 
 from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.prompt_view import Showing
+from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.session.ids import new_id
 from trunkline.session.reader import WHOLE
@@ -38,7 +38,7 @@ class Attached:
         """Begin without a prompt."""
         self.session = session
         self.watched: Session | None = None
-        self.showing: Showing | None = None
+        self.showing: PromptView | None = None
         self.files: EditorFiles | None = None
         self.terminals: EditorTerminals | None = None
         self.told_unused = False
@@ -53,7 +53,7 @@ class Attached:
         return self.terminals.ids if self.terminals is not None else set()
 
     @property
-    def shown(self) -> Showing | None:
+    def shown(self) -> PromptView | None:
         """What the client is being shown."""
         showing = self.showing
         return (
@@ -61,7 +61,7 @@ class Attached:
         )
 
     @property
-    def asking(self) -> Showing | None:
+    def asking(self) -> PromptView | None:
         """What the client is being shown, if its next message answers a question of that."""
         return self.shown if self.shown is not None and self.shown.asked is not None else None
 

@@ -38,12 +38,12 @@ from trunkline.session.questions import settle
 from trunkline.session.session import Session
 from trunkline.session.window import Window
 
-__all__ = ["Showing"]
+__all__ = ["PromptView"]
 
 Terminal = ev.TurnFinished | ev.TurnFailed
 
 
-class Showing:
+class PromptView:
     """One turn as one client sees it, over as many prompts as its questions take."""
 
     def __init__(

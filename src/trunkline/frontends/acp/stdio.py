@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trunkline.errors import TargetError, TrunklineError
 from trunkline.frontends.acp.initialize import CardCache
-from trunkline.frontends.acp.lazy_endpoint import Door
+from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.stdio import StdioTransport
@@ -61,7 +61,7 @@ async def _serve(
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
         house = _House(stack, load, journal_url, target)
-        door = connection.handler = Door(connection, house.open, cache, local=True)
+        door = connection.handler = LazyEndpoint(connection, house.open, cache, local=True)
         serving = asyncio.current_task()
         if serving is not None:
             for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -14,7 +14,7 @@ from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 
-__all__ = ["Carrier", "StreamTransport", "WebSocketTransport"]
+__all__ = ["BufferedTransport", "StreamTransport", "WebSocketTransport"]
 
 log = logging.getLogger("trunkline.agui")
 
@@ -24,7 +24,7 @@ _GOODBYE = 5.0  # seconds for the last words
 _RUNNING: set[asyncio.Future[Any]] = set()
 
 
-class Carrier:
+class BufferedTransport:
     """What transports with a reader have in common."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Carrier:
                     loop.call_soon_threadsafe(listener)
 
 
-class StreamTransport(Carrier):
+class StreamTransport(BufferedTransport):
     """The body of a response: iterate it for bytes until the run is over."""
 
     def __init__(
@@ -167,7 +167,7 @@ class StreamTransport(Carrier):
         self._outbox.close()
 
 
-class WebSocketTransport(Carrier):
+class WebSocketTransport(BufferedTransport):
     """Sends events on a WebSocket, one run after the other."""
 
     def __init__(self, websocket: Any, options: AguiOptions) -> None:

@@ -13,7 +13,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
 from trunkline.frontends.agui.decoder import client_answers
-from trunkline.frontends.agui.history import Standing
+from trunkline.frontends.agui.history import ThreadSnapshot
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 
@@ -38,7 +38,7 @@ def results_ahead(messages: Sequence[wire.Message], conversation: Conversation) 
     ]
 
 
-def bring(standing: Standing, results: Sequence[wire.Message]) -> None:
+def bring(standing: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
     """Keep results in what a page is told of its thread."""
     for asked, answer in _answered(results, None):
         standing.feed(asked)

@@ -33,7 +33,7 @@ from trunkline.frontends.agui.decoder import (
 )
 from trunkline.frontends.agui.early_results import answers_ahead, bring, results_ahead
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.history import Place, Standing, last_start, stand
+from trunkline.frontends.agui.history import Place, ThreadSnapshot, last_start, stand
 from trunkline.frontends.agui.notices import notice, why_too_late
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
@@ -126,7 +126,7 @@ class AguiEndpoint:
         *,
         drops: bool,
         check_new: Callable[[int], None] | None,
-    ) -> tuple[Place | None, Standing]:
+    ) -> tuple[Place | None, ThreadSnapshot]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
         if (again := self._runs.get(key)) is not None:
@@ -163,8 +163,8 @@ class AguiEndpoint:
         key: tuple[str, ...],
         starter: str | None,
         intent: Intent,
-        standing: Standing,
-    ) -> tuple[Place | None, Standing]:
+        standing: ThreadSnapshot,
+    ) -> tuple[Place | None, ThreadSnapshot]:
         by = f"agui:{key[0]}"
         if isinstance(intent, GoOn):
             # Where the standing ends, not where the agent is by now: it may have gone on talking.
@@ -198,8 +198,8 @@ class AguiEndpoint:
         return place, standing
 
     async def _follow(
-        self, session: Session, key: tuple[str, ...], standing: Standing, starter: str | None
-    ) -> tuple[Place | None, Standing]:
+        self, session: Session, key: tuple[str, ...], standing: ThreadSnapshot, starter: str | None
+    ) -> tuple[Place | None, ThreadSnapshot]:
         """Somebody else answered: the turn goes on, and this client with it, from those answers on."""
         place = await last_start(session)
         if place is not None:
@@ -227,8 +227,8 @@ class AguiEndpoint:
             raise SessionBusy("somebody else began this run: to see it takes a token with the scope 'follow'")
 
     async def _start(
-        self, session: Session, intent: Start, standing: Standing, by: str
-    ) -> tuple[Place, Standing]:
+        self, session: Session, intent: Start, standing: ThreadSnapshot, by: str
+    ) -> tuple[Place, ThreadSnapshot]:
         if intent.gives_up:
             await session.cancel(by=by)
         if session.busy:
@@ -270,7 +270,7 @@ class AguiRun:
         told: wire.RunAgentInput,
         place: Place | None,
         options: AguiOptions,
-        standing: Standing,
+        standing: ThreadSnapshot,
         *,
         run_id: str,
         front_end: str,

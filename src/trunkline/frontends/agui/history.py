@@ -32,7 +32,7 @@ from trunkline.session.session import Session
 _MANY = 500
 """Messages that are told at once; for more, others may run meanwhile."""
 
-__all__ = ["Place", "Standing", "last_start", "stand"]
+__all__ = ["Place", "ThreadSnapshot", "last_start", "stand"]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Place(msgspec.Struct, frozen=True):
     after: Cursor | None
 
 
-class Standing:
+class ThreadSnapshot:
     """A conversation up to a place: the ids of its past, and all that came after it."""
 
     def __init__(self, past: Outline | None = None, start: int = 1, state: Any = None) -> None:
@@ -240,7 +240,7 @@ def _arguments(call: dict[str, Any]) -> Any:
     return cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
 
 
-async def stand(session: Session, place: Place | None = None) -> Standing:
+async def stand(session: Session, place: Place | None = None) -> ThreadSnapshot:
     """Read what a session said up to a place; all of it without one.
 
     Of the turns before the last one only the ids are read; ``load`` reads the rest.
@@ -250,9 +250,9 @@ async def stand(session: Session, place: Place | None = None) -> Standing:
         past, start = await session.past.outline()
     if place is not None and _is_before(place, start, session):
         # A run of an earlier turn that is sent again: seldom.
-        standing, start = Standing(), 1
+        standing, start = ThreadSnapshot(), 1
     else:
-        standing = Standing(past, start, session.known.state_before)
+        standing = ThreadSnapshot(past, start, session.known.state_before)
     async with contextlib.aclosing(session.replay(start)) as entries:
         async for entry in entries:
             event = entry.event if place is None else _before(entry, place)

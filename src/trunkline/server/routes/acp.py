@@ -34,10 +34,10 @@ from trunkline.protocols.jsonrpc import (
     written,
 )
 from trunkline.protocols.jsonrpc import Request as Call
-from trunkline.server.agents import Exchange
-from trunkline.server.errors import Refusal
+from trunkline.server.agents import ServedAgents
+from trunkline.server.errors import HttpError
 from trunkline.server.event_stream import Framing, Stream
-from trunkline.server.routes.acp_connections import Caller, Callers, HttpCaller, Reading
+from trunkline.server.routes.acp_connections import AcpConnection, AcpConnections, HttpAcpConnection, Reading
 from trunkline.server.security.bodies import find_fault, read_body
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import access_of
@@ -70,11 +70,11 @@ _MESSAGES = Framing(f"{_EVENTS}; charset=utf-8", _frame, b": keep-alive\n\n")
 class AcpRoutes:
     """The routes of ACP clients."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Serve the agents of an exchange."""
         self._exchange = exchange
         self._limits = exchange.limits
-        self._callers = Callers(exchange.limits)
+        self._callers = AcpConnections(exchange.limits)
         exchange.farewells.append(self._callers.close)
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -93,7 +93,7 @@ class AcpRoutes:
 
     async def talk(self, websocket: WebSocket) -> None:
         """Carry one connection; what can be refused is refused before it is accepted."""
-        caller = await self._admit(websocket, Caller)
+        caller = await self._admit(websocket, AcpConnection)
         try:
             chosen = "trunkline" if "trunkline" in websocket.scope["subprotocols"] else None
             await websocket.accept(chosen, [(_CONNECTION.encode(), caller.id.encode())])
@@ -102,7 +102,7 @@ class AcpRoutes:
             caller.hang_up("the client is gone")
             await caller.leave()
 
-    async def _admit(self, connection: HTTPConnection, kind: type[Caller]) -> Caller:
+    async def _admit(self, connection: HTTPConnection, kind: type[AcpConnection]) -> AcpConnection:
         agent, access = self._exchange.find(connection.path_params.get("agent")), access_of(connection.scope)
         access.need("prompt")
         hub = await self._exchange.hub(agent)
@@ -131,8 +131,8 @@ class AcpRoutes:
 
     async def _greet(self, request: Request, message: Call) -> Response:
         if _CONNECTION in request.headers:
-            raise Refusal(400, "initialized", "this connection is initialized already: begin another one")
-        caller = await self._admit(request, HttpCaller)
+            raise HttpError(400, "initialized", "this connection is initialized already: begin another one")
+        caller = await self._admit(request, HttpAcpConnection)
         caller.receive(message)
         answer: list[bytes] = []
         with suppress(TimeoutError):
@@ -140,7 +140,7 @@ class AcpRoutes:
                 answer = await caller.transport.outbox().take(most=1)
         if not answer:
             caller.hang_up("initialize was not answered")
-            raise Refusal(504, "agent", "the agent did not get ready in time: try again")
+            raise HttpError(504, "agent", "the agent did not get ready in time: try again")
         return Response(answer[0], 200, {_CONNECTION: caller.id}, _JSON)
 
     async def listen(self, request: Request) -> Response:
@@ -149,7 +149,7 @@ class AcpRoutes:
             # Whoever only asks about a stream would take what comes on it from its reader.
             raise HTTPException(405, headers={"allow": "GET"})
         if _EVENTS not in request.headers.get("accept", ""):
-            raise Refusal(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
+            raise HttpError(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
         caller = self._find(request)
         reading = caller.attach(request.headers.get(_SESSION))
         return Stream(
@@ -165,11 +165,13 @@ class AcpRoutes:
         self._find(request).hang_up("the client is gone")
         return Response(status_code=202)
 
-    def _find(self, request: Request) -> HttpCaller:
+    def _find(self, request: Request) -> HttpAcpConnection:
         agent = self._exchange.find(request.path_params.get("agent"))
         connection_id = request.headers.get(_CONNECTION)
         if connection_id is None:
-            raise Refusal(400, "connection", "the header Acp-Connection-Id is missing: begin with initialize")
+            raise HttpError(
+                400, "connection", "the header Acp-Connection-Id is missing: begin with initialize"
+            )
         return self._callers.find(connection_id, agent, access_of(request.scope))
 
 
@@ -183,9 +185,9 @@ async def _batches(reading: Reading) -> AsyncGenerator[tuple[Cursor | None, Sequ
 def _check_session(request: Request, message: Message) -> None:
     told, named = request.headers.get(_SESSION), session_of(message)
     if told is not None and named is not None and told != named:
-        raise Refusal(400, "session", "Acp-Session-Id names another session than the message")
+        raise HttpError(400, "session", "Acp-Session-Id names another session than the message")
     if told is None and isinstance(message, Call | Notification) and message.method in _NEED_SESSION:
-        raise Refusal(400, "session", f"{message.method} needs the header Acp-Session-Id")
+        raise HttpError(400, "session", f"{message.method} needs the header Acp-Session-Id")
 
 
 def _malformed(message: Malformed, status: int) -> Response:
@@ -197,7 +199,7 @@ def _malformed(message: Malformed, status: int) -> Response:
 class _Socket:
     """One accepted WebSocket."""
 
-    def __init__(self, websocket: WebSocket, caller: Caller) -> None:
+    def __init__(self, websocket: WebSocket, caller: AcpConnection) -> None:
         """Let a caller speak over a WebSocket."""
         self._websocket = websocket
         self._caller = caller

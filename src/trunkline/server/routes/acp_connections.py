@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.errors import TrunklineError
 from trunkline.frontends.acp.http_streams import AcpStreams
-from trunkline.frontends.acp.lazy_endpoint import Door
+from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.protocols.jsonrpc import (
     INTERNAL_ERROR,
@@ -30,14 +30,14 @@ from trunkline.protocols.jsonrpc import (
     RpcError,
 )
 from trunkline.protocols.jsonrpc.connection import Connection, Handler, explained
-from trunkline.server.agents import Exchange
-from trunkline.server.errors import Refusal, refusal_of
+from trunkline.server.agents import ServedAgents
+from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Access, PermissionScope
 from trunkline.session.hub import Hub
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
-__all__ = ["Caller", "Callers", "Farewell", "HttpCaller", "Reading"]
+__all__ = ["AcpConnection", "AcpConnections", "CloseReason", "HttpAcpConnection", "Reading"]
 
 _NEEDS: dict[str, PermissionScope] = {
     # An agent has one login, for everybody.
@@ -56,7 +56,7 @@ _NEEDS: dict[str, PermissionScope] = {
 _PORTS = {"http": 80, "https": 443}
 
 
-class Farewell(NamedTuple):
+class CloseReason(NamedTuple):
     """Why a connection ends, with the code that a WebSocket closes with."""
 
     reason: str
@@ -75,21 +75,21 @@ class Reading(NamedTuple):
         return await self.outbox.take(self.ticket)
 
 
-class Caller:
+class AcpConnection:
     """A client on a WebSocket."""
 
-    def __init__(self, exchange: Exchange, agent: str, access: Access, hub: Hub) -> None:
+    def __init__(self, exchange: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
         """Connect a client with an agent."""
         self.id = secrets.token_hex(16)
         self.agent = agent
         self.access = access
         self.limits = exchange.limits
-        self.over: asyncio.Future[Farewell] = asyncio.get_running_loop().create_future()
+        self.over: asyncio.Future[CloseReason] = asyncio.get_running_loop().create_future()
         """Done when the server wants the connection to end."""
         self.left = asyncio.Event()
         self.transport = self._make_transport()
         self._connection = Connection(self.transport, max_requests=self.limits.caller_requests)
-        self._door = Door(
+        self._door = LazyEndpoint(
             self._connection,
             partial(_given, hub),
             principal=access.principal,
@@ -112,7 +112,7 @@ class Caller:
     def hang_up(self, reason: str, code: int = 1008) -> None:
         """End the connection; the first reason counts."""
         if not self.over.done():
-            self.over.set_result(Farewell(reason, code))
+            self.over.set_result(CloseReason(reason, code))
 
     async def leave(self) -> None:
         """Settle what is open, write the last words, and let go; idempotent."""
@@ -129,7 +129,7 @@ class Caller:
             self.left.set()
 
 
-class HttpCaller(Caller):
+class HttpAcpConnection(AcpConnection):
     """A client that posts its messages and reads streams, which come and go."""
 
     transport: AcpStreams
@@ -137,7 +137,7 @@ class HttpCaller(Caller):
     def _make_transport(self) -> AcpStreams:
         return AcpStreams(self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds)
 
-    def __init__(self, exchange: Exchange, agent: str, access: Access, hub: Hub) -> None:
+    def __init__(self, exchange: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
         """Wait for the first stream, for a while."""
         super().__init__(exchange, agent, access, hub)
         self._timers: dict[str | None, asyncio.TimerHandle] = {}
@@ -155,7 +155,7 @@ class HttpCaller(Caller):
     def attach(self, session_id: str | None) -> Reading:
         """Read a stream, in the place of whoever does: its connection may be lost and nobody noticed."""
         if session_id not in self._reading and len(self._reading) > self.limits.streams:
-            raise Refusal(
+            raise HttpError(
                 409, "streams", f"{self.limits.streams} sessions are open here: use another connection"
             )
         outbox = self.transport.outbox(session_id)
@@ -202,21 +202,21 @@ class HttpCaller(Caller):
         await super().leave()
 
 
-class Callers:
+class AcpConnections:
     """Everybody who is connected."""
 
     def __init__(self, limits: Limits) -> None:
         """Let a limited number of callers in."""
         self._limits = limits
-        self._callers: dict[str, Caller] = {}
+        self._callers: dict[str, AcpConnection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def admit(self, caller: Caller) -> None:
+    def admit(self, caller: AcpConnection) -> None:
         """Let a caller in, if its principal has not too many connections already."""
         principal = caller.access.principal
         mine = sum(other.access.principal == principal for other in self._callers.values())
         if mine >= self._limits.callers:
-            raise Refusal(
+            raise HttpError(
                 429,
                 "connections",
                 f"{mine} connections are open already: close one first",
@@ -227,16 +227,16 @@ class Callers:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _attend(self, caller: Caller) -> None:
+    async def _attend(self, caller: AcpConnection) -> None:
         await caller.over
         self._callers.pop(caller.id, None)
         await caller.leave()
 
-    def find(self, connection_id: str, agent: str, access: Access) -> HttpCaller:
+    def find(self, connection_id: str, agent: str, access: Access) -> HttpAcpConnection:
         """Give the caller of a request; one of somebody else's does not exist."""
         caller = self._callers.get(connection_id)
-        if not isinstance(caller, HttpCaller) or (caller.agent, caller.access) != (agent, access):
-            raise Refusal(404, "connection", "there is no such connection: begin anew with initialize")
+        if not isinstance(caller, HttpAcpConnection) or (caller.agent, caller.access) != (agent, access):
+            raise HttpError(404, "connection", "there is no such connection: begin anew with initialize")
         return caller
 
     async def close(self) -> None:
@@ -249,7 +249,7 @@ class Callers:
 class _Guard:
     """Holds back what a token does not open, and what nobody may do from far away."""
 
-    def __init__(self, handler: Handler, exchange: Exchange, access: Access) -> None:
+    def __init__(self, handler: Handler, exchange: ServedAgents, access: Access) -> None:
         """Stand before a handler."""
         self._handler = handler
         self._exchange = exchange

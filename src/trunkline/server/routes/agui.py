@@ -18,7 +18,7 @@ from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.replay import open_replay
 from trunkline.protocols.agui.wire import PROTOCOL_VERSION, RunAgentInput
-from trunkline.server.agents import Exchange
+from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import Stream, framing_for
 from trunkline.server.security.bodies import new_part_check, read_body
 from trunkline.server.security.origins import is_loopback
@@ -32,7 +32,7 @@ _LONGEST_NAME = 128
 class AguiRoutes:
     """The routes of AG-UI clients."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Serve the agents of an exchange."""
         self._exchange = exchange
 
@@ -108,7 +108,7 @@ def _may_ask_anew(told: RunAgentInput) -> bool:
     return given_up and bool(told.messages) and told.messages[-1].role == "user"
 
 
-def stream_of(run: AguiRun, request: Request, exchange: Exchange, options: AguiOptions) -> Stream:
+def stream_of(run: AguiRun, request: Request, exchange: ServedAgents, options: AguiOptions) -> Stream:
     """Stream a run; when the reader leaves, the run is told."""
     exchange.begin(run)
 
@@ -129,7 +129,7 @@ async def replay_of(
     told: RunAgentInput,
     agent: str | None,
     request: Request,
-    exchange: Exchange,
+    exchange: ServedAgents,
     options: AguiOptions,
     front_end: str = "agui",
 ) -> Stream:
@@ -157,7 +157,7 @@ async def _nothing() -> AsyncGenerator[Any]:
     yield
 
 
-def _capabilities(exchange: Exchange, name: str) -> dict[str, Any]:
+def _capabilities(exchange: ServedAgents, name: str) -> dict[str, Any]:
     card = exchange.agents[name].agent.card
     prompt = msgspec.to_builtins(card.prompt)
     media = {"image": prompt.get("image", False), "audio": prompt.get("audio", False)}

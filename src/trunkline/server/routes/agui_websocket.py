@@ -19,7 +19,7 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
-from trunkline.server.agents import Exchange
+from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import refusal_of
 from trunkline.server.routes.agui import check_scope, options_for
 from trunkline.server.security.bodies import check_json
@@ -37,7 +37,7 @@ class _Control(msgspec.Struct, frozen=True):
 class SocketRoutes:
     """The routes of AG-UI clients on a WebSocket."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Serve the agents of an exchange."""
         self._exchange = exchange
 
@@ -56,7 +56,7 @@ class SocketRoutes:
 class _Socket:
     """One accepted WebSocket and the runs it carries, one after another."""
 
-    def __init__(self, websocket: WebSocket, exchange: Exchange, agent: str) -> None:
+    def __init__(self, websocket: WebSocket, exchange: ServedAgents, agent: str) -> None:
         """Run an agent for whoever is at the other end."""
         self._websocket = websocket
         self._exchange = exchange

@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute, Route
 from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.server.agents import DEFAULT, Exchange
-from trunkline.server.errors import Refusal
+from trunkline.server.agents import DEFAULT, ServedAgents
+from trunkline.server.errors import HttpError
 from trunkline.server.routes.agui import check_scope, options_for, page_of, replay_of, stream_of
 from trunkline.server.security.bodies import new_part_check, read_body
 from trunkline.server.security.tokens import access_of
@@ -41,7 +41,7 @@ class _Call(msgspec.Struct, frozen=True):
 class CopilotKitRoutes:
     """The routes of CopilotKit's pages."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Serve the agents of an exchange."""
         self._exchange = exchange
         options = exchange.options
@@ -101,7 +101,7 @@ class CopilotKitRoutes:
             return await self._connect(request, agent, bytes(call.body))
         if call.method == "agent/stop":
             return await self._stop(request, agent, str(call.params.get("threadId") or ""))
-        raise Refusal(
+        raise HttpError(
             404,
             "method",
             "there are the methods info, agent/run, agent/connect and agent/stop; none of that name",

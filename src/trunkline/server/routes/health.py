@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from trunkline.errors import JournalError
 from trunkline.journal import Journal
-from trunkline.server.agents import Exchange
-from trunkline.server.errors import Refusal
+from trunkline.server.agents import ServedAgents
+from trunkline.server.errors import HttpError
 
 __all__ = ["OPEN_PATHS", "HealthRoutes"]
 
@@ -29,7 +29,7 @@ _FRESH = 1.0
 class HealthRoutes:
     """The routes of whoever watches over the server."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Look at an exchange."""
         self._exchange = exchange
         self._asked_at = float("-inf")
@@ -50,7 +50,7 @@ class HealthRoutes:
             self._found = await _failure_of(journal)
             self._asked_at = time.monotonic()
         if self._found is not None:
-            raise Refusal(503, self._found.code, str(self._found))
+            raise HttpError(503, self._found.code, str(self._found))
         return JSONResponse({"status": "ok"})
 
 

@@ -20,7 +20,7 @@ from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
 from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo
-from trunkline.server.agents import Exchange
+from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import SSE, Framing, Stream
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import PermissionScope, access_of
@@ -47,7 +47,7 @@ _encode = msgspec.json.Encoder().encode
 class SessionRoutes:
     """The routes of whoever looks after sessions."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ServedAgents) -> None:
         """Serve the sessions of an exchange."""
         self._exchange = exchange
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from trunkline.server.agents import Exchange
+from trunkline.server.agents import ServedAgents
 from trunkline.server.routes.acp import AcpRoutes
 from trunkline.server.routes.agui import AguiRoutes
 from trunkline.server.routes.agui_websocket import SocketRoutes
@@ -15,7 +15,7 @@ from trunkline.server.routes.sessions import SessionRoutes
 __all__ = ["routes_of"]
 
 
-def routes_of(exchange: Exchange) -> list[BaseRoute]:
+def routes_of(exchange: ServedAgents) -> list[BaseRoute]:
     """Give the routes of an exchange; a front end adds its own here."""
     return [
         *HealthRoutes(exchange).routes(),

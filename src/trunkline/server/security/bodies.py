@@ -15,17 +15,17 @@ from typing import NamedTuple
 
 from starlette.requests import Request
 
-from trunkline.server.errors import Refusal
+from trunkline.server.errors import HttpError
 from trunkline.server.security.limits import Limits
 
-__all__ = ["Fault", "JsonCheck", "ReadingRoom", "check_json", "find_fault", "new_part_check", "read_body"]
+__all__ = ["BodyBudget", "Fault", "JsonCheck", "check_json", "find_fault", "new_part_check", "read_body"]
 
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """Brackets as signed bytes: one level down, one level up."""
 _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
-class ReadingRoom:
+class BodyBudget:
     """How much is being read of each principal's requests."""
 
     def __init__(self, most: int) -> None:
@@ -46,7 +46,7 @@ class ReadingRoom:
         def take(size: int) -> None:
             nonlocal mine
             if self._taken[principal] + size > self._most:
-                raise Refusal(
+                raise HttpError(
                     429,
                     "too_much_at_once",
                     f"more than {self._most} bytes of your requests are being read: send them one by one",
@@ -69,7 +69,7 @@ def new_part_check(body: bytes, limits: Limits) -> Callable[[int], None] | None:
 
     def check(size: int) -> None:
         if size > limits.body_bytes:
-            raise Refusal(
+            raise HttpError(
                 413,
                 "too_large",
                 f"the request brings {size} bytes that its thread does not have, and {limits.body_bytes} are "
@@ -98,7 +98,7 @@ async def read_body(
             while True:
                 message = await request.receive()
                 if message["type"] == "http.disconnect":
-                    raise Refusal(400, "truncated", "the request ended before its body did")
+                    raise HttpError(400, "truncated", "the request ended before its body did")
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > most:
@@ -106,11 +106,11 @@ async def read_body(
                 if take is not None:
                     take(len(parts[-1]))
                 if (fault := check.feed(parts[-1])) is not None:
-                    raise Refusal(*fault)
+                    raise HttpError(*fault)
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
-        raise Refusal(
+        raise HttpError(
             408, "slow", f"the body took longer than {limits.body_seconds:g} seconds", {"connection": "close"}
         ) from None
     return b"".join(parts)
@@ -128,7 +128,7 @@ def check_json(body: bytes, limits: Limits) -> None:
     """Refuse JSON that is nested too deeply or holds too much, before anything tries to read it."""
     fault = find_fault(body, limits)
     if fault is not None:
-        raise Refusal(*fault)
+        raise HttpError(*fault)
 
 
 def find_fault(body: bytes, limits: Limits) -> Fault | None:
@@ -188,9 +188,9 @@ def _too_many(limits: Limits) -> Fault:
     )
 
 
-def _too_large(most: int, *, with_history: bool) -> Refusal:
+def _too_large(most: int, *, with_history: bool) -> HttpError:
     # The connection stays open: closed on a client that still sends, it would take the answer with it.
     advice = "send less, or raise the limit (body_bytes, --max-body)"
     if with_history:
         advice = "begin a new thread, or raise the limit (history_bytes, --max-history)"
-    return Refusal(413, "too_large", f"the body is larger than {most} bytes: {advice}")
+    return HttpError(413, "too_large", f"the body is larger than {most} bytes: {advice}")

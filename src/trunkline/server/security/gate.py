@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trunkline.server.errors import Refusal, refusal_of, refuse
+from trunkline.server.errors import HttpError, refusal_of, refuse
 from trunkline.server.security.origins import Hosts, Origin, Origins, Place
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of
 
@@ -111,7 +111,7 @@ class Gate:
         place = Place.parse(given[0].decode("latin-1")) if len(given) == 1 else None
         server = scope.get("server") or ("",)
         if place is None or not self._hosts.knows(place, server[0]):
-            raise Refusal(
+            raise HttpError(
                 421,
                 "host",
                 "this server does not go by that name: call it by its address, or allow the name with "
@@ -142,7 +142,7 @@ class Gate:
         if inspect.isawaitable(access):
             access = await access
         if access is None:
-            raise Refusal(
+            raise HttpError(
                 401,
                 "token",
                 "a token is missing or wrong: send the header Authorization: Bearer TOKEN",
@@ -161,7 +161,7 @@ class Gate:
     def _counted(self, principal: str) -> Generator[None]:
         """Let a principal do so many things at once, and no more."""
         if self._inside[principal] >= self._most:
-            raise Refusal(
+            raise HttpError(
                 429,
                 "too_many",
                 f"{self._most} requests and streams of this principal are open already: close one first",
@@ -176,7 +176,7 @@ class Gate:
                 del self._inside[principal]
 
 
-_FOREIGN = Refusal(
+_FOREIGN = HttpError(
     403,
     "origin",
     "a page from elsewhere may not call this server: allow its origin with --allow-origin "
@@ -214,7 +214,7 @@ def _check_framing(scope: Scope) -> None:
     (https://www.rfc-editor.org/rfc/rfc9112#section-6.1).
     """
     if _all(scope, b"content-length") and _all(scope, b"transfer-encoding"):
-        raise Refusal(
+        raise HttpError(
             400,
             "framing",
             "send either Content-Length or Transfer-Encoding, not both",
@@ -231,7 +231,7 @@ def _check_body(scope: Scope) -> None:
         return
     kind = _one(scope, b"content-type").partition(b";")[0].strip().lower()
     if kind != b"application/json":
-        raise Refusal(415, "content_type", "send JSON, with the header Content-Type: application/json")
+        raise HttpError(415, "content_type", "send JSON, with the header Content-Type: application/json")
 
 
 def _all(scope: Scope, name: bytes) -> list[bytes]:

@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args
 import msgspec
 
 from trunkline.errors import ConfigurationError
-from trunkline.server.errors import Refusal
+from trunkline.server.errors import HttpError
 from trunkline.transports.process.secrets import take_secret
 
 __all__ = [
@@ -59,7 +59,9 @@ class Access(msgspec.Struct, frozen=True):
     def need(self, scope: PermissionScope) -> None:
         """Refuse unless this scope was given."""
         if scope not in self.scopes:
-            raise Refusal(403, "scope", f"this token may not do that: it takes one with the scope {scope!r}")
+            raise HttpError(
+                403, "scope", f"this token may not do that: it takes one with the scope {scope!r}"
+            )
 
 
 Authenticate = Callable[[Scope], Union[Access, Awaitable[Union[Access, None]], None]]

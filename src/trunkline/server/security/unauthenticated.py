@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Strangers"]
+__all__ = ["UnauthenticatedLimit"]
 
 Place = tuple[str, int]
 """The address and the port at the other end, which name a connection."""
 
 
-class Strangers:
+class UnauthenticatedLimit:
     """Keeps count of them, oldest first."""
 
     def __init__(self, most_of_peer: int, most: int) -> None:

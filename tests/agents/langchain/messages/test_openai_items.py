@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from trunkline.agents.langchain.messages.openai_items import Paragraphs
+from trunkline.agents.langchain.messages.openai_items import OpenAIItems
 from trunkline.agents.langchain.messages.providers import standardize
 
 
 def texts_of(*blocks: dict[str, Any], whole: bool = False) -> list[str]:
     """What the blocks of a message say, each as it is said."""
-    paragraphs = Paragraphs(whole=whole)
+    paragraphs = OpenAIItems(whole=whole)
     followed = [paragraphs.follow(block) for block in blocks]
     made = [part for block in followed for part in standardize(block)]
     return [str(part.get("text") or part.get("reasoning") or "") for part in made]

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from trunkline.agents.langchain.messages.server_tools import ServedCalls
+from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 
 
 def follow(*blocks: dict[str, Any]) -> list[dict[str, Any]]:
-    served = ServedCalls()
+    served = ServerToolCalls()
     return [piece for block in blocks for piece in served.follow(block)]
 
 

@@ -11,7 +11,7 @@ from tests.agents.langchain.loose import create_agent
 from tests.worlds import soon
 from trunkline.agents.langchain import Mode, acp_middleware
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.middleware._combined import Ensemble
+from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
 from trunkline.agents.langchain.middleware._hooks import MODEL_HOOKS, NODE_HOOKS, TOOL_HOOKS
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -63,7 +63,7 @@ async def test_the_first_piece_is_the_outermost_of_every_call(way: str) -> None:
     notes: list[str] = []
     pieces = [Named("first", notes), Named("second", notes)]
     model = ScriptedChatModel(call("look_up", {"word": "sun"}), "Done.")
-    agent = create_agent(model, [look_up], middleware=[Ensemble(pieces)])
+    agent = create_agent(model, [look_up], middleware=[CombinedMiddleware(pieces)])
     told = agent.invoke(PROMPT) if way == "invoke" else await soon(agent.ainvoke(PROMPT))
     assert [message.text for message in told["messages"][2:]] == ["sun: a star", "Done."]
     asking = ["first asks", "second asks", "second hears", "first hears"]
@@ -72,7 +72,7 @@ async def test_the_first_piece_is_the_outermost_of_every_call(way: str) -> None:
 
 
 def test_a_hook_that_no_piece_has_is_no_hook_of_theirs_together() -> None:
-    together = Ensemble([AgentMiddleware[Any, Any, Any]()])
+    together = CombinedMiddleware([AgentMiddleware[Any, Any, Any]()])
     for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS):
         assert getattr(type(together), name) is getattr(AgentMiddleware, name), name
 

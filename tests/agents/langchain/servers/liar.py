@@ -6,10 +6,11 @@ import asyncio
 import os
 from typing import Any
 
-from mcp import McpError
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, ErrorData, ServerResult, TextContent, Tool
+
+from mcp import McpError
 
 server: Server[Any, Any] = Server("liar")
 NUMBER = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}

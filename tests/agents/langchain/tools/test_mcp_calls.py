@@ -13,7 +13,7 @@ from tests.worlds import only, until
 
 from mcp import types
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice
+from trunkline.agents.langchain.channel import SessionChannel
 from trunkline.agents.langchain.mcp import McpServers
 from trunkline.agents.langchain.tools import mcp_calls
 from trunkline.agents.langchain.tools.current_call import Call
@@ -21,13 +21,13 @@ from trunkline.agents.langchain.tools.mcp_calls import Listeners, Pace, progress
 from trunkline.commands import Answer
 from trunkline.questions import Form, Link
 
-Act = Callable[[TurnVoice, dict[str, Any]], Awaitable[Any]]
+Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
 
 
-def with_tools(place: Any, act: Act) -> Callable[[TurnVoice], Awaitable[Any]]:
+def with_tools(place: Any, act: Act) -> Callable[[SessionChannel], Awaitable[Any]]:
     """Do something with the tools of a server that is held."""
 
-    async def acting(voice: TurnVoice) -> Any:
+    async def acting(voice: SessionChannel) -> Any:
         servers = McpServers({"w": place})
         servers.start()
         try:
@@ -42,7 +42,7 @@ def with_tools(place: Any, act: Act) -> Callable[[TurnVoice], Awaitable[Any]]:
 def calling(tool: str, **args: Any) -> Act:
     """Call one tool as call ``c1``."""
 
-    async def act(voice: TurnVoice, tools: dict[str, Any]) -> str:
+    async def act(voice: SessionChannel, tools: dict[str, Any]) -> str:
         voice.emitter.tool_started(None, "c1", tool, args)
         return text_in(await patiently(invoke(tools[tool], "c1", **args)))
 
@@ -99,7 +99,7 @@ async def test_an_address_to_visit_is_a_link(outcome: str, action: str, http: di
 async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) -> None:
     answered = asyncio.Event()
 
-    async def act(voice: TurnVoice, tools: dict[str, Any]) -> list[str]:
+    async def act(voice: SessionChannel, tools: dict[str, Any]) -> list[str]:
         for name in ("c1", "c2"):
             voice.emitter.tool_started(None, name, "w__taste", {})
         tasting = [asyncio.create_task(invoke(tools["w__taste"], name)) for name in ("c1", "c2")]
@@ -126,7 +126,7 @@ async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) 
 async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
 
-    async def act(voice: TurnVoice, tools: dict[str, Any]) -> None:
+    async def act(voice: SessionChannel, tools: dict[str, Any]) -> None:
         await patiently(invoke(tools["w__ask_later"]))
         await patiently(invoke(tools["w__what_later"], marker=str(marker)))
         await until(marker.exists, PATIENCE)
@@ -139,7 +139,7 @@ async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> Non
 async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
     actions: list[str] = []
 
-    async def act(voice: TurnVoice) -> None:
+    async def act(voice: SessionChannel) -> None:
         listeners = Listeners("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with listeners.joined(Call(voice, "c1")):
@@ -159,8 +159,8 @@ async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
 
 
 async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
-    async def act(voice: TurnVoice) -> str:
-        other = TurnVoice(voice.ctx, voice.emitter)
+    async def act(voice: SessionChannel) -> str:
+        other = SessionChannel(voice.ctx, voice.emitter)
         listeners = Listeners("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with listeners.joined(Call(voice, "c1")), listeners.joined(Call(other, "c2")):
@@ -172,11 +172,11 @@ async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
 
 
 async def test_a_server_is_answered_also_when_asking_fails() -> None:
-    class Mute(TurnVoice):
+    class Mute(SessionChannel):
         async def ask(self, question: Any, **options: Any) -> ev.Answered:
             raise OSError("the line is cut")
 
-    async def act(voice: TurnVoice) -> str:
+    async def act(voice: SessionChannel) -> str:
         listeners = Listeners("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with listeners.joined(Call(Mute(voice.ctx, voice.emitter), "c1")):
@@ -199,7 +199,7 @@ async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
     params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
     await Listeners("w").log(params)
 
-    async def act(voice: TurnVoice) -> None:
+    async def act(voice: SessionChannel) -> None:
         listeners = Listeners("w")
         with listeners.joined(Call(voice, None)):
             await listeners.log(params)
@@ -214,7 +214,7 @@ async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_muc
 ) -> None:
     monkeypatch.setattr(mcp_calls.time, "monotonic", lambda: 0.0)
 
-    async def act(voice: TurnVoice) -> None:
+    async def act(voice: SessionChannel) -> None:
         voice.emitter.tool_started(None, "c1", "w", {})
         show = progress_of(Call(voice, "c1"))
         await show(1, None, None)
@@ -245,7 +245,7 @@ def test_a_pace_lets_a_burst_through_and_then_some_a_second(monkeypatch: pytest.
 async def test_a_call_without_a_voice_or_an_id_has_no_place() -> None:
     assert Call(None, "c1").event_id is None
 
-    async def act(voice: TurnVoice) -> tuple[str | None, str | None]:
+    async def act(voice: SessionChannel) -> tuple[str | None, str | None]:
         voice.emitter.tool_started(None, "c1", "w", {})
         return Call(voice, None).event_id, Call(voice, "c1").event_id
 

@@ -38,7 +38,7 @@ TEMPTATIONS = {
 }
 
 
-class Refusal(Exception):
+class HttpError(Exception):
     """A request is answered with an error."""
 
     def __init__(self, code: int, message: str = "no") -> None:
@@ -95,12 +95,12 @@ class Agent:
             if method[0] == "_" and self.flaw == "EXT-001":
                 return
             if handle is None:
-                raise Refusal(-32603 if self.flaw == "JSONRPC-004" else -32601, f"no method {method}")
+                raise HttpError(-32603 if self.flaw == "JSONRPC-004" else -32601, f"no method {method}")
             result, *then = handle(params)
             self.respond(message["id"], result)
             for follow in then:
                 follow()
-        except (Refusal, KeyError) as refusal:
+        except (HttpError, KeyError) as refusal:
             self.refuse(message["id"], getattr(refusal, "code", -32602), str(refusal))
 
     def refuse(self, id: Any, code: int, message: str) -> None:
@@ -177,9 +177,9 @@ class Agent:
     def session_new(self, params: dict[str, Any]) -> tuple[Any, ...]:
         _ = params["cwd"]
         if not self.logged_in:
-            raise Refusal(-32000, "log in first")
+            raise HttpError(-32000, "log in first")
         if self.flaw == "ADDDIRS-001" and "additionalDirectories" in params:
-            raise Refusal(-32602, "one folder is enough")
+            raise HttpError(-32602, "one folder is enough")
         names = {"SESSION-001": "", "SESSION-002": "same"}
         session_id = names.get(self.flaw, f"s{len(self.sessions) + 1}")
         self.sessions[session_id] = []
@@ -198,9 +198,9 @@ class Agent:
     def session_prompt(self, params: dict[str, Any]) -> tuple[Any, ...]:
         session_id, words = params["sessionId"], params["prompt"][0]["text"]
         if self.flaw == "META-001" and "_meta" in params:
-            raise Refusal(-32602, "no _meta please")
+            raise HttpError(-32602, "no _meta please")
         if any(BLOCKS.get(block["type"]) == self.flaw for block in params["prompt"]):
-            raise Refusal(-32602, "no such blocks please")
+            raise HttpError(-32602, "no such blocks please")
         if method := TEMPTATIONS.get((self.flaw, words)):
             self.send(id=1, method=method, params={"sessionId": session_id, "path": "/etc/hosts"})
         self.sessions.setdefault(session_id, []).append(words)
@@ -218,7 +218,7 @@ class Agent:
 
     def session_load(self, params: dict[str, Any]) -> tuple[Any, ...]:
         if self.flaw == "LOAD-001":
-            raise Refusal(-32603, "not today")
+            raise HttpError(-32603, "not today")
         if self.flaw == "LOAD-002:late":
             return {}, lambda: self.replay(params["sessionId"])
         if self.flaw != "LOAD-002:never":
@@ -241,14 +241,14 @@ class Agent:
     def session_delete(self, params: dict[str, Any]) -> tuple[Any, ...]:
         known = self.sessions.pop(params["sessionId"], None) is not None
         if self.flaw == "DELETE-001" and known:
-            raise Refusal(-32603, "it is precious")
+            raise HttpError(-32603, "it is precious")
         if self.flaw == "DELETE-002" and not known:
-            raise Refusal(-32002, "what session?")
+            raise HttpError(-32002, "what session?")
         return ({},)
 
     def session_close(self, params: dict[str, Any]) -> tuple[Any, ...]:
         if self.flaw == "CLOSE-001":
-            raise Refusal(-32603, "it is stuck")
+            raise HttpError(-32603, "it is stuck")
         self.stop(params["sessionId"], "end_turn" if self.flaw == "CLOSE-002" else "cancelled")
         return ({},)
 

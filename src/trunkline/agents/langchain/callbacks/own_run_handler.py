@@ -21,8 +21,8 @@ from langgraph.runtime import get_runtime
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.listener import Key, Listener, key_of
 from trunkline.agents.langchain.callbacks.session_handler import handlers_in
-from trunkline.agents.langchain.channel import TurnVoice, Voice, current_voice
-from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.channel import Channel, SessionChannel, current_voice
+from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.own_program.acp import Transport
@@ -59,7 +59,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         self.emit_text_chunks = emit_text_chunks
         self.emit_reasoning_chunks = emit_reasoning_chunks
         self.content_block_mapper = content_block_mapper
-        self.exchange: Exchange | None = None if transport is None else Switchboard(transport)
+        self.exchange: ChannelSource | None = None if transport is None else Switchboard(transport)
         self._routes: dict[Key, _Route] = {}
         self._disposed = False
         self._failed = False
@@ -73,7 +73,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         for route in set(routes.values()):
             route.end(None)
 
-    def follows(self, voice: Voice) -> bool:
+    def follows(self, voice: Channel) -> bool:
         """Whether this handler says the tokens and calls of a voice's run."""
         return isinstance(voice, LineVoice) and voice.speaker is self and not self._disposed
 
@@ -109,7 +109,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             return route.listener
         route.connected = True
         voice = self._voice(metadata)
-        if voice is None or isinstance(voice, TurnVoice):
+        if voice is None or isinstance(voice, SessionChannel):
             return None  # Nobody listens, or a session that follows its agent by itself.
         on_line = isinstance(voice, LineVoice)
         if on_line and not voice.claim(self):
@@ -123,7 +123,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         if current_voice() is not None:
             self._connect(route)
 
-    def _voice(self, metadata: dict[str, Any] | None) -> Voice | None:
+    def _voice(self, metadata: dict[str, Any] | None) -> Channel | None:
         try:
             runtime = get_runtime()
         except (RuntimeError, KeyError):
@@ -337,7 +337,7 @@ class _Route:
         self.top = top
         self.connected = False
         self.began = False
-        self.voice: Voice | None = None
+        self.voice: Channel | None = None
         self.listener: Listener | None = None
 
     def end(self, outcome: Any) -> None:
@@ -349,7 +349,7 @@ class _Route:
         self.listener = None
 
 
-def is_followed(voice: Voice, config: Any) -> bool:
+def is_followed(voice: Channel, config: Any) -> bool:
     """Whether a callback handler in a config says what the tools of a run do."""
     return any(
         one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else True

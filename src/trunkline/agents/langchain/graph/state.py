@@ -13,7 +13,7 @@ from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.json_patch import copy_json, diff, same_json
 from trunkline.session.context import TurnContext
 
-__all__ = ["StateTeller", "hidden_fields", "plan_in", "shareable"]
+__all__ = ["SharedStateUpdates", "hidden_fields", "plan_in", "shareable"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -21,7 +21,7 @@ _NOT_SHARED = frozenset({"messages", "jump_to", "structured_response"})
 _PLANS = ("todos", "plan")
 
 
-class StateTeller:
+class SharedStateUpdates:
     """Says the state of a graph whenever it really changed."""
 
     def __init__(

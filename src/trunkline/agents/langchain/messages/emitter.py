@@ -17,12 +17,12 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.errors import is_failure
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
-from trunkline.agents.langchain.messages.openai_items import Paragraphs
+from trunkline.agents.langchain.messages.openai_items import OpenAIItems
 from trunkline.agents.langchain.messages.providers import asks_for_call, holds_thought
-from trunkline.agents.langchain.messages.server_tools import ServedCalls
+from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
-from trunkline.tools.call_files import Places
+from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import KindMapper, kind_of, title_of
 
 __all__ = ["Emitter", "ModelRun", "plain"]
@@ -63,8 +63,8 @@ class ModelRun:
         self.message_id: str | None = None
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
-        self.served = ServedCalls()
-        self.paragraphs = Paragraphs(whole=whole)
+        self.served = ServerToolCalls()
+        self.paragraphs = OpenAIItems(whole=whole)
 
 
 class Emitter:
@@ -78,7 +78,7 @@ class Emitter:
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
-        places: Places | None = None,
+        places: CallFiles | None = None,
         say_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
         text: bool = True,
@@ -96,7 +96,7 @@ class Emitter:
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
         self._annotations = annotations or _nothing
-        self.places = places or Places()
+        self.places = places or CallFiles()
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}

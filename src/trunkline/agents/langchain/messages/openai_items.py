@@ -6,7 +6,7 @@ from typing import Any
 
 from trunkline.agents.langchain.messages.providers import Block, list_blocks
 
-__all__ = ["Paragraphs"]
+__all__ = ["OpenAIItems"]
 
 _BREAK = "\n\n"
 _ITEM = "msg_"
@@ -15,7 +15,7 @@ _SUMMARY = "lc_rs_"
 """How LangChain names the place of a part of OpenAI's summary."""
 
 
-class Paragraphs:
+class OpenAIItems:
     """Follows the texts and thoughts of one message by their places in it."""
 
     __slots__ = ("_item", "_last", "_whole")

@@ -6,14 +6,14 @@ from typing import Any
 
 from trunkline.agents.langchain.messages.providers import Block, read_arguments
 
-__all__ = ["ServedCalls"]
+__all__ = ["ServerToolCalls"]
 
 _BEGINS = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call_chunk"})
 _GOES_ON = frozenset({"input_json_delta", "server_tool_call_chunk"})
 _COMES_WHOLE = frozenset({"executable_code", "server_tool_call"})
 
 
-class ServedCalls:
+class ServerToolCalls:
     """Follows the calls of one message by their place in it."""
 
     __slots__ = ("_calls", "_last")

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from trunkline.agents.langchain.channel_lookup import Exchange, speaking_for
+from trunkline.agents.langchain.channel_lookup import ChannelSource, speaking_for
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import (
     LIGHT,
@@ -24,17 +24,17 @@ from trunkline.agents.langchain.middleware._hooks import (
 )
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 
-__all__ = ["Ensemble"]
+__all__ = ["CombinedMiddleware"]
 
 Middleware = AgentMiddleware[Any, Any, Any]
 Hook = Callable[..., Any]
 
 
-class Ensemble(Middleware):
+class CombinedMiddleware(Middleware):
     """Does what its pieces do, the first of them outermost."""
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
 
     def __init__(self, pieces: Sequence[Middleware]) -> None:
         """Take over the hooks that wrap calls, and the one after an agent."""

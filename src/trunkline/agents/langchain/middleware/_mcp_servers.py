@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel import Channel, SessionChannel
 from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.agents.langchain.tools.attached_servers import (
     attach_servers,
@@ -57,22 +57,22 @@ class AttachedServers:
         if not mcp_capabilities().http:
             raise ConfigurationError("mcp_servers need MCP: run `pip install 'trunkline[mcp]'`")
         self._sessions: OrderedDict[int, dict[Any, Any]] = OrderedDict()
-        self._unheard: OrderedDict[str, Voice] = OrderedDict()
+        self._unheard: OrderedDict[str, Channel] = OrderedDict()
         self._loaded: list[Any] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    def listener(self, voice: Voice | None, session_id: str | None) -> Voice:
+    def listener(self, voice: Channel | None, session_id: str | None) -> Channel:
         """The voice that a session's tools belong to; one is made up where nobody listens."""
         if voice is not None:
             return voice
-        unheard = self._unheard.setdefault(session_id or "", cast("Voice", Unheard()))
+        unheard = self._unheard.setdefault(session_id or "", cast("Channel", Unheard()))
         if len(self._unheard) > _MOST_SESSIONS:
             self._unheard.popitem(last=False)
         return unheard
 
-    async def attach(self, voice: Voice) -> None:
+    async def attach(self, voice: Channel) -> None:
         """See that a session has its servers, and wait until they are up or have failed."""
-        if not isinstance(voice, TurnVoice):  # Those of a session of ours are closed with it.
+        if not isinstance(voice, SessionChannel):  # Those of a session of ours are closed with it.
             self._hold(voice.memory)
         await attach_servers(voice.memory, self._servers, source="middleware", **self._options)
         await gather_tools(voice)
@@ -86,7 +86,7 @@ class AttachedServers:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    def load(self, voice: Voice) -> list[Any]:
+    def load(self, voice: Channel) -> list[Any]:
         """The tools for a plain ``invoke`` in a session without open servers: each call opens its own."""
         if attached_tools(voice.memory):
             return []
@@ -94,7 +94,7 @@ class AttachedServers:
             self._loaded = self._list(voice)
         return self._loaded
 
-    def _list(self, voice: Voice) -> list[Any]:
+    def _list(self, voice: Channel) -> list[Any]:
         from trunkline.agents.langchain.mcp import load_mcp_tools
 
         if in_loop():

@@ -18,8 +18,8 @@ from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, Voice
-from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
@@ -48,7 +48,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         """
         self._known(mode)
         voice = voice_of(runtime, self)
-        if isinstance(voice, TurnVoice) and voice.mode is not None:
+        if isinstance(voice, SessionChannel) and voice.mode is not None:
             listed = voice.ctx.session.options
             option = next(one for one in listed if one.category == "mode")
             voice.say(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
@@ -114,7 +114,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         if voice is not None:
             voice.say(ev.ConfigChanged(options=self.options(mode)))
 
-    def mode_of(self, voice: Voice | None) -> str:
+    def mode_of(self, voice: Channel | None) -> str:
         """The mode that a run is in at this moment."""
         if voice is not None and voice.mode in self.modes:
             return voice.mode
@@ -197,7 +197,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             forget(voice, call, lane)
         return result
 
-    def _judge(self, request: Any) -> tuple[Voice | None, Any, str | None, Verdict | Rule]:
+    def _judge(self, request: Any) -> tuple[Channel | None, Any, str | None, Verdict | Rule]:
         """Find whose call it is, in which lane, and what the mode says: yes, no, or ask."""
         voice, call, about = voice_of(request.runtime, self), request.tool_call, _metadata(request.tool)
         lane = lane_at(request.runtime.config)
@@ -210,7 +210,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         return voice, call, lane, Verdict(word="reject", message=reason)
 
     @contextmanager
-    def _guarded(self, voice: Voice | None, request: Any) -> Generator[None]:
+    def _guarded(self, voice: Channel | None, request: Any) -> Generator[None]:
         """Hold the mode against the calls of subagents, also when it changes while they work."""
         config = request.runtime.config
         with ExitStack() as guards:
@@ -221,12 +221,14 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             yield
 
     def _rule_for(
-        self, voice: Voice | None, name: str, annotations: Mapping[str, Any] | None = None
+        self, voice: Channel | None, name: str, annotations: Mapping[str, Any] | None = None
     ) -> Rule | None:
         mode = self.modes[self.mode_of(voice)]
         return _ASKS if mode.require_permission and mode.asks(name, self._kind(name, annotations)) else None
 
-    def objection(self, voice: Voice | None, name: str, annotations: Mapping[str, Any] | None) -> str | None:
+    def objection(
+        self, voice: Channel | None, name: str, annotations: Mapping[str, Any] | None
+    ) -> str | None:
         """Why the present mode forbids a call, or None when it does not."""
         key = self.mode_of(voice)
         mode = self.modes[key]
@@ -246,7 +248,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         return kind_of(name, annotations, self._kind_mapper)
 
 
-def _thread(voice: Voice | None) -> str | None:
+def _thread(voice: Channel | None) -> str | None:
     if voice is not None:
         return voice.session_id
     try:

@@ -18,8 +18,8 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from trunkline.agents.langchain.channel import TurnVoice, Voice
-from trunkline.agents.langchain.channel_lookup import Exchange, voice_of
+from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
 from trunkline.agents.langchain.middleware._hooks import LIGHT, inline
 from trunkline.agents.langchain.permissions.decide import (
     Always,
@@ -57,7 +57,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
 
     def __init__(
         self,
@@ -111,9 +111,9 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         forget(voice, call, lane)
         return result
 
-    def _guard(self, voice: Voice | None, request: ToolCallRequest) -> AbstractContextManager[None]:
+    def _guard(self, voice: Channel | None, request: ToolCallRequest) -> AbstractContextManager[None]:
         # Only a session has a policy of its own besides these rules.
-        if not self._subagents or not (self._asks or isinstance(voice, TurnVoice)):
+        if not self._subagents or not (self._asks or isinstance(voice, SessionChannel)):
             return nullcontext()
         return guarding(voice, _config(request), self._rule_for, **self._about)
 

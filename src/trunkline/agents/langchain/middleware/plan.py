@@ -19,8 +19,8 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Voice, current_voice
-from trunkline.agents.langchain.channel_lookup import Exchange, speaking_for, voice_of
+from trunkline.agents.langchain.channel import Channel, current_voice
+from trunkline.agents.langchain.channel_lookup import ChannelSource, speaking_for, voice_of
 from trunkline.agents.langchain.middleware._end_of_run import attend, channels_of, present
 from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware._plan_text import plan_in
@@ -63,14 +63,14 @@ def emit_plan(entries: Iterable[Entry]) -> None:
         _show(voice, shown, plan)
 
 
-def heed(voice: Voice, middleware: Iterable[Any]) -> None:
+def heed(voice: Channel, middleware: Iterable[Any]) -> None:
     """Let a graph's middleware say whether plans are shown by hand, before a run and wherever it goes."""
     for one in middleware:
         if isinstance(one, PlanMiddleware):
             _shown(voice).by_hand = one.by_hand
 
 
-def show_plan_of(voice: Voice, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
+def show_plan_of(voice: Channel, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
     """Show the plan in a model's words, unless the agent keeps its plan in its state."""
     if state.get("todos") or state.get("plan"):
         return
@@ -92,7 +92,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._wrote(voice, request, result)
         return result
 
-    def _before(self, request: Any) -> Voice | None:
+    def _before(self, request: Any) -> Channel | None:
         voice = voice_of(request.runtime, self)
         if voice is not None:
             _shown(voice).by_hand = self.by_hand
@@ -153,7 +153,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
                 self._stands(voice, request.state.get("todos"), request.state.get("plan"))
         return voice
 
-    def _after(self, voice: Voice | None, request: Any, response: Any) -> None:
+    def _after(self, voice: Channel | None, request: Any, response: Any) -> None:
         if voice is None or not self._after_model:
             return
         if self._build is not None:
@@ -163,14 +163,14 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         if self._reads_words:
             show_plan_of(voice, request.state, response, planning=False)
 
-    def _wrote(self, voice: Voice | None, request: Any, result: Any) -> None:
+    def _wrote(self, voice: Channel | None, request: Any, result: Any) -> None:
         if voice is None or not self._after_tools or self._build is not None:
             return
         update = getattr(result, "update", None)
         if request.tool_call["name"] in _TODO_TOOLS and isinstance(update, dict):
             self._stands(voice, cast("dict[str, Any]", update).get("todos"))
 
-    def _built(self, voice: Voice, state: Any) -> bool:
+    def _built(self, voice: Channel, state: Any) -> bool:
         """Show the plan that the user's own function makes of a state; its bugs cost the plan only."""
         if self._build is None:
             return False
@@ -184,7 +184,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             _bring(voice, "built", plan)
         return plan is not None
 
-    def _stands(self, voice: Voice, *fields: Any) -> None:
+    def _stands(self, voice: Channel, *fields: Any) -> None:
         """Show a plan that stands in the state; the adapter sees it too, and one of us says it."""
         todos = next((cast("list[Any]", field) for field in fields if isinstance(field, list)), None)
         if todos is None:
@@ -195,7 +195,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             voice.emitter.plan(todos)
 
 
-def _bring(voice: Voice, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
+def _bring(voice: Channel, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
     """Show a plan if it is another one than this road brought last."""
     shown = _shown(voice)
     if shown.by_road.get(road) != plan:
@@ -203,13 +203,13 @@ def _bring(voice: Voice, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
         _show(voice, shown, plan)
 
 
-def _show(voice: Voice, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
+def _show(voice: Channel, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
     if plan != shown.now:
         shown.now = plan
         voice.say(ev.Plan(turn_id=voice.emitter.turn_id, entries=plan))
 
 
-def _voice_here() -> Voice | None:
+def _voice_here() -> Channel | None:
     """The voice of the run this is called in, which may be known by its context only."""
     try:
         return current_voice() or voice_of(get_runtime())
@@ -226,7 +226,7 @@ def _is_silenced() -> bool:
     return any(isinstance(one, PlanMiddleware) and not one.by_hand for one in present(channels))
 
 
-def _shown(voice: Voice) -> _Shown:
+def _shown(voice: Channel) -> _Shown:
     return voice.memory.setdefault(_MEMORY, _Shown())
 
 

@@ -14,8 +14,8 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, Voice
-from trunkline.agents.langchain.channel_lookup import Exchange, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, speaking_for, voice_of
 from trunkline.agents.langchain.graph.state import shareable
 from trunkline.agents.langchain.middleware._end_of_run import AUDIBLE, attend, hear_end
 from trunkline.agents.langchain.middleware._hooks import (
@@ -57,7 +57,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
     relays = False
     """Whether it says answers and the end of a run also where it shows no state."""
 
@@ -151,21 +151,21 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._relay(voice, request, response)
         return response
 
-    def _owner(self, voice: Voice | None) -> Voice | None:
+    def _owner(self, voice: Channel | None) -> Channel | None:
         """The voice whose session has the tools."""
         if self._servers is None or voice is not None:
             return voice
         return self._servers.listener(voice, self.session_of(get_config()))
 
-    def _observe(self, request: Any) -> Voice | None:
+    def _observe(self, request: Any) -> Channel | None:
         voice = voice_of(request.runtime, self)
         if voice is not None and not is_nested(request.runtime):
             self._tell(voice, request.state)
-            if not isinstance(voice, TurnVoice):
+            if not isinstance(voice, SessionChannel):
                 hear_end(get_config(), self.place, partial(self._conclude, voice))
         return voice
 
-    def _relay(self, voice: Voice | None, request: Any, response: Any) -> None:
+    def _relay(self, voice: Channel | None, request: Any, response: Any) -> None:
         """Say what the model answered, where no callback said it token by token."""
         if isinstance(voice, LineVoice) and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
@@ -217,18 +217,18 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if voice is not None:
             self._conclude(voice, state)
 
-    def _conclude(self, voice: Voice, state: dict[str, Any]) -> None:
+    def _conclude(self, voice: Channel, state: dict[str, Any]) -> None:
         self._tell(voice, state, last=True)
         if isinstance(voice, LineVoice) and not voice.kept and not voice.claimed:
             # No callback follows this run, and nobody else will say that it is over.
             messages = cast("list[Any]", state.get("messages") or [])
             voice.end(messages[-1] if messages else None)
 
-    def _tell(self, voice: Voice, state: Any, *, last: bool = False) -> None:
+    def _tell(self, voice: Channel, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
         if when == "none" or (when == "final" and not last):
             return
-        if isinstance(voice, TurnVoice):
+        if isinstance(voice, SessionChannel):
             return  # A session reads the state from the graph itself.
         now = self._shown(cast("dict[str, Any]", state))
         shown = voice.shown if isinstance(voice, LineVoice) else voice.memory
@@ -254,7 +254,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
 
 
-def _break_off(voice: Voice | None, runtime: Any, error: BaseException, *, forgiving: bool = False) -> None:
+def _break_off(voice: Channel | None, runtime: Any, error: BaseException, *, forgiving: bool = False) -> None:
     """End a run that fails or stops here, if no callback follows it to its end.
 
     Where somebody is ``forgiving``, an error does not end the run: the model is told of it.

@@ -17,8 +17,8 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
-from trunkline.agents.langchain.channel import TurnVoice, Voice
-from trunkline.agents.langchain.channel_lookup import Exchange, is_nested, speaking_for
+from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, speaking_for
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import LIGHT, TOOL_HOOKS, inline, without
@@ -38,7 +38,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows tool calls as pending, in progress, and completed or failed."""
 
     trace_policy = LIGHT
-    exchange: Exchange | None = None
+    exchange: ChannelSource | None = None
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     def _ends(self) -> bool:
         return self.emit_tool_start or self.emit_tool_results
 
-    def _begin(self, voice: Voice | None, request: Any) -> Voice | None:
+    def _begin(self, voice: Channel | None, request: Any) -> Channel | None:
         """Say that a call begins; give whom its end is said to."""
         if voice is None or not self._ends or is_nested(request.runtime):
             return None  # The calls of a subagent are told by callback, which knows where they belong.
@@ -119,7 +119,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             voice.emitter.tool_started(None, call["id"], call["name"], call["args"])
         return voice
 
-    def _failed(self, voice: Voice | None, request: Any, error: BaseException) -> ToolMessage:
+    def _failed(self, voice: Channel | None, request: Any, error: BaseException) -> ToolMessage:
         call: Any = request.tool_call
         if not self.handle_errors or is_invalid_resume(error):
             if voice is not None:
@@ -127,7 +127,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             raise error
         return answer_error(call, error)
 
-    def _end(self, voice: Voice | None, request: Any, result: Any) -> None:
+    def _end(self, voice: Channel | None, request: Any, result: Any) -> None:
         if voice is None:
             return
         for message in _messages_of(result, request.tool_call["id"]):
@@ -193,9 +193,11 @@ class Discretion:
         return [] if held is None else [held]
 
 
-def _announced_kind(voice: Voice, name: str, hints: Any) -> ev.ToolKind:
+def _announced_kind(voice: Channel, name: str, hints: Any) -> ev.ToolKind:
     """What an emitter takes a tool for: only a session knows the hints of its tools."""
-    return kind_of(name, hints if isinstance(voice, TurnVoice) else None, getattr(voice, "kind_mapper", None))
+    return kind_of(
+        name, hints if isinstance(voice, SessionChannel) else None, getattr(voice, "kind_mapper", None)
+    )
 
 
 def _messages_of(result: Any, tool_call_id: str) -> list[ToolMessage]:

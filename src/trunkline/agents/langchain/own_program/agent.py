@@ -33,7 +33,7 @@ from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallba
 from trunkline.agents.langchain.channel import speaking
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.graph.compiled import middleware_in
-from trunkline.agents.langchain.middleware._combined import Ensemble
+from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, heed
@@ -95,7 +95,7 @@ class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
             pieces.append(ModeMiddleware(**share(options, ModeMiddleware)))
         pieces.append(PlanMiddleware(**share(options, PlanMiddleware)))
         self.pieces = tuple(pieces)
-        ensemble = Ensemble(pieces)
+        ensemble = CombinedMiddleware(pieces)
         super().__init__([ensemble])
         handler = TrunklineCallbackHandler(**share(options, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]

@@ -29,7 +29,7 @@ from langgraph.types import interrupt
 from pydantic import Discriminator
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel import Channel, SessionChannel
 from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.errors import ConfigurationError
 from trunkline.questions import (
@@ -117,7 +117,7 @@ _APPROVED = Verdict(word="approve")
 
 
 async def decide(
-    voice: Voice | None,
+    voice: Channel | None,
     call: Call,
     rule: Rule | None,
     lane: str | None = None,
@@ -136,13 +136,13 @@ async def decide(
     try:
         question, key = next(steps)
         while True:
-            question, key = steps.send(await cast("Voice", voice).ask(question, durable_key=key, lane=lane))
+            question, key = steps.send(await cast("Channel", voice).ask(question, durable_key=key, lane=lane))
     except StopIteration as end:
         return end.value
 
 
 def decide_sync(
-    voice: Voice | None,
+    voice: Channel | None,
     call: Call,
     rule: Rule | None,
     lane: str | None = None,
@@ -158,13 +158,13 @@ def decide_sync(
         if in_loop() and not (isinstance(voice, LineVoice) and voice.halts):
             return _refuse(voice, call, lane, "Nobody can be asked from here: call ainvoke(), not invoke().")
         while True:
-            answered = cast("Voice", voice).ask_sync(question, durable_key=key, lane=lane)
+            answered = cast("Channel", voice).ask_sync(question, durable_key=key, lane=lane)
             question, key = steps.send(answered)
     except StopIteration as end:
         return end.value
 
 
-def forget(voice: Voice | None, call: Call, lane: str | None = None) -> None:
+def forget(voice: Channel | None, call: Call, lane: str | None = None) -> None:
     """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
     decided = _DECIDED.get(voice) if voice is not None else None
     if decided:
@@ -182,7 +182,7 @@ _DECIDED: WeakKeyDictionary[Any, OrderedDict[str, Verdict]] = WeakKeyDictionary(
 
 
 def _deliberate(
-    voice: Voice | None,
+    voice: Channel | None,
     call: Call,
     rule: Rule,
     lane: str | None,
@@ -258,20 +258,20 @@ def _key(call: Call, lane: str | None) -> str:
     return f"permit:{lane or ''}:{call.get('id')}:{digest}"
 
 
-def _decided(voice: Voice) -> OrderedDict[str, Verdict]:
+def _decided(voice: Channel) -> OrderedDict[str, Verdict]:
     return _DECIDED.setdefault(voice, OrderedDict())
 
 
-def _note(voice: Voice, key: str, verdict: Verdict) -> None:
+def _note(voice: Channel, key: str, verdict: Verdict) -> None:
     decided = _decided(voice)
     decided[key] = verdict
     if len(decided) > _REMEMBERED:
         decided.popitem(last=False)
 
 
-def _whose(voice: Voice | None) -> str:
+def _whose(voice: Channel | None) -> str:
     """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
-    principal = voice.ctx.session.principal if isinstance(voice, TurnVoice) else "local"
+    principal = voice.ctx.session.principal if isinstance(voice, SessionChannel) else "local"
     return "" if principal == "local" else json.dumps(principal)
 
 
@@ -307,14 +307,14 @@ def _keep(always: Always | None, covers: Coverage | None, whose: str, verdict: V
             log.warning("the answer for %s could not be kept: %s", covers, error)
 
 
-def _refuse(voice: Voice | None, call: Call, lane: str | None, why: str) -> Verdict:
+def _refuse(voice: Channel | None, call: Call, lane: str | None, why: str) -> Verdict:
     verdict = Verdict(word="reject", message=why)
     if voice is not None:
         _show(voice, call, lane, verdict)
     return verdict
 
 
-def _show(voice: Voice, call: Call, lane: str | None, verdict: Verdict) -> None:
+def _show(voice: Channel, call: Call, lane: str | None, verdict: Verdict) -> None:
     """Show a refusal or an edit; the rest shows by itself when the call runs or is answered."""
     native_id = str(call.get("id"))
     if verdict.word == "reject":

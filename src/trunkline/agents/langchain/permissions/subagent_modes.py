@@ -17,7 +17,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
-from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.permissions.subagents import Refused
 
 __all__ = ["barring"]
@@ -26,7 +26,7 @@ Objection = Callable[[str, Mapping[str, Any] | None], str | None]
 
 
 @contextmanager
-def barring(voice: Voice | None, config: Any, objection: Objection) -> Generator[None]:
+def barring(voice: Channel | None, config: Any, objection: Objection) -> Generator[None]:
     """Stop every call below the one that runs in this block, if there is an objection to it."""
     token = _BARRIER.set(ModeBarrier(voice, config, objection))
     try:
@@ -41,7 +41,7 @@ class ModeBarrier(BaseCallbackHandler):
     run_inline = True
     raise_error = True
 
-    def __init__(self, voice: Voice | None, config: Any, objection: Objection) -> None:
+    def __init__(self, voice: Channel | None, config: Any, objection: Objection) -> None:
         """Stand below the call that runs with ``config``."""
         self._voice = voice
         self._objection = objection

@@ -24,7 +24,7 @@ from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolInvocationError
 
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
-from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.agents.langchain.permissions.decide import (
     Always,
@@ -55,7 +55,7 @@ class Refused(ToolInvocationError):
 
 @contextmanager
 def guarding(
-    voice: Voice | None,
+    voice: Channel | None,
     config: Any,
     rule_for: Callable[[str], Rule | None],
     *,
@@ -103,7 +103,7 @@ class _Watch:
 
     def __init__(
         self,
-        voice: Voice | None,
+        voice: Channel | None,
         config: Any,
         rule_for: Callable[[str], Rule | None],
         describe: Describe | None,

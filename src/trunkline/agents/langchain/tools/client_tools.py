@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import TurnVoice, Voice
+from trunkline.agents.langchain.channel import Channel, SessionChannel
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
 from trunkline.protocols.agui.messages import content_of
@@ -27,15 +27,15 @@ _NONE: Any = None
 _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-def client_tools(voice: Voice) -> list[BaseTool]:
+def client_tools(voice: Channel) -> list[BaseTool]:
     """The tools that the front end gave with its prompt; what has no name is none."""
     given = (cast("Mapping[str, Any]", tool) for tool in voice.client_tools if isinstance(tool, Mapping))
     return [_tool(tool) for tool in given if tool.get("name")]
 
 
-async def recall_tools(voice: Voice) -> None:
+async def recall_tools(voice: Channel) -> None:
     """Remember the tools whose calls an earlier process asked for: the prompt that named them is gone."""
-    if not isinstance(voice, TurnVoice) or voice.ctx.prompt.content:
+    if not isinstance(voice, SessionChannel) or voice.ctx.prompt.content:
         return
     told = await voice.ctx.said()
     asked = (state.asked.question for state in told.questions.values())
@@ -43,7 +43,7 @@ async def recall_tools(voice: Voice) -> None:
     voice.memory[_RECALLED] = (voice.emitter.turn_id, [_tool({"name": name}) for name in names])
 
 
-def recalled_tools(voice: Voice) -> list[BaseTool]:
+def recalled_tools(voice: Channel) -> list[BaseTool]:
     """The tools that are remembered in this turn: their calls can be answered, no more."""
     recalled = voice.memory.get(_RECALLED)  # Nothing, where nobody listens: such a voice has no emitter.
     return recalled[1] if recalled is not None and recalled[0] == voice.emitter.turn_id else []
@@ -72,7 +72,7 @@ def _tool(given: Mapping[str, Any]) -> BaseTool:
     )
 
 
-def _question(call: Call, name: str, arguments: dict[str, Any]) -> tuple[Voice, ClientCall, str]:
+def _question(call: Call, name: str, arguments: dict[str, Any]) -> tuple[Channel, ClientCall, str]:
     if call.voice is None or call.tool_call_id is None:
         raise ToolException(f"{name} is a tool of the front end, and there is none in this run")
     # Announced already, unless nobody but us saw the call: then it is now.

@@ -16,7 +16,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.prebuilt import tool_node
 from typing_extensions import override
 
-from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import voice_of
 from trunkline.agents.langchain.permissions.subagents import lane_at
 
@@ -30,7 +30,7 @@ _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content"
 class Call:
     """One call of a tool; without a voice nobody listens, without an id nobody sees it."""
 
-    def __init__(self, voice: Voice | None, tool_call_id: str | None, lane: str | None = None) -> None:
+    def __init__(self, voice: Channel | None, tool_call_id: str | None, lane: str | None = None) -> None:
         """Say whose call it is."""
         self.voice = voice
         self.tool_call_id = tool_call_id

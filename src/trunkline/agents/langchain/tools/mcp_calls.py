@@ -18,7 +18,7 @@ from mcp.shared.session import ProgressFnT
 
 from mcp import types
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Voice
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.current_call import Call
 from trunkline.errors import SessionError
 from trunkline.questions import Form, Link, Question
@@ -75,7 +75,7 @@ class Listeners:
         """Nobody listens yet."""
         self._server = server
         self._calls: list[Call] = []
-        self._told: tuple[Voice | None, int] = (None, 0)
+        self._told: tuple[Channel | None, int] = (None, 0)
 
     @contextmanager
     def joined(self, call: Call) -> Generator[None]:
@@ -86,7 +86,7 @@ class Listeners:
         finally:
             self._calls.remove(call)
 
-    def _voice(self) -> Voice | None:
+    def _voice(self) -> Channel | None:
         voices = {id(call.voice): call.voice for call in self._calls}
         return next(iter(voices.values())) if len(voices) == 1 else None
 
@@ -129,7 +129,7 @@ class Listeners:
         elif told == _NOTICES:
             self._notice(voice, "info", "it says more than is shown here; the rest is in the debug log")
 
-    def _notice(self, voice: Voice, severity: Literal["info", "warning", "error"], text: str) -> None:
+    def _notice(self, voice: Channel, severity: Literal["info", "warning", "error"], text: str) -> None:
         voice.say(
             ev.Notice(
                 title=f"MCP server {self._server!r}",

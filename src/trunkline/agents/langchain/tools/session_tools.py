@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Voice, current_voice, speaking
+from trunkline.agents.langchain.channel import Channel, current_voice, speaking
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.tools.attached_servers import attached_tools, server_news, wake_servers
 from trunkline.agents.langchain.tools.client_tools import client_tools, recall_tools, recalled_tools
@@ -40,7 +40,7 @@ _SAID = "trunkline.tools.said"
 _ASKED = "trunkline.tools.asked"
 
 
-async def gather_tools(voice: Voice) -> list[BaseTool]:
+async def gather_tools(voice: Channel) -> list[BaseTool]:
     """Wait for the session's servers, tell what is wrong with any, and give all tools there are.
 
     Call it where a turn begins, before the graph runs.
@@ -51,7 +51,7 @@ async def gather_tools(voice: Voice) -> list[BaseTool]:
     return dynamic_tools(voice)
 
 
-def dynamic_tools(voice: Voice) -> list[BaseTool]:
+def dynamic_tools(voice: Channel) -> list[BaseTool]:
     """The tools of this session beside the agent's own; a server's goes before a front end's of its name."""
     named: dict[str, BaseTool] = {}
     for tool in attached_tools(voice.memory):
@@ -62,7 +62,7 @@ def dynamic_tools(voice: Voice) -> list[BaseTool]:
     return list(named.values())
 
 
-def find_tool(voice: Voice | None, name: str) -> BaseTool | None:
+def find_tool(voice: Channel | None, name: str) -> BaseTool | None:
     """The session's own tool of this name; its metadata is what its server says of it."""
     found = [*dynamic_tools(voice), *recalled_tools(voice)] if voice is not None else ()
     return next((tool for tool in found if tool.name == name), None)
@@ -83,7 +83,7 @@ class Offered(dict[str, Any]):
     metadata: dict[str, Any] | None = None
 
 
-def offer_tools(request: Any, voice: Voice | None) -> Any:
+def offer_tools(request: Any, voice: Channel | None) -> Any:
     """Add the session's tools to a request to the model, unless they are there; the graph's own win."""
     tools = dynamic_tools(voice) if voice is not None else []
     if voice is None or not tools:
@@ -101,25 +101,25 @@ def offer_tools(request: Any, voice: Voice | None) -> Any:
     return request.override(tools=[*request.tools, *added]) if added else request
 
 
-async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Voice | None) -> Any:
+async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Channel | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
     with keeping_types() as restore:
         return restore(await handler(_with_tool(request, voice)))
 
 
-def carry_out_sync(request: Any, handler: Callable[[Any], Any], voice: Voice | None) -> Any:
+def carry_out_sync(request: Any, handler: Callable[[Any], Any], voice: Channel | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
     with keeping_types() as restore:
         return restore(handler(_with_tool(request, voice)))
 
 
-def _with_tool(request: Any, voice: Voice | None) -> Any:
+def _with_tool(request: Any, voice: Channel | None) -> Any:
     tool = find_tool(voice, request.tool_call["name"]) if request.tool is None else None
     return request if tool is None else request.override(tool=tool)
 
 
 async def answer_dangling(
-    calls: Sequence[Mapping[str, Any]], voice: Voice, own: Collection[str] = ()
+    calls: Sequence[Mapping[str, Any]], voice: Channel, own: Collection[str] = ()
 ) -> list[ToolMessage]:
     """Carry out those calls that are the session's to answer, side by side.
 
@@ -134,7 +134,7 @@ async def answer_dangling(
         return list(await asyncio.gather(*ours))
 
 
-async def _answer(tool: BaseTool, call: Any, voice: Voice) -> ToolMessage:
+async def _answer(tool: BaseTool, call: Any, voice: Channel) -> ToolMessage:
     voice.emitter.tool_started(None, call["id"], tool.name, call["args"])
     try:
         answered: ToolMessage = await tool.ainvoke({**call, "type": "tool_call"})
@@ -150,12 +150,12 @@ async def _answer(tool: BaseTool, call: Any, voice: Voice) -> ToolMessage:
 # -- telling ---------------------------------------------------------------------------------------
 
 
-def _tell_news(voice: Voice) -> None:
+def _tell_news(voice: Channel) -> None:
     for notice in server_news(voice.memory):
         voice.say(notice)
 
 
-def tell_unbound(voice: Voice) -> None:
+def tell_unbound(voice: Channel) -> None:
     """Say that this graph offered the session's tools to nobody; call it when its run is over."""
     tools = dynamic_tools(voice)
     if tools and not voice.memory.get(_ASKED):
@@ -172,7 +172,7 @@ def tell_unbound(voice: Voice) -> None:
         )
 
 
-def _tell_clash(voice: Voice, name: str) -> None:
+def _tell_clash(voice: Channel, name: str) -> None:
     _say_once(
         voice,
         ev.Notice(
@@ -184,7 +184,7 @@ def _tell_clash(voice: Voice, name: str) -> None:
     )
 
 
-def _say_once(voice: Voice, notice: ev.Notice) -> None:
+def _say_once(voice: Channel, notice: ev.Notice) -> None:
     said: set[str] = voice.memory.setdefault(_SAID, set())
     if notice.title not in said:
         said.add(notice.title)
