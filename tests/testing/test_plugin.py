@@ -38,6 +38,7 @@ def test_the_plugin_loads_nothing_before_a_fixture_is_used() -> None:
     loaded = set(json.loads(result.stdout))
     assert {name for name in loaded if name.startswith("trunkline")} == {
         "trunkline",
+        "trunkline._lazy",
         "trunkline._version",
         "trunkline.testing",
         "trunkline.testing.plugin",

@@ -129,7 +129,7 @@ def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
 def test_all_end_when_whoever_started_it_is_killed() -> None:
     starter = f"""
 import subprocess, sys, time
-from trunkline.workspace import keeper
+from trunkline.transports.process import keeper
 kept = subprocess.Popen({PROGRAM!r}, stdin=subprocess.PIPE, start_new_session=True)
 kept.stdin.write(keeper.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
 kept.stdin.flush()
