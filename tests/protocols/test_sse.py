@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.errors import AgentProtocolError
-from trunkline.protocols.sse import FrameReader
+from trunkline.protocols.sse import KEEP_ALIVE, FrameReader, write_comment, write_frame, write_frames
 
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 TEXTS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -45,3 +45,19 @@ def test_a_frame_without_end_is_refused_before_it_fills_the_memory() -> None:
     reader = FrameReader(longest=100)
     with pytest.raises(AgentProtocolError, match="more than 100 bytes"):
         reader.feed(b"data: " + b"x" * 200)
+
+
+def test_a_frame_is_written_with_the_id_of_the_place_after_it() -> None:
+    assert write_frame(b"{}") == b"data: {}\n\n"
+    assert write_frame(b"{}", "1-2.3") == b"id: 1-2.3\ndata: {}\n\n"
+
+
+def test_of_several_frames_the_last_has_the_id() -> None:
+    assert write_frames([b"1", b"2"], 7) == b"data: 1\n\nid: 7\ndata: 2\n\n"
+    assert write_frames([b"1", b"2"]) == b"data: 1\n\ndata: 2\n\n"
+    assert write_frames([]) == b""
+
+
+def test_the_reader_reads_what_the_writer_writes() -> None:
+    stream = write_comment("open") + write_frames([b"1", b"2"], "x") + KEEP_ALIVE + write_frame(b"[DONE]")
+    assert read(stream) == [b"1", b"2", b"[DONE]"]

@@ -21,6 +21,8 @@ from starlette.types import Receive, Scope, Send
 from trunkline.cursor import Cursor
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 from trunkline.protocols.agui.wire import encode
+from trunkline.protocols.sse import KEEP_ALIVE, write_frames
+from trunkline.protocols.sse import MEDIA_TYPE as EVENT_STREAM
 
 __all__ = ["NDJSON", "PROTOBUF", "SSE", "Framing", "Stream", "framing_for"]
 
@@ -43,11 +45,7 @@ class Framing(NamedTuple):
 
 def _frame_events(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
     """Write server-sent events; the last one carries the place after all of them."""
-    if cursor is None:
-        return b"".join([b"data: %b\n\n" % encode(event) for event in events])
-    *before, last = events
-    head = b"".join([b"data: %b\n\n" % encode(event) for event in before])
-    return head + b"id: %b\ndata: %b\n\n" % (str(cursor).encode(), encode(last))
+    return write_frames([encode(event) for event in events], cursor)
 
 
 def _frame_lines(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
@@ -60,7 +58,7 @@ def _frame_messages(cursor: Cursor | None, events: Sequence[Any]) -> bytes:
     return b"".join([frame_event(event) for event in events])
 
 
-SSE = Framing("text/event-stream; charset=utf-8", _frame_events, b": keep-alive\n\n")
+SSE = Framing(f"{EVENT_STREAM}; charset=utf-8", _frame_events, KEEP_ALIVE)
 NDJSON = Framing("application/x-ndjson", _frame_lines, b"\n")
 PROTOBUF = Framing(MEDIA_TYPE, _frame_messages, b"")
 

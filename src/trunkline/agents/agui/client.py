@@ -12,7 +12,7 @@ import httpx
 import msgspec
 
 from trunkline.errors import AgentError, AgentProtocolError, AuthenticationRequired
-from trunkline.protocols.sse import FrameReader
+from trunkline.protocols.sse import MEDIA_TYPE, FrameReader
 
 __all__ = ["AguiServer"]
 
@@ -32,7 +32,7 @@ class AguiServer:
         self.name = f"the AG-UI server at {host}"
         """How it is called in errors; a password in its address is nobody's to read."""
         self._place = f"{parts.scheme}://{host}{parts.path}"
-        self._headers = {"accept": "text/event-stream", "content-type": "application/json", **(headers or {})}
+        self._headers = {"accept": MEDIA_TYPE, "content-type": "application/json", **(headers or {})}
         self._timeout = httpx.Timeout(_SILENCE, connect=_CONNECT_WITHIN)
 
     @asynccontextmanager

@@ -17,6 +17,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.buffered_transports import StreamTransport, WebSocketTransport
 from trunkline.frontends.agui.console import ConsoleTransport, Detail
 from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
+from trunkline.protocols import sse
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 
@@ -46,7 +47,7 @@ def sse_transport(
         on_disconnect=on_disconnect,
     )
     return StreamTransport(
-        "text/event-stream", lambda event: b"data: %b\n\n" % wire.encode(event), b": keep-alive\n\n", options
+        sse.MEDIA_TYPE, lambda event: sse.write_frame(wire.encode(event)), sse.KEEP_ALIVE, options
     )
 
 

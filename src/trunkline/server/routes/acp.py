@@ -34,6 +34,7 @@ from trunkline.protocols.jsonrpc import (
     written,
 )
 from trunkline.protocols.jsonrpc import Request as Call
+from trunkline.protocols.sse import KEEP_ALIVE, MEDIA_TYPE, write_comment, write_frame
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.event_stream import Framing, Stream
@@ -46,7 +47,6 @@ __all__ = ["AcpRoutes"]
 
 _CONNECTION = "acp-connection-id"
 _SESSION = "acp-session-id"
-_EVENTS = "text/event-stream"
 _JSON = "application/json"
 _NEED_SESSION = frozenset(
     {
@@ -61,10 +61,10 @@ _LAST_WORDS_WITHIN = 2.0
 
 
 def _frame(cursor: Cursor | None, messages: Sequence[bytes]) -> bytes:
-    return b"".join([b"data: %b\n\n" % message if message else b": open\n\n" for message in messages])
+    return b"".join([write_frame(message) if message else write_comment("open") for message in messages])
 
 
-_MESSAGES = Framing(f"{_EVENTS}; charset=utf-8", _frame, b": keep-alive\n\n")
+_MESSAGES = Framing(f"{MEDIA_TYPE}; charset=utf-8", _frame, KEEP_ALIVE)
 
 
 class AcpRoutes:
@@ -148,8 +148,8 @@ class AcpRoutes:
         if request.method == "HEAD":
             # Whoever only asks about a stream would take what comes on it from its reader.
             raise HTTPException(405, headers={"allow": "GET"})
-        if _EVENTS not in request.headers.get("accept", ""):
-            raise HttpError(406, "accept", f"this is a stream: send the header Accept: {_EVENTS}")
+        if MEDIA_TYPE not in request.headers.get("accept", ""):
+            raise HttpError(406, "accept", f"this is a stream: send the header Accept: {MEDIA_TYPE}")
         caller = self._find(request)
         reading = caller.attach(request.headers.get(_SESSION))
         return Stream(

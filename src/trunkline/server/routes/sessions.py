@@ -20,6 +20,7 @@ from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand, PeerError, SessionClosed, SessionNotFound
 from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo
+from trunkline.protocols.sse import write_frame
 from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import SSE, Framing, Stream
 from trunkline.server.security.bodies import read_body
@@ -180,7 +181,7 @@ def _entry(entry: Entry) -> bytes:
 
 
 def _frame(place: Cursor, data: Any) -> bytes:
-    return b"id: %b\ndata: %b\n\n" % (str(place).encode(), _encode(data))
+    return write_frame(_encode(data), place)
 
 
 # -- reading and writing ---------------------------------------------------------------------------
