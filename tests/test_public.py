@@ -72,7 +72,7 @@ MODULES = {
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """
-        Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot default_url open_journal
+        Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot open_journal parse_address
     """,
     "options": "Choice ChoiceGroup ConfigOption choose",
     "questions": """

@@ -16,9 +16,14 @@ def main() -> None:
     """
     match sys.argv[1:]:
         case ["acp", target] if not target.startswith("-"):
+            from trunkline.errors import ConfigurationError
             from trunkline.frontends.acp.stdio import serve_target
 
-            serve_target(target, prepare=_begin)
+            try:
+                serve_target(target, prepare=_begin)
+            except ConfigurationError as error:
+                sys.stderr.write(f"error: {error}\n")
+                sys.exit(2)
         case _:
             from trunkline.cli import main as run
 

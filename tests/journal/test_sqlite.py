@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from trunkline.commands import Prompt
-from trunkline.errors import ConfigurationError, Corrupt, Fenced, JournalError
+from trunkline.errors import Corrupt, Fenced, JournalError
 from trunkline.events import Raw, Text
-from trunkline.journal import Disposition, Held, Lease, Record, SessionInfo, SessionKey, open_journal
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal import Disposition, Held, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.sqlite import SqliteJournal
 
 KEY = SessionKey("ada", "one")
@@ -127,28 +126,6 @@ async def test_a_cancelled_opening_leaves_nothing_open(path: Path) -> None:
     await journal.open()
     await begin(journal)
     await journal.close()
-
-
-async def test_a_journal_is_opened_by_its_address(path: Path) -> None:
-    journal = await open_journal(f"sqlite:{path}")
-    assert isinstance(journal, SqliteJournal)
-    assert journal.url == f"sqlite:{path}"
-    await journal.close()
-    memory = await open_journal("memory:")
-    assert isinstance(memory, MemoryJournal)
-    assert memory.url == "memory:"
-    for wrong in ("sqlite:", "postgres:x", "sqlite::memory:"):
-        with pytest.raises(ConfigurationError, match="memory:"):
-            await open_journal(wrong)
-
-
-async def test_the_default_journal_lies_in_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = await open_journal()
-    assert journal.url.startswith("sqlite:")
-    assert journal.url.endswith("trunkline/journal.db")
-    await journal.close()
-    monkeypatch.setenv("TRUNKLINE_JOURNAL", "memory:")
-    assert (await open_journal()).url == "memory:"
 
 
 # -- two processes --

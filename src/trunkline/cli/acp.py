@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trunkline.cli.options import journal_option
 from trunkline.cli.start import begin
 from trunkline.frontends.acp.stdio import serve_target
 
@@ -28,7 +29,7 @@ Examples:
 
 @click.command("acp", help=_HELP)
 @click.argument("target")
-@click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
+@journal_option
 def command(target: str, journal: str | None) -> None:
     begin()
     serve_target(target, journal=journal)

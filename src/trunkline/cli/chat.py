@@ -14,6 +14,7 @@ from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
+from trunkline.cli.options import journal_option
 from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
 from trunkline.cli.start import begin
@@ -42,7 +43,7 @@ Examples:
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
 )
-@click.option("--journal", help="Where sessions are kept: sqlite:PATH or memory:.", metavar="URL")
+@journal_option
 def command(target: str, session_id: str | None, journal: str | None) -> int:
     begin()
     agent = resolve_target(target)

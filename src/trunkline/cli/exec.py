@@ -14,6 +14,7 @@ from trunkline.cli.approvals import Approvals, Approve
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.cli.exec_run import HUNG_UP, ExecRun
 from trunkline.cli.open_hub import open_session, opened_hub
+from trunkline.cli.options import journal_option
 from trunkline.cli.output import Output
 from trunkline.cli.start import begin
 from trunkline.errors import AuthenticationRequired
@@ -65,7 +66,7 @@ cancels the turn first).
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
 )
-@click.option("--journal", help="Where sessions are kept: sqlite:PATH or memory:.", metavar="URL")
+@journal_option
 @click.option(
     "--cwd",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),

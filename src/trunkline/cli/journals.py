@@ -16,9 +16,9 @@ _PAGE = 500
 
 
 @asynccontextmanager
-async def opened_journal(url: str | None) -> AsyncGenerator[Journal]:
+async def opened_journal(address: str | None) -> AsyncGenerator[Journal]:
     """Open the journal that was chosen, or the default one."""
-    journal = await open_journal(url)
+    journal = await open_journal(address)
     try:
         yield journal
     finally:

@@ -15,10 +15,10 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import normalize_target, resolve_target
+from trunkline.cli.options import journal_option
 from trunkline.cli.start import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
-from trunkline.journal import default_url
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
 
@@ -91,7 +91,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     show_default=True,
     help="What an agent gets of the history that a page brings to a new thread.",
 )
-@click.option("--journal", metavar="URL", help="Where sessions are kept: sqlite:PATH or memory:.")
+@journal_option
 @click.option(
     "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
 )
@@ -154,7 +154,7 @@ def command(
     app = asgi(
         {name: agent for name, (agent, _) in agents.items()},
         targets={name: target for name, (_, target) in agents.items()},
-        journal=journal or default_url(),
+        journal=journal,
         settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
         limits=_limits(max_body, max_history),
         tokens=given or made,

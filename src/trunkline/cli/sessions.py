@@ -16,6 +16,7 @@ import msgspec
 
 from trunkline.cli.export import FORMATS, as_row
 from trunkline.cli.journals import all_sessions, find_session, opened_journal
+from trunkline.cli.options import journal_option
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
 from trunkline.escapes import escape_json, one_line
@@ -25,9 +26,6 @@ from trunkline.journal import Journal, SessionInfo
 __all__ = ["age_of", "command"]
 
 T = TypeVar("T")
-
-_journal = click.option("--journal", help="Where sessions are kept: sqlite:PATH.", metavar="URL")
-
 
 _HELP = """List, show, export, delete and prune sessions.
 
@@ -70,7 +68,7 @@ Examples:
 @command.command("list", help=_LIST)
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), help="At most N sessions.", metavar="N")
-@_journal
+@journal_option
 def list_(format_: str, limit: int | None, journal: str | None) -> None:
     async def read(opened: Journal) -> list[SessionInfo]:
         return [info async for info in all_sessions(opened, limit, begun=True)]
@@ -116,7 +114,7 @@ Examples:
 @click.option(
     "--format", "format_", type=click.Choice(["text", "json", "events"]), default="text", show_default=True
 )
-@_journal
+@journal_option
 def show(session_id: str, format_: str, journal: str | None) -> None:
     _use(journal, lambda opened: _pour(opened, session_id, format_, _write))
 
@@ -140,7 +138,7 @@ Examples:
     show_default=True,
 )
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
-@_journal
+@journal_option
 def export(session_id: str, format_: str, output: Path | None, journal: str | None) -> None:
     whole = "document" if format_ == "json" else format_
     if output is None:
@@ -183,7 +181,7 @@ Example:
 @command.command("delete", help=_DELETE)
 @click.argument("session_id", metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_journal
+@journal_option
 def delete(session_id: str, yes: bool, journal: str | None) -> None:
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("deleting cannot be undone: add --yes when nobody is there to be asked")
@@ -225,7 +223,7 @@ Examples:
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_journal
+@journal_option
 def prune(
     older_than: float | None, max_bytes: int | None, dry_run: bool, yes: bool, journal: str | None
 ) -> None:

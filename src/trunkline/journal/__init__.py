@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from trunkline.journal.interface import (
-    Disposition,
-    Held,
-    Journal,
-    Lease,
-    Posted,
-    Record,
-    SessionInfo,
-    SessionKey,
-    Snapshot,
-)
+from typing import TYPE_CHECKING
+
+from trunkline._lazy import lazy_names
+from trunkline.journal.address import parse_address
+
+if TYPE_CHECKING:
+    import os
+
+    from trunkline.journal.interface import (
+        Disposition,
+        Held,
+        Journal,
+        Lease,
+        Posted,
+        Record,
+        SessionInfo,
+        SessionKey,
+        Snapshot,
+    )
 
 __all__ = [
     "Disposition",
@@ -24,41 +32,25 @@ __all__ = [
     "SessionInfo",
     "SessionKey",
     "Snapshot",
-    "default_url",
     "open_journal",
+    "parse_address",
 ]
 
-
-def default_url() -> str:
-    """The journal used when none is chosen: a SQLite file in the platform's data folder."""
-    import os
-
-    chosen = os.environ.get("TRUNKLINE_JOURNAL")
-    if chosen:
-        return chosen
-    import platformdirs
-
-    return f"sqlite:{platformdirs.user_data_path('trunkline') / 'journal.db'}"
+_names = "Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot"
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_names.split(), "trunkline.journal.interface"))
 
 
-async def open_journal(url: str | None = None) -> Journal:
+async def open_journal(address: str | os.PathLike[str] | None = None) -> Journal:
     """Open a journal by its address; each engine is imported only when it is asked for."""
-    from trunkline.errors import ConfigurationError
-
-    url = url or default_url()
-    scheme, _, rest = url.partition(":")
+    scheme, path = parse_address(address)
     journal: Journal
     if scheme == "memory":
         from trunkline.journal.memory import MemoryJournal
 
         journal = MemoryJournal()
-    elif scheme == "sqlite" and rest:
+    else:
         from trunkline.journal.sqlite import SqliteJournal
 
-        journal = SqliteJournal(rest)
-    else:
-        raise ConfigurationError(
-            f"unknown journal {url!r}: use sqlite:PATH, for example sqlite:journal.db, or memory:"
-        )
+        journal = SqliteJournal(path)
     await journal.open()
     return journal

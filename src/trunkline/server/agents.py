@@ -18,7 +18,8 @@ from trunkline.agents.interface import Agent
 from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal
+from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal, parse_address
+from trunkline.journal.address import JournalAddress
 from trunkline.mcp.allowed_hosts import Outbound
 from trunkline.server.errors import HttpError
 from trunkline.server.security.bodies import BodyBudget
@@ -103,7 +104,13 @@ class ServedAgents:
         self.reading = BodyBudget(self.limits.reading_bytes)
         self.outbound = outbound or Outbound()
         """Whose MCP servers clients may name."""
-        self._address = journal
+        self._address: JournalAddress | None = None
+        """Where the journal is that we open and close; None for one that was given open."""
+        self._given_journal: Journal | None = None
+        if journal is None or isinstance(journal, str | os.PathLike):
+            self._address = parse_address(journal)
+        else:
+            self._given_journal = journal
         self._settings = settings or server_settings(self.options)
         self._policy = policy
         self._journal: Journal | None = None
@@ -129,7 +136,7 @@ class ServedAgents:
             raise HttpError(503, "closing", "the server is going down: try again later", {"retry-after": "5"})
         async with self._opening:
             if self._journal is None:
-                journal = await _opened(self._address)
+                journal = self._given_journal or await open_journal(str(self._address))
                 for one in self.agents.values():
                     hub = Hub(
                         one.agent, journal, target=one.target, settings=self._settings, policy=self._policy
@@ -148,7 +155,7 @@ class ServedAgents:
             # Who reads slowly still needs the journal for the last words of a run.
             await self.idle(_LAST_WORDS)
             journal, self._journal = self._journal, None
-            if journal is not None and journal is not self._address:
+            if journal is not None and journal is not self._given_journal:
                 await journal.close()
 
     def begin(self, run: object) -> None:
@@ -211,12 +218,3 @@ class ServedAgents:
     def agent_of(self, info: SessionInfo) -> str | None:
         """The name of the agent that a session belongs to, if it is served here."""
         return next((one.name for one in self.agents.values() if one.target == info.target), None)
-
-
-async def _opened(address: str | os.PathLike[str] | Journal | None) -> Journal:
-    if address is None or isinstance(address, str):
-        known = address is None or address.startswith(("memory:", "sqlite:"))
-        return await open_journal(address if known else f"sqlite:{address}")
-    if isinstance(address, os.PathLike):
-        return await open_journal(f"sqlite:{os.fspath(address)}")
-    return address

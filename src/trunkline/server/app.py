@@ -49,8 +49,8 @@ def asgi(
 ) -> Server:
     """Make an ASGI app of an agent, or of several as ``{name: agent}``; the first is the default.
 
-    ``journal`` is ``memory:``, a path, an address or an open journal. Without ``tokens`` the one in
-    TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` takes the
+    ``journal`` is ``memory:``, ``sqlite:PATH``, a path object or an open journal. Without ``tokens`` the one
+    in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` takes the
     place of tokens where somebody else knows who is asking. ``allow_mcp`` are the hosts of MCP servers that
     ACP clients may name; without any they may name none.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
     """
     from trunkline.agents.adapt import adapt
 
+    _check_journal(journal)
     adapted = adapt(agent, name=name)
     transport = StdioTransport.claim()
     asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None))
@@ -38,6 +40,7 @@ def serve_target(
     target: str, *, journal: str | None = None, prepare: Callable[[], None] | None = None
 ) -> None:
     """Serve a TARGET; its import, and ``prepare`` before it, wait until an editor has been greeted."""
+    _check_journal(journal)
 
     def load() -> Agent:
         from trunkline.agents.targets import resolve_target
@@ -48,6 +51,14 @@ def serve_target(
 
     transport = StdioTransport.claim()
     asyncio.run(_serve(transport, load, journal, target, CardCache(target)))
+
+
+def _check_journal(address: str | None) -> None:
+    """Refuse a wrong address before an editor is greeted; our own default needs no check."""
+    if address or "TRUNKLINE_JOURNAL" in os.environ:
+        from trunkline.journal.address import parse_address
+
+        parse_address(address)
 
 
 async def _serve(
