@@ -86,7 +86,8 @@ MODULES = {
     """,
     "session.session": "Receipt Session",
     "session.settings": "BusyPolicy Settings",
-    "agents.targets": "SCHEMES normalize_target resolve_target",
+    "agents.target_names": "normalize_target",
+    "agents.targets": "SCHEMES resolve_target",
     "testing": """
         AcpClient Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all chat_model normalize
         refuse_all run_prompt validate_acp_update

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trunkline.agents.interface import Agent
 
 __all__ = ["main"]
 
@@ -20,7 +24,7 @@ def main() -> None:
             from trunkline.frontends.acp.stdio import serve_target
 
             try:
-                serve_target(target, prepare=_begin)
+                serve_target(target, functools.partial(_load, target))
             except ConfigurationError as error:
                 sys.stderr.write(f"error: {error}\n")
                 sys.exit(2)
@@ -36,6 +40,13 @@ def _begin() -> None:
     from trunkline.cli.start import begin
 
     begin()
+
+
+def _load(target: str) -> Agent:
+    from trunkline.agents.targets import resolve_target
+
+    _begin()
+    return resolve_target(target)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import pytest
 
 from tests.worlds import collect, text_of, world
 from trunkline.agents.adapt import FactoryAgent
-from trunkline.agents.targets import SCHEMES, normalize_target, resolve_target
+from trunkline.agents.target_names import normalize_target
+from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.errors import AuthenticationRequired, NotAnAgent, TargetError
 
 HELLO = """

@@ -15,9 +15,8 @@ import pytest
 from trunkline.commands import Prompt
 from trunkline.events import AnyEvent, Text, TurnStarted
 from trunkline.journal import Lease, Record, SessionInfo, SessionKey, retention
-from trunkline.journal.lease_clock import Moment
+from trunkline.journal.lease_clock import Moment, boot_id
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.session.owners import boot_id
 
 KEY = SessionKey("ada", "one")
 Times = dict[str, Any]

@@ -15,7 +15,8 @@ from typing import Any
 
 import uvicorn
 
-from trunkline.agents.targets import normalize_target, resolve_target
+from trunkline.agents.target_names import normalize_target
+from trunkline.agents.targets import resolve_target
 from trunkline.server.agents import DEFAULT
 from trunkline.server.app import asgi
 

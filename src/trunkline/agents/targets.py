@@ -24,28 +24,27 @@ from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent
 from trunkline.errors import NotAnAgent, TargetError
 
-__all__ = ["SCHEMES", "normalize_target", "resolve_target"]
+__all__ = ["SCHEMES", "resolve_target"]
 
 
 def _demo() -> Agent:
-    from trunkline.testing import ScriptedAgent
+    from trunkline.demos.scripted import ScriptedAgent
 
     return ScriptedAgent()
 
 
 def _demo_auth() -> Agent:
-    from trunkline.testing import ScriptedAgent
+    from trunkline.demos.scripted import ScriptedAgent
 
     return ScriptedAgent(authentication=True)
 
 
 def _agui(url: str) -> Agent:
     try:
-        # By name: what speaks AG-UI stands above this.
-        home = importlib.import_module("trunkline.agents.agui")
+        from trunkline.agents.agui import AguiAgent
     except ModuleNotFoundError as error:
         raise TargetError(f"agui: needs the package {error.name}: pip install 'trunkline[agui]'") from error
-    return home.AguiAgent(url)
+    return AguiAgent(url)
 
 
 SCHEMES: dict[str, Callable[[], Agent]] = {"demo": _demo, "demo-auth": _demo_auth}
@@ -58,14 +57,6 @@ _FORMS = "module:attr, path/file.py:attr, agui:URL, " + ", ".join(SCHEMES)
 
 # Words that a TARGET may begin with in other versions: never the name of a module.
 _RESERVED = ("acp", "agui", "pty", "registry")
-
-
-def normalize_target(target: str) -> str:
-    """Write a TARGET so that it means the same from every folder."""
-    place, colon, attr = target.rpartition(":")
-    if colon and place.endswith(".py"):
-        return f"{Path(place).resolve()}:{attr}"
-    return target
 
 
 def resolve_target(target: str) -> Agent:

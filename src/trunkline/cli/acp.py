@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
+from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import journal_option
 from trunkline.cli.start import begin
 from trunkline.frontends.acp.stdio import serve_target
@@ -32,4 +35,4 @@ Examples:
 @journal_option
 def command(target: str, journal: str | None) -> None:
     begin()
-    serve_target(target, journal=journal)
+    serve_target(target, functools.partial(resolve_target, target), journal=journal)

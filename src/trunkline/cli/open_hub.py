@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from trunkline.agents.interface import Agent
-from trunkline.agents.targets import normalize_target
+from trunkline.agents.target_names import normalize_target
 from trunkline.cli.journals import find_session, opened_journal
 from trunkline.errors import InvalidCommand
 from trunkline.session.hub import Hub

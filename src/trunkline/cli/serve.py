@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trunkline.agents.interface import Agent
-from trunkline.agents.targets import normalize_target, resolve_target
+from trunkline.agents.target_names import normalize_target
+from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import journal_option
 from trunkline.cli.start import begin
 from trunkline.cli.units import parse_age, parse_size

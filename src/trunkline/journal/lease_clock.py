@@ -7,9 +7,10 @@ This clock begins again when the machine does, so a lease also says in which boo
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Moment", "lease_clock"]
+__all__ = ["Moment", "boot_id", "lease_clock"]
 
 # CLOCK_BOOTTIME goes on while the machine sleeps (clock_gettime(2)), so a lease ends during a suspend as
 # it would for a process that was stopped. Where it does not exist, the monotonic clock is the nearest.
@@ -19,6 +20,14 @@ _CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 def lease_clock() -> float:
     """Give the seconds since this machine was started."""
     return time.clock_gettime(_CLOCK)
+
+
+def boot_id() -> str:
+    """Name this start of the machine; empty where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
 
 
 class Moment(NamedTuple):

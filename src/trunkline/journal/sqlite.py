@@ -36,12 +36,11 @@ from trunkline.journal.interface import (
     SessionKey,
     Snapshot,
 )
-from trunkline.journal.lease_clock import Moment, lease_clock
+from trunkline.journal.lease_clock import Moment, boot_id, lease_clock
 from trunkline.journal.pruning import Pruning
 from trunkline.journal.readers import Readers
 from trunkline.journal.watch import Watch
 from trunkline.journal.writer import Writer
-from trunkline.session.owners import boot_id
 
 __all__ = ["SqliteJournal"]
 

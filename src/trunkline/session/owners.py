@@ -10,17 +10,10 @@ import hashlib
 import os
 from pathlib import Path
 
+from trunkline.journal.lease_clock import boot_id
 from trunkline.session.ids import new_id
 
-__all__ = ["boot_id", "is_gone", "new_owner"]
-
-
-def boot_id() -> str:
-    """Name this start of the machine; empty where it cannot be told."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
+__all__ = ["is_gone", "new_owner"]
 
 
 def new_owner() -> str:

@@ -36,19 +36,9 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
     asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None))
 
 
-def serve_target(
-    target: str, *, journal: str | None = None, prepare: Callable[[], None] | None = None
-) -> None:
-    """Serve a TARGET; its import, and ``prepare`` before it, wait until an editor has been greeted."""
+def serve_target(target: str, load: Callable[[], Agent], *, journal: str | None = None) -> None:
+    """Serve the agent of a TARGET; ``load`` imports it once ``initialize`` has been answered."""
     _check_journal(journal)
-
-    def load() -> Agent:
-        from trunkline.agents.targets import resolve_target
-
-        if prepare is not None:
-            prepare()
-        return resolve_target(target)
-
     transport = StdioTransport.claim()
     asyncio.run(_serve(transport, load, journal, target, CardCache(target)))
 
@@ -106,7 +96,7 @@ class _House:
 
     async def open(self) -> Hub:
         if self._hub is None:
-            from trunkline.agents.targets import normalize_target
+            from trunkline.agents.target_names import normalize_target
             from trunkline.journal import open_journal
             from trunkline.session.hub import Hub
 

@@ -12,7 +12,7 @@ from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand
-from trunkline.frontends.agui.questions import BROUGHT
+from trunkline.outline import BROUGHT
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import PART, about_call, part_of, result_of
 from trunkline.questions import ClientCall
