@@ -21,8 +21,9 @@ from trunkline.cursor import Entry
 from trunkline.escapes import safe_title
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode
-from trunkline.frontends.acp.encoder import LOSSES, AcpEncoder, Ask, End, Pause, Withdraw
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Pause, Withdraw
 from trunkline.frontends.acp.forms_as_text import put_in_words
+from trunkline.frontends.acp.losses import LOSSES
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire

@@ -21,13 +21,13 @@ from trunkline.frontends.agui.decoder import (
     Intent,
     NoRewind,
     Start,
+    Thread,
     TooLate,
     intent_of,
     is_modern,
     read_input,
 )
 from trunkline.frontends.agui.questions import BROUGHT
-from trunkline.frontends.agui.thread import Thread
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 EMPTY = Conversation()

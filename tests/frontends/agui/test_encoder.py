@@ -12,7 +12,8 @@ from tests.strategies import event_kinds
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.cursor import Entry
-from trunkline.frontends.agui.encoder import LOSSES, AguiEncoder
+from trunkline.frontends.agui.encoder import AguiEncoder
+from trunkline.frontends.agui.losses import LOSSES
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.questions import ClientCall, Form, Permission, default_options

@@ -19,9 +19,9 @@ from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand, JournalError, SessionBusy
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
+from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.replay import open_replay
+from trunkline.frontends.agui.run import AguiRun
 from trunkline.session.hub import Hub
 
 
@@ -524,7 +524,7 @@ async def loaded(endpoint: AguiEndpoint, name: str, page: str | None = None) -> 
     """Another page, which loads the thread as it stands now."""
     client = Client(name=name)
     told = read_input(json.dumps(client.body()).encode())
-    replay = await open_replay(endpoint, told, AguiOptions(), page=page)
+    replay = await endpoint.open_replay(told, page=page)
     assert replay is not None
     client.take([event async for _, batch in replay for event in plain(batch)])
     return client
@@ -845,7 +845,7 @@ async def test_a_run_that_cannot_be_shown_is_an_error_without_a_trace(
             raise error
             yield
 
-    monkeypatch.setattr("trunkline.frontends.agui.endpoint.Window", Broken)
+    monkeypatch.setattr("trunkline.frontends.agui.run.Window", Broken)
     client = Client()
     client.say("hello")
     async with world() as hub:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from trunkline import events as ev
-from trunkline.frontends.agui.tool_calls import CallView, LaneView
+from trunkline.frontends.agui.lanes import LaneView
+from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import TAIL
 

@@ -5,13 +5,13 @@ A line is a ``session/update`` notification, ready to be written. ``Ask``, ``Wit
 is taken back, one that the person's next message answers ends the client's own request, and so does the
 end of the turn.
 
-ACP v1's update union is closed, so what it has no variant for goes nowhere; ``LOSSES`` says why.
+ACP v1's update union is closed, so what it has no variant for goes nowhere; ``losses`` says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, TypeGuard, cast
+from typing import Any, ClassVar, TypeGuard, Union, cast
 
 import msgspec
 from orjson import dumps
@@ -21,37 +21,43 @@ from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.events import Text
-from trunkline.frontends.acp.encoder_outputs import Ask, End, Out, Pause, Withdraw
+from trunkline.frontends.acp.config_options import mode_option, options_to_wire
 from trunkline.frontends.acp.forms_as_buttons import buttons_for, card_for, describe_choice, spoken_form
 from trunkline.frontends.acp.forms_as_text import DECLINE, describe_form, put_in_words, write_reply
-from trunkline.frontends.acp.options import mode_option, options_to_wire
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question
 
-__all__ = ["LOSSES", "AcpEncoder", "Ask", "End", "Out", "Pause", "Withdraw", "can_show_forms", "is_spoken"]
+__all__ = ["AcpEncoder", "Ask", "End", "Out", "Pause", "Withdraw", "can_show_forms", "is_spoken"]
 
 
-LOSSES: dict[type[ev.Event], str] = {
-    ev.TurnStarted: "the prompt itself is the start",
-    ev.TurnResumed: "the next update shows it",
-    ev.PromptQueued: "a second prompt is refused (-32600)",
-    ev.PromptDropped: "a second prompt is refused (-32600)",
-    ev.Rewound: "ACP v1 cannot take messages back; a load shows the shorter history",
-    ev.RunOpened: "the journal's own",
-    ev.RunClosed: "the journal's own",
-    ev.StepStarted: "ACP v1 has no steps",
-    ev.StepFinished: "ACP v1 has no steps",
-    ev.SubagentStarted: "updates of a subagent carry its lane in _meta",
-    ev.SubagentFinished: "updates of a subagent carry its lane in _meta",
-    ev.Activity: "ACP v1 has no activities",
-    ev.StateReplaced: "ACP v1 has no shared state",
-    ev.StatePatched: "ACP v1 has no shared state",
-    ev.Custom: "ACP v1's update union is closed",
-    ev.Raw: "ACP v1's update union is closed",
-}
-"""Events that this protocol cannot carry, and where their meaning goes instead."""
+class Ask(msgspec.Struct, frozen=True):
+    """Ask the client; ``call`` is the tool call in question as the wire shows it."""
+
+    asked: ev.Asked
+    call: dict[str, Any] | None = None
+
+
+class Withdraw(msgspec.Struct, frozen=True):
+    """A question was settled: take an open request back."""
+
+    answered: ev.Answered
+
+
+class Pause(msgspec.Struct, frozen=True):
+    """The turn waits for the person's next message: answer the prompt, and take the next one for this."""
+
+    asked: ev.Asked
+
+
+class End(msgspec.Struct, frozen=True):
+    """The turn is over: answer the prompt."""
+
+    terminal: ev.TurnFinished | ev.TurnFailed
+
+
+Out = Union[bytes, Ask, Withdraw, Pause, End]
 
 _CHUNKS = {
     Text: "agent_message_chunk",

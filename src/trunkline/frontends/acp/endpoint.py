@@ -20,11 +20,11 @@ from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands_update, is_spoken
 from trunkline.frontends.acp.history import replay_history
 from trunkline.frontends.acp.open_session import Attached, OrderedRequests, Prompting
-from trunkline.frontends.acp.options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders
 from trunkline.frontends.acp.session_list import list_sessions

@@ -9,8 +9,9 @@ from trunkline._lazy import lazy_names
 if TYPE_CHECKING:
     from trunkline.frontends.agui.decoder import read_input
     from trunkline.frontends.agui.encoder import AguiEncoder
-    from trunkline.frontends.agui.endpoint import AguiEndpoint, AguiRun
+    from trunkline.frontends.agui.endpoint import AguiEndpoint
     from trunkline.frontends.agui.options import AguiOptions
+    from trunkline.frontends.agui.run import AguiRun
     from trunkline.frontends.agui.transports import (
         AguiTransport,
         console_transport,
@@ -131,7 +132,7 @@ __getattr__, __dir__ = lazy_names(
         "AguiEndpoint": "trunkline.frontends.agui.endpoint",
         "AguiEvent": "trunkline.protocols.agui.wire",
         "AguiOptions": "trunkline.frontends.agui.options",
-        "AguiRun": "trunkline.frontends.agui.endpoint",
+        "AguiRun": "trunkline.frontends.agui.run",
         "AguiTransport": "trunkline.frontends.agui.transports",
         "BaseEvent": "trunkline.protocols.agui.wire",
         "Context": "trunkline.protocols.agui.wire",

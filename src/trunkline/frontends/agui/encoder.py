@@ -16,20 +16,20 @@ from trunkline import events as ev
 from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
-from trunkline.frontends.agui.lanes import Lanes
-from trunkline.frontends.agui.losses import LOSSES, NAMES
+from trunkline.frontends.agui.lanes import Lanes, LaneView
+from trunkline.frontends.agui.losses import CUSTOM_NAMES
 from trunkline.frontends.agui.notices import failure_in_words
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import BROUGHT, interrupt_of
 from trunkline.frontends.agui.state import StateView
-from trunkline.frontends.agui.tool_calls import CallView, LaneView
+from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.protocols.agui.results import TAIL, about_call, part_of
 from trunkline.protocols.agui.usage import usage_of
 from trunkline.questions import ClientCall
 
-__all__ = ["LOSSES", "AguiEncoder"]
+__all__ = ["AguiEncoder"]
 
 _FINAL = ev.FINAL_STATUSES
 _UNDER_WAY = _FINAL | {"in_progress"}
@@ -432,7 +432,7 @@ class AguiEncoder:
         ]
 
     def _told(self, event: Any) -> Out:
-        return [self._named(NAMES[type(event)], _fields(event), event)]
+        return [self._named(CUSTOM_NAMES[type(event)], _fields(event), event)]
 
     def _show(self, kind: str, message_id: str, value: dict[str, Any], event: ev.Event) -> Out:
         """Show something that is not text: as an activity, or by name to whoever looks for it."""

@@ -19,10 +19,10 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.folding import Folder
+from trunkline.frontends.agui.decoder import Thread
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import BROUGHT
 from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
-from trunkline.frontends.agui.thread import Thread
 from trunkline.json_patch import same_json
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire

@@ -1,10 +1,10 @@
-"""What AG-UI has no event for: where its meaning goes, or the name it has as a CUSTOM event."""
+"""What AG-UI has no event for: where its meaning goes instead, or its name as a CUSTOM event."""
 
 from __future__ import annotations
 
 from trunkline import events as ev
 
-__all__ = ["LOSSES", "NAMES"]
+__all__ = ["CUSTOM_NAMES", "LOSSES"]
 
 LOSSES: dict[type[ev.Event], str] = {
     ev.TurnStarted: "the run itself is the start",
@@ -18,9 +18,9 @@ LOSSES: dict[type[ev.Event], str] = {
     ev.Answered: "the result of the call shows it",
     ev.TerminalOutput: "the result of its call brings the output",
 }
-"""Events that this protocol has no form for, and where their meaning goes instead."""
+"""Events that this protocol cannot carry, and where their meaning goes instead."""
 
-NAMES: dict[type[ev.Event], str] = {
+CUSTOM_NAMES: dict[type[ev.Event], str] = {
     ev.Notice: "trunkline.notice",
     ev.Compaction: "trunkline.compaction",
     ev.Usage: "trunkline.usage",
@@ -28,4 +28,4 @@ NAMES: dict[type[ev.Event], str] = {
     ev.CommandsChanged: "trunkline.commands",
     ev.InfoChanged: "trunkline.info",
 }
-"""What AG-UI has no event for is a CUSTOM of one of these names."""
+"""Events that are sent as CUSTOM, with these names."""

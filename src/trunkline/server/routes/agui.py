@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Route
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.replay import open_replay
 from trunkline.protocols.agui.wire import PROTOCOL_VERSION, RunAgentInput
 from trunkline.server.agents import ServedAgents
 from trunkline.server.event_stream import Stream, framing_for
@@ -141,11 +140,10 @@ async def replay_of(
         # Who may only look on ends nothing by looking away.
         options = msgspec.structs.replace(options, on_disconnect="continue")
     endpoint = await exchange.agui(agent, told.thread_id, access.principal)
-    run = await open_replay(
-        endpoint,
+    run = await endpoint.open_replay(
         told,
-        options,
         principal=access.principal,
+        options=options,
         front_end=front_end,
         page=page_of(request),
     )

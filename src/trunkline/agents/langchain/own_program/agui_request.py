@@ -21,8 +21,7 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, intent_of
-from trunkline.frontends.agui.thread import Thread
+from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, Thread, intent_of
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events

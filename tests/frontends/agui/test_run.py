@@ -21,7 +21,6 @@ from trunkline.content import DiffBlock
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.replay import open_replay
 from trunkline.journal import open_journal
 from trunkline.session.context import TurnContext
 
@@ -30,7 +29,7 @@ async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list
     """Come back to a thread; gives everything that is told."""
     body = json.dumps(client.body(**fields)).encode()
     async with asyncio.timeout(WAIT):
-        replay = await open_replay(endpoint, read_input(body), endpoint.options)
+        replay = await endpoint.open_replay(read_input(body))
         assert replay is not None
         said = plain([event async for _, batch in replay for event in batch])
         await replay.close()
@@ -49,7 +48,7 @@ async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
     async with world() as hub:
         body = json.dumps(Client().body()).encode()
 
-        assert await open_replay(AguiEndpoint(hub), read_input(body), AguiOptions()) is None
+        assert await AguiEndpoint(hub).open_replay(read_input(body)) is None
 
 
 @pytest.mark.parametrize("known", [True, False])
