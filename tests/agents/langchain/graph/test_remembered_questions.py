@@ -19,7 +19,7 @@ from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.agents.langchain.tools.test_client_tools import COLOUR, RED, routed
 from tests.frontends.agui.reducer import Client
 from tests.frontends.agui.talking import run
-from tests.frontends.agui.test_replay import connect
+from tests.frontends.agui.test_run import connect
 from tests.worlds import collect, until, world
 
 from trunkline import adapt
