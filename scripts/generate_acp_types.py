@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the ACP wire types from the JSON schemas in the npm package @agentclientprotocol/sdk.
+"""Writes the ACP wire types from the official JSON schemas in tests/frontends/acp/official_schema.
 
-Run it after changing the version in tests/peers/node/package.json (and ``make setup``)::
+After an upgrade of the npm package that their source.json names, copy the new ones there first::
 
-    python scripts/generate_acp_types.py
+    python scripts/generate_acp_types.py [--copy tests/peers/node/node_modules/@agentclientprotocol/sdk]
 
 The unstable schema is a superset of the stable one, so the types come from it, and what only it
 has is listed as unstable. The rules, one per shape the schemas use:
@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "tests/peers/node/node_modules/@agentclientprotocol/sdk"
+SCHEMAS = ROOT / "tests/frontends/acp/official_schema"
 TARGET = ROOT / "src/trunkline/protocols/acp/wire.py"
 
 Schema = dict[str, Any]
@@ -239,11 +240,11 @@ class Generator:
         return SCALARS[kind]
 
 
-def generate(package: Path) -> str:
-    """Give the text of wire.py for an installed npm package."""
-    version = json.loads((package / "package.json").read_text(encoding="utf-8"))["version"]
-    stable = _definitions(package / "schema/v1/schema.json")
-    unstable = _definitions(package / "schema/v1/schema.unstable.json")
+def generate(folder: Path) -> str:
+    """Give the text of wire.py for the schemas in a folder."""
+    version = json.loads((folder / "source.json").read_text(encoding="utf-8"))["version"]
+    stable = _definitions(folder / "schema.json")
+    unstable = _definitions(folder / "schema.unstable.json")
     generator = Generator(unstable)
     for root in generator.roots():
         generator.define(root)
@@ -400,5 +401,20 @@ def _spread(chunks: list[str]) -> str:
     return text
 
 
+def copy_schemas(package: Path) -> None:
+    """Copy the schemas of an installed npm package, one definition a line."""
+    source = json.loads((SCHEMAS / "source.json").read_text(encoding="utf-8"))
+    source["version"] = json.loads((package / "package.json").read_text(encoding="utf-8"))["version"]
+    (SCHEMAS / "source.json").write_text(json.dumps(source, indent=2) + "\n", encoding="utf-8")
+    for name in ("schema.json", "schema.unstable.json"):
+        schema = json.loads((package / source["folder"] / name).read_text(encoding="utf-8"))
+        rows = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in schema.pop("$defs").items()]
+        head = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in schema.items()]
+        text = ",\n".join([*head, '"$defs": {\n' + ",\n".join(rows) + "\n}"])
+        (SCHEMAS / name).write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    TARGET.write_text(generate(PACKAGE), encoding="utf-8")
+    if sys.argv[1:2] == ["--copy"]:
+        copy_schemas(Path(sys.argv[2]))
+    TARGET.write_text(generate(SCHEMAS), encoding="utf-8")

@@ -72,7 +72,8 @@ MODULES = {
     "grammar": "RULES STATUS_TABLE TURN_TABLE Grammar Phase Violation",
     "session.hub": "Hub",
     "journal": """
-        Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot open_journal parse_address
+        Disposition Held Journal Lease Posted Record SessionInfo SessionKey Snapshot open_journal
+        parse_address
     """,
     "options": "Choice ChoiceGroup ConfigOption choose",
     "questions": """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,16 @@ from tests.peers.contract import ClientContract
 from tests.peers.playing import Driver
 
 pytestmark = pytest.mark.slow
+
+
+def test_our_copy_of_the_schemas_is_the_packages_own(root: Path) -> None:
+    ours = root / "tests/frontends/acp/official_schema"
+    source = json.loads((ours / "source.json").read_text("utf-8"))
+    package = root / "tests/peers/node/node_modules" / source["package"]
+    assert json.loads((package / "package.json").read_text("utf-8"))["version"] == source["version"]
+    for name in ("schema.json", "schema.unstable.json"):
+        official = json.loads((package / source["folder"] / name).read_text("utf-8"))
+        assert json.loads((ours / name).read_text("utf-8")) == official
 
 
 class TestNpmSdk(ClientContract):

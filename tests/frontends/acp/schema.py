@@ -1,6 +1,8 @@
-"""The official ACP schema as a judge: what an agent says is held against the JSON of the npm package.
+"""The official ACP schema as a judge: what an agent sends is held against the official JSON schema.
 
-The stable schema counts; only methods that it lacks (``session/fork``) are judged by the unstable one.
+It is a copy of the one in the npm package that ``official_schema/source.json`` names; a test in
+tests/peers compares the two. The stable schema counts; only methods that it lacks (``session/fork``)
+are judged by the unstable one.
 """
 
 from __future__ import annotations
@@ -15,8 +17,7 @@ import fastjsonschema
 
 __all__ = ["find_fault", "find_update_fault", "unknown_keys"]
 
-ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "tests/peers/node/node_modules/@agentclientprotocol/sdk/schema/v1"
+FOLDER = Path(__file__).parent / "official_schema"
 
 Schema = dict[str, Any]
 Kind = Literal["Request", "Response", "Notification"]
@@ -32,9 +33,7 @@ class _Place(NamedTuple):
 
 @cache
 def _definitions(file: str) -> dict[str, Schema]:
-    path = FOLDER / file
-    assert path.exists(), f"{path.relative_to(ROOT)} is not installed: run `make setup`"
-    return _tell_apart(json.loads(path.read_text(encoding="utf-8")))["$defs"]
+    return _tell_apart(json.loads((FOLDER / file).read_text(encoding="utf-8")))["$defs"]
 
 
 def _tell_apart(schema: Any) -> Any:
