@@ -1,4 +1,4 @@
-"""One workshop on the web for all tests of this folder that leave it as it is."""
+"""One example server over HTTP and one over SSE, shared by the tests that do not end it."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ async def test_a_server_on_this_machine_is_there_only_for_a_list_that_names_it(
     servers.start()
     try:
         await patiently(servers.ready())
-        told = {notice.title: notice.description or "" for notice in servers.news()}
+        told = {notice.title: notice.description or "" for notice in servers.failures()}
         assert sorted(told) == ["MCP server 'no' is not available", "MCP server 'none' is not available"]
         assert all("may not be called" in why for why in told.values())
         assert servers.tools

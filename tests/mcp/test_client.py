@@ -23,7 +23,7 @@ def status(code: int) -> httpx.HTTPStatusError:
 
 class Ended(Pipes):
     @property
-    def epitaph(self) -> str | None:
+    def exit_description(self) -> str | None:
         return "it ended with code 2: no luck"
 
 

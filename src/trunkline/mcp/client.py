@@ -1,7 +1,7 @@
-"""The client of one server: the wire it speaks over, and what MCP's own client leaves to do.
+"""The client of one MCP server: opens its connection, and does what the SDK's own client does not.
 
-MCP's client handles one message at a time, so a question to a person would stop the answers to every
-other call; and it tells a server nothing when a call of it is given up.
+The SDK's client (mcp 1.x, ``ClientSession``) handles one message at a time, so a question to the user would
+stop the answers to every other call; and it does not tell the server when a call is cancelled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trunkline.mcp.checked_transport import CheckedTransport, NotAllowed
 from trunkline.mcp.connections import Connection, Program, Site
 from trunkline.transports.process.pipes import Pipes
 
-__all__ = ["HeldClient", "Wire", "explain_failure", "open_wire"]
+__all__ = ["Client", "explain_failure", "open_connection"]
 
 log = logging.getLogger("trunkline.mcp")
 
@@ -36,17 +36,17 @@ _CONNECT = 30.0
 # A question may be open for an hour, and nothing may come over the stream meanwhile.
 _QUIET = 3700.0
 
-Received = MemoryObjectReceiveStream[SessionMessage | Exception]
-Sent = MemoryObjectSendStream[SessionMessage]
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+"""What comes from the server, and what goes to it."""
 
 
-class HeldClient(ClientSession):
-    """A client that goes on listening while it answers its server."""
+class Client(ClientSession):
+    """A client that goes on receiving while it answers its server."""
 
     lost: asyncio.Event
 
-    async def __aenter__(self) -> HeldClient:
-        """Begin to listen."""
+    async def __aenter__(self) -> Client:
+        """Begin to receive."""
         self.lost = asyncio.Event()
         return await super().__aenter__()
 
@@ -59,57 +59,50 @@ class HeldClient(ClientSession):
     async def _received_request(
         self, responder: RequestResponder[types.ServerRequest, types.ClientResult]
     ) -> None:
-        self._task_group.start_soon(self._attend, responder)
+        self._task_group.start_soon(self._answer, responder)
 
-    async def _attend(self, responder: RequestResponder[types.ServerRequest, types.ClientResult]) -> None:
+    async def _answer(self, responder: RequestResponder[types.ServerRequest, types.ClientResult]) -> None:
         try:
             await super()._received_request(responder)
         except Exception:
-            # The wire broke while a person was thinking, or the answer was not one: its call fails by itself.
+            # The connection broke before the answer, or the answer is invalid: the call itself fails then.
             log.debug("a server's request could not be answered", exc_info=True)
 
     async def call(self, tool: str, arguments: dict[str, Any], progress: ProgressFnT) -> types.CallToolResult:
-        """Call a tool; a call that is given up is taken back."""
+        """Call a tool; when the caller is cancelled, the server is told."""
         request_id = self._request_id
         try:
             return await self.call_tool(tool, arguments, progress_callback=progress)
         except asyncio.CancelledError:
             if not self.lost.is_set():
-                self._task_group.start_soon(self._take_back, request_id)
+                self._task_group.start_soon(self._cancel_request, request_id)
             raise
 
-    async def _take_back(self, request_id: int) -> None:
+    async def _cancel_request(self, request_id: int) -> None:
+        # https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/cancellation
         params = types.CancelledNotificationParams(requestId=request_id, reason="the call was cancelled")
-        note = types.ClientNotification(types.CancelledNotification(params=params))
+        notification = types.ClientNotification(types.CancelledNotification(params=params))
         try:
-            await self.send_notification(note)
+            await self.send_notification(notification)
         except Exception:
-            log.debug("a call could not be taken back", exc_info=True)
-
-
-class Wire:
-    """The two streams of a connection, and the process behind them if we started it."""
-
-    def __init__(self, received: Received, sent: Sent, pipes: Pipes | None = None) -> None:
-        """Join two streams."""
-        self.received = received
-        self.sent = sent
-        self.pipes = pipes
+            log.debug("a server could not be told that its call is cancelled", exc_info=True)
 
 
 @asynccontextmanager
-async def open_wire(connection: Connection, pipes: Pipes, folder: str | None) -> AsyncGenerator[Wire]:
-    """Reach a server; a program runs behind ``pipes`` until this block is left."""
+async def open_connection(
+    connection: Connection, pipes: Pipes, folder: str | None
+) -> AsyncGenerator[Streams]:
+    """Connect to a server; a program is started in ``folder`` and runs behind ``pipes`` inside this block."""
     if isinstance(connection, Program):
-        async with _piped(connection, pipes, folder) as wire:
-            yield wire
+        async with _piped(connection, pipes, folder) as streams:
+            yield streams
     elif connection.sse:
         make = partial(_make_client, connection)
         async with sse_client(connection.url, connection.headers, _CONNECT, _QUIET, make) as (received, sent):
-            yield Wire(received, sent)
+            yield received, sent
     else:
-        async with _streamed(connection) as wire:
-            yield wire
+        async with _streamed(connection) as streams:
+            yield streams
 
 
 def _make_client(
@@ -120,7 +113,7 @@ def _make_client(
 ) -> httpx.AsyncClient:
     if site.reach is None:
         return httpx.AsyncClient(headers=headers, timeout=timeout, auth=auth)
-    # A proxy of the environment would call what we may not.
+    # A proxy of the environment would connect to hosts that are not allowed.
     transport = CheckedTransport(Outbound(site.reach))
     return httpx.AsyncClient(
         headers=headers, timeout=timeout, auth=auth, transport=transport, trust_env=False
@@ -128,30 +121,30 @@ def _make_client(
 
 
 @asynccontextmanager
-async def _streamed(site: Site) -> AsyncGenerator[Wire]:
+async def _streamed(site: Site) -> AsyncGenerator[Streams]:
     timeout = httpx.Timeout(_CONNECT, read=_QUIET)
     async with (
         _make_client(site, site.headers, timeout) as http,
         streamable_http_client(site.url, http_client=http) as (received, sent, _),
     ):
-        yield Wire(received, sent)
+        yield received, sent
 
 
 @asynccontextmanager
-async def _piped(program: Program, pipes: Pipes, folder: str | None) -> AsyncGenerator[Wire]:
-    await pipes.start(program, folder)
-    hurry = True
+async def _piped(program: Program, pipes: Pipes, folder: str | None) -> AsyncGenerator[Streams]:
+    await pipes.start(program.command, program.args, env=program.env, cwd=program.cwd or folder)
+    failed = True
     try:
         into, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         sent, outof = anyio.create_memory_object_stream[SessionMessage](0)
         async with into, received, sent, outof, anyio.create_task_group() as pumps:
             pumps.start_soon(_read, pipes, into)
             pumps.start_soon(_write, pipes, outof)
-            yield Wire(received, sent, pipes)
+            yield received, sent
             pumps.cancel_scope.cancel()
-        hurry = False
+        failed = False
     finally:
-        await pipes.end(0.0 if hurry else 1.0)
+        await pipes.close(0.0 if failed else 1.0)
 
 
 async def _read(pipes: Pipes, into: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
@@ -160,7 +153,7 @@ async def _read(pipes: Pipes, into: MemoryObjectSendStream[SessionMessage | Exce
             try:
                 message = SessionMessage(types.JSONRPCMessage.model_validate_json(line))
             except ValidationError:
-                log.debug("a server said something that is no message: %r", line[:200])
+                log.debug("a server sent a line that is no MCP message: %r", line[:200])
                 continue
             await into.send(message)
 
@@ -171,35 +164,35 @@ async def _write(pipes: Pipes, outof: MemoryObjectReceiveStream[SessionMessage])
 
 
 def explain_failure(error: BaseException | None, connection: Connection, pipes: Pipes) -> str:
-    """Say why a server is not there, and what to do about it."""
+    """Say why a server is not available, and what to do about it."""
     error = _first_of(error)
-    what = str(connection)
+    server = str(connection)
     if isinstance(connection, Program):
         if isinstance(error, TimeoutError):
-            return f"{what} did not answer in time: run it in a terminal to see whether it speaks MCP"
+            return f"{server} did not answer in time: run it in a terminal to see whether it speaks MCP"
         if isinstance(error, FileNotFoundError | NotADirectoryError):
-            return f"{what} or its folder was not found: install it, or give its whole path"
+            return f"{server} or its folder was not found: install it, or give its whole path"
         if isinstance(error, OSError):
             reason = (error.strerror or str(error)).lower()
-            return f"{what} cannot be started ({reason}): check that it is a program you may run"
+            return f"{server} cannot be started ({reason}): check that it is a program you may run"
         if pipes.oversize is not None:
-            return f"{what} sent a message of more than {pipes.oversize.limit} bytes: let it send less"
-        if pipes.epitaph is not None:
-            return f"{pipes.epitaph}; run {what} in a terminal to see more"
+            return f"{server} sent a message of more than {pipes.oversize.limit} bytes: let it send less"
+        if pipes.exit_description is not None:
+            return f"{pipes.exit_description}; run {server} in a terminal to see more"
     if isinstance(error, httpx.HTTPStatusError):
         code = error.response.status_code
         advice = "check its headers" if code in (401, 403) else "check its address and its type (http or sse)"
-        return f"{what} answered {code}: {advice}"
+        return f"{server} answered {code}: {advice}"
     if isinstance(error, httpx.TimeoutException | TimeoutError):
-        return f"{what} did not answer in time: check that it runs and that its type (http or sse) is right"
+        return f"{server} did not answer in time: check that it runs and that its type (http or sse) is right"
     if isinstance(error, NotAllowed):
-        return f"{what} may not be called: {error}"
+        return f"{server} may not be called: {error}"
     if isinstance(error, httpx.TransportError):
-        return f"{what} cannot be reached: start it, or check its address"
+        return f"{server} cannot be reached: start it, or check its address"
     if isinstance(error, McpError):
-        return f"{what} refused: {error.error.message}"
-    words = f": {error}" if error is not None and str(error) else ""
-    return f"the connection to {what} was lost{words}"
+        return f"{server} refused: {error.error.message}"
+    reason = f": {error}" if error is not None and str(error) else ""
+    return f"the connection to {server} was lost{reason}"
 
 
 def _first_of(error: BaseException | None) -> BaseException | None:

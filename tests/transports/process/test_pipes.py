@@ -14,21 +14,21 @@ import pytest
 from tests.agents.langchain.workshops import is_alive, patiently
 from tests.worlds import until
 
-from trunkline.mcp.connections import Program
 from trunkline.transports.process import pipes as module
 from trunkline.transports.process.pipes import Pipes
 
 
 @asynccontextmanager
-async def running(code: str, pipes: Pipes | None = None, **program: object) -> AsyncGenerator[Pipes]:
+async def running(
+    code: str, pipes: Pipes | None = None, env: dict[str, str] | None = None, cwd: str | None = None
+) -> AsyncGenerator[Pipes]:
     """A process that runs this code."""
     pipes = pipes or Pipes()
-    argv = Program(command=sys.executable, args=("-Ic", code), **program)  # pyright: ignore[reportArgumentType]
-    await pipes.start(argv, None)
+    await pipes.start(sys.executable, ("-Ic", code), env=env or {}, cwd=cwd)
     try:
         yield pipes
     finally:
-        await patiently(pipes.end())
+        await patiently(pipes.close())
 
 
 async def rest_of(pipes: Pipes) -> list[bytes]:
@@ -44,11 +44,11 @@ async def test_lines_go_both_ways_and_end_with_the_process() -> None:
         for word in (b"abc", "öä".encode()):
             await pipes.send(word)
             assert await patiently(pipes.receive()) == word.decode()[::-1].encode()
-        assert pipes.epitaph is None
+        assert pipes.exit_description is None
         await pipes.send(b"end")
         assert await rest_of(pipes) == []
-        await until(lambda: pipes.epitaph is not None)
-        assert pipes.epitaph == "it ended with code 0"
+        await until(lambda: pipes.exit_description is not None)
+        assert pipes.exit_description == "it ended with code 0"
 
 
 async def test_a_server_that_says_more_than_is_read_has_to_wait_and_loses_nothing() -> None:
@@ -63,7 +63,7 @@ async def test_a_server_that_does_not_read_holds_the_writer_until_it_ends() -> N
         sending = asyncio.create_task(pipes.send(b"x" * 4_000_000))
         done, _ = await asyncio.wait({sending}, timeout=0.05)
         assert not done
-        await patiently(pipes.end(0.0))
+        await patiently(pipes.close(0.0))
         await patiently(sending)
 
 
@@ -88,12 +88,12 @@ async def test_a_line_that_is_too_long_ends_the_conversation() -> None:
 async def test_the_last_words_are_remembered_and_a_signal_has_a_number() -> None:
     async with running("import sys; sys.exit('no\\n  luck ' + '!' * 5000)") as pipes:
         assert await rest_of(pipes) == []
-        await until(lambda: pipes.epitaph is not None)
-        assert (pipes.epitaph or "").startswith("it ended with code 1: ")
-        assert len(pipes.epitaph or "") < 400
+        await until(lambda: pipes.exit_description is not None)
+        assert (pipes.exit_description or "").startswith("it ended with code 1: ")
+        assert len(pipes.exit_description or "") < 400
     async with running("import os; os.kill(os.getpid(), 9)") as pipes:
-        await until(lambda: pipes.epitaph is not None)
-        assert pipes.epitaph == "it was ended by signal 9"
+        await until(lambda: pipes.exit_description is not None)
+        assert pipes.exit_description == "it was ended by signal 9"
 
 
 async def test_the_environment_is_the_users_without_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,21 +121,21 @@ time.sleep(600)
     async with running(code) as pipes:
         child = int(await patiently(pipes.receive()) or b"0")
         before = time.monotonic()
-        await patiently(pipes.end(0.1))
+        await patiently(pipes.close(0.1))
         assert time.monotonic() - before < 5
         await until(lambda: not is_alive(child))
-        assert pipes.epitaph == "it was ended by signal 9"
+        assert pipes.exit_description == "it was ended by signal 9"
 
 
 async def test_who_is_cancelled_while_a_server_ends_still_buries_it() -> None:
     async with running("import time; print('up', flush=True); time.sleep(600)") as pipes:
         assert await patiently(pipes.receive()) == b"up"
-        ending = asyncio.create_task(pipes.end(60.0))
+        ending = asyncio.create_task(pipes.close(60.0))
         await asyncio.sleep(0)
         ending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await patiently(ending)
-        assert pipes.epitaph == "it was ended by signal 9"
+        assert pipes.exit_description == "it was ended by signal 9"
 
 
 async def test_who_stays_behind_holds_nobody_up_and_ends_too() -> None:
@@ -148,13 +148,13 @@ print(child.pid, flush=True)
         (line,) = await rest_of(pipes)
         child = int(line)
         assert is_alive(child)
-        await patiently(pipes.end())
+        await patiently(pipes.close())
         await until(lambda: not is_alive(child))
 
 
 async def test_nothing_that_never_started_can_be_ended() -> None:
     pipes = Pipes()
     with pytest.raises(FileNotFoundError):
-        await pipes.start(Program(command="/no/such/thing"), None)
-    await pipes.end()
-    assert pipes.epitaph is None
+        await pipes.start("/no/such/thing", env={}, cwd=None)
+    await pipes.close()
+    assert pipes.exit_description is None

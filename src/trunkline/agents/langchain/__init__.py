@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
     from trunkline.agents.langchain.channel_lookup import TrunklineContext
     from trunkline.agents.langchain.errors import map_error_to_content
-    from trunkline.agents.langchain.mcp import load_mcp_tools
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.own_program.agent import acp_agent, acp_middleware
     from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
     from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
+    from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
     from trunkline.agents.langchain.tools.session_tools import session_tools
 
 __all__ = [
@@ -73,10 +73,10 @@ __getattr__, __dir__ = lazy_names(
         "agui_middleware": "trunkline.agents.langchain.own_program.agui",
         "agui_system": "trunkline.agents.langchain.own_program.agui",
         "emit_plan": "trunkline.agents.langchain.middleware.plan",
-        "load_mcp_tools": "trunkline.agents.langchain.mcp",
+        "load_mcp_tools": "trunkline.agents.langchain.tools.mcp_tools",
         "map_error_to_content": "trunkline.agents.langchain.errors",
         "map_to_stop_reason": "trunkline.agents.langchain.stop_reasons",
         "session_tools": "trunkline.agents.langchain.tools.session_tools",
     },
-    extras={"trunkline.agents.langchain.mcp": "mcp", "trunkline.agents.langchain": "langchain"},
+    extras={"trunkline.agents.langchain.tools.mcp_tools": "mcp", "trunkline.agents.langchain": "langchain"},
 )

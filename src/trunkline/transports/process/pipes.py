@@ -1,7 +1,7 @@
-"""A server behind pipes: a process that leads its own group, and messages that are lines.
+"""A child process that reads and writes messages as lines, and leads its own process group.
 
-MCP's own stdio client ends the server but not what the server started, and keeps nothing of what it
-said on stderr. Here the whole group ends, and a server that failed can be asked for its last words.
+``close`` ends the whole group, so that no process that the child started is left. The end of what the child
+wrote on stderr is kept, and says why it failed.
 """
 
 from __future__ import annotations
@@ -10,63 +10,63 @@ import asyncio
 import os
 import signal
 from collections import deque
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from trunkline.protocols.jsonrpc import LineFramer, Oversize
 from trunkline.transports.process.environment import scrub
 from trunkline.transports.process.group import Group
 from trunkline.transports.process.tail import Tail
 
-if TYPE_CHECKING:
-    from trunkline.mcp.connections import Program
-
 __all__ = ["Pipes"]
 
 GRACE = 1.0
-"""Seconds a server has to end by itself once nobody speaks to it, and again after a polite signal."""
+"""Seconds that the process has to end by itself after its stdin is closed, and again after SIGTERM."""
 DRAIN = 0.2
-"""Seconds in which words may still arrive after the process ended."""
+"""Seconds in which output may still arrive after the process ended."""
 WAITING = 256
-"""Messages that may wait to be read before the server has to."""
+"""Lines that may wait to be received before reading from the process pauses."""
 MAX_LINE = 64 * 1024 * 1024
-WORDS = 2000
+STDERR_KEPT = 2000
 
 
 class Pipes(asyncio.SubprocessProtocol):
-    """One server process; ``start`` it, ``receive`` and ``send`` lines, and ``end`` it."""
+    """One child process: ``start`` it, ``receive`` and ``send`` lines, and ``close`` it."""
 
     def __init__(self, max_line: int = MAX_LINE) -> None:
         """Prepare; nothing runs yet."""
         self._framer = LineFramer(max_line)
         self._lines: deque[bytes] = deque()
-        self._words = Tail(WORDS)
+        self._stderr = Tail(STDERR_KEPT)
         self._changed = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
         self._exited = asyncio.Event()
         self._gone = asyncio.Event()
-        self._silent = False
+        self._output_ended = False
         self._paused = False
         self._transport: asyncio.SubprocessTransport | None = None
         self._group: Group | None = None
         self.oversize: Oversize | None = None
 
-    async def start(self, program: Program, folder: str | None) -> None:
-        """Start the server with the user's environment, without what is ours in it."""
+    async def start(
+        self, command: str, args: Sequence[str] = (), *, env: Mapping[str, str], cwd: str | None
+    ) -> None:
+        """Start a program with the user's environment, without our own secrets, and ``env`` added."""
         await asyncio.get_running_loop().subprocess_exec(
             lambda: self,
-            program.command,
-            *program.args,
-            cwd=program.cwd or folder,
-            env={**scrub(os.environ, ["*"]), **program.env},
+            command,
+            *args,
+            cwd=cwd,
+            env={**scrub(os.environ, ["*"]), **env},
             start_new_session=True,
         )
 
     async def receive(self) -> bytes | None:
-        """Give the next line; None when there will be none any more."""
+        """Wait for the next line; None after the last one."""
         while not self._lines:
-            if self._silent:
+            if self._output_ended:
                 return None
             self._changed.clear()
             await self._changed.wait()
@@ -77,22 +77,22 @@ class Pipes(asyncio.SubprocessProtocol):
         return line
 
     async def send(self, line: bytes) -> None:
-        """Write a line, and wait while the server does not read."""
+        """Write a line, and wait while the process does not read."""
         self._pipe(0).write(line + b"\n")
         await self._writable.wait()
 
     @property
-    def epitaph(self) -> str | None:
-        """How the server ended and what it said last; None while it runs."""
+    def exit_description(self) -> str | None:
+        """How the process ended, and the end of its stderr; None while it runs."""
         code = self._transport.get_returncode() if self._transport is not None else None
         if code is None:
             return None
         how = f"it ended with code {code}" if code >= 0 else f"it was ended by signal {-code}"
-        words = " ".join(self._words.text.split())[-300:]
-        return f"{how}: {words}" if words else how
+        stderr = " ".join(self._stderr.text.split())[-300:]
+        return f"{how}: {stderr}" if stderr else how
 
-    async def end(self, grace: float = GRACE) -> None:
-        """End the server and everything in its group: politely first, unless we are in a hurry."""
+    async def close(self, grace: float = GRACE) -> None:
+        """End the process and its group: close stdin, then SIGTERM, then SIGKILL, ``grace`` seconds apart."""
         if self._transport is None or self._group is None:
             return
         try:
@@ -100,10 +100,10 @@ class Pipes(asyncio.SubprocessProtocol):
             await _within(grace, self._exited)
             if self._group.signal(signal.SIGTERM):
                 await self._group.wait(grace)
-        finally:  # also when we are cancelled meanwhile
+        finally:  # also when this is cancelled
             self._group.signal(signal.SIGKILL)
             try:
-                # Closing asks for the process too, and only the first to ask learns how it ended.
+                # transport.close() waits for the process too, and only the first waiter gets its exit code.
                 await _within(3 * GRACE, self._exited)
             finally:
                 self._transport.close()
@@ -118,15 +118,15 @@ class Pipes(asyncio.SubprocessProtocol):
         self._group = Group(transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
-        """Keep what the server said: lines on stdout, the end of its words on stderr."""
+        """Keep the lines of stdout, and the end of stderr."""
         assert isinstance(data, bytes)
         if fd != 1:
-            self._words.feed(data)
+            self._stderr.feed(data)
             return
         for line in self._framer.feed(data):
             if isinstance(line, Oversize):
                 self.oversize = line
-                self._fall_silent()
+                self._end_output()
             else:
                 self._lines.append(line)
         self._changed.set()
@@ -135,32 +135,32 @@ class Pipes(asyncio.SubprocessProtocol):
             self._pipe(1).pause_reading()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """Note that a pipe is closed; one who waits to write learns it from the next line."""
+        """Note that a pipe is closed; a waiting ``send`` returns, and the next one fails."""
         if fd == 1:
-            self._fall_silent()
+            self._end_output()
         self._writable.set()
 
     def pause_writing(self) -> None:
-        """The server does not read: wait."""
+        """Make ``send`` wait while the process does not read."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """The server reads again."""
+        """Let ``send`` go on."""
         self._writable.set()
 
     def process_exited(self) -> None:
-        """Note the end of the process; whoever it left behind may hold the pipe, but says nothing to us."""
+        """Note the end of the process; what its own children write to the pipe later is not read."""
         assert self._group is not None
         self._group.signal(0)
         self._exited.set()
-        asyncio.get_running_loop().call_later(DRAIN, self._fall_silent)
+        asyncio.get_running_loop().call_later(DRAIN, self._end_output)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the process and its pipes are gone."""
         self._gone.set()
 
-    def _fall_silent(self) -> None:
-        self._silent = True
+    def _end_output(self) -> None:
+        self._output_ended = True
         self._changed.set()
 
     def _pipe(self, fd: int) -> asyncio.Transport:

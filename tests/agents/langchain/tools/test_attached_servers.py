@@ -74,7 +74,7 @@ async def test_a_detaching_that_is_cancelled_leaves_nothing_behind() -> None:
 
 
 async def test_an_environment_without_mcp_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "trunkline.agents.langchain.mcp", None)
+    monkeypatch.setitem(sys.modules, "trunkline.agents.langchain.tools.mcp_servers", None)
     memory: dict[Any, Any] = {}
     await attach_servers(memory, BAD)
     await wake_servers(memory)

@@ -11,13 +11,9 @@ import pytest
 from tests.agents.langchain.workshops import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
 from tests.worlds import only, until
 
-from mcp import types
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import SessionChannel
-from trunkline.agents.langchain.mcp import McpServers
-from trunkline.agents.langchain.tools import mcp_calls
-from trunkline.agents.langchain.tools.current_call import Call
-from trunkline.agents.langchain.tools.mcp_calls import Listeners, Pace, progress_of
+from trunkline.agents.langchain.tools.mcp_servers import McpServers
 from trunkline.commands import Answer
 from trunkline.questions import Form, Link
 
@@ -136,55 +132,6 @@ async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> Non
     assert only(told, ev.Asked) == []
 
 
-async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
-    actions: list[str] = []
-
-    async def act(voice: SessionChannel) -> None:
-        listeners = Listeners("w")
-        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with listeners.joined(Call(voice, "c1")):
-            asking = asyncio.create_task(listeners.elicit(None, params))  # As a server's task does.
-            try:
-                await asyncio.shield(asking)
-            finally:
-                actions.append((await asking).action)
-
-    async def cancel(session: Any, asked: ev.Asked) -> None:
-        await session.cancel()
-
-    _, told = await in_turn(act, {ev.Asked: cancel})
-    assert actions == ["cancel"]
-    assert isinstance(told[-1], ev.TurnFinished)
-    assert told[-1].stop_reason == "cancelled"
-
-
-async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
-    async def act(voice: SessionChannel) -> str:
-        other = SessionChannel(voice.ctx, voice.emitter)
-        listeners = Listeners("w")
-        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with listeners.joined(Call(voice, "c1")), listeners.joined(Call(other, "c2")):
-            return (await listeners.elicit(None, params)).action
-
-    action, told = await in_turn(act)
-    assert action == "decline"
-    assert only(told, ev.Asked) == []
-
-
-async def test_a_server_is_answered_also_when_asking_fails() -> None:
-    class Mute(SessionChannel):
-        async def ask(self, question: Any, **options: Any) -> ev.Answered:
-            raise OSError("the line is cut")
-
-    async def act(voice: SessionChannel) -> str:
-        listeners = Listeners("w")
-        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with listeners.joined(Call(Mute(voice.ctx, voice.emitter), "c1")):
-            return (await listeners.elicit(None, params)).action
-
-    assert (await in_turn(act))[0] == "cancel"
-
-
 async def test_what_a_server_logs_is_told_but_not_without_end(http: dict[str, Any]) -> None:
     said, told = await in_turn(with_tools(http, calling("w__complain", times=30)))
     assert said == "complained"
@@ -193,60 +140,3 @@ async def test_what_a_server_logs_is_told_but_not_without_end(http: dict[str, An
     assert {notice.severity for notice in notices[:-1]} == {"warning"}
     assert {notice.title for notice in notices} == {"MCP server 'w'"}
     assert "says more than is shown" in (notices[-1].description or "")
-
-
-async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
-    params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
-    await Listeners("w").log(params)
-
-    async def act(voice: SessionChannel) -> None:
-        listeners = Listeners("w")
-        with listeners.joined(Call(voice, None)):
-            await listeners.log(params)
-
-    _, told = await in_turn(act)
-    (notice,) = only(told, ev.Notice)
-    assert (notice.description, notice.severity) == ('{"a": [1]}', "error")
-
-
-async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_much(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(mcp_calls.time, "monotonic", lambda: 0.0)
-
-    async def act(voice: SessionChannel) -> None:
-        voice.emitter.tool_started(None, "c1", "w", {})
-        show = progress_of(Call(voice, "c1"))
-        await show(1, None, None)
-        await show(1, None, None)
-        await show(1.5, 3, None)
-        await show(3, 3, "done")
-        for number in range(100):
-            await show(number, None, "more")
-        await progress_of(Call(None, "c1"))(1, None, "nobody listens")
-
-    _, told = await in_turn(act)
-    shown = [update.output for update in only(told, ev.ToolUpdate) if update.output]
-    assert shown[:3] == ["1\n", "50%\n", "100% done\n"]
-    assert len(shown) == 50
-
-
-def test_a_pace_lets_a_burst_through_and_then_some_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(mcp_calls.time, "monotonic", lambda: now)
-    pace = Pace(burst=3, per_second=2)
-    assert [pace.allows() for _ in range(5)] == [True, True, True, False, False]
-    now = 0.5
-    assert [pace.allows() for _ in range(2)] == [True, False]
-    now = 100.0
-    assert [pace.allows() for _ in range(4)] == [True, True, True, False]
-
-
-async def test_a_call_without_a_voice_or_an_id_has_no_place() -> None:
-    assert Call(None, "c1").event_id is None
-
-    async def act(voice: SessionChannel) -> tuple[str | None, str | None]:
-        voice.emitter.tool_started(None, "c1", "w", {})
-        return Call(voice, None).event_id, Call(voice, "c1").event_id
-
-    assert (await in_turn(act))[0] == (None, "c1")

@@ -25,8 +25,8 @@ from tests.agents.langchain.workshops import (
 )
 from tests.worlds import until
 
-from trunkline.agents.langchain.mcp import McpServers
-from trunkline.agents.langchain.tools import mcp_server as module
+from trunkline.agents.langchain.tools.mcp_servers import McpServers
+from trunkline.mcp import server as module
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def test_a_server_is_one_process_for_as_long_as_it_is_held_and_goes_with_i
     tmp_path: Path,
 ) -> None:
     async with held([{"name": "w", **STDIO}], folders=[str(tmp_path), "/"]) as servers:
-        assert servers.news() == []
+        assert servers.failures() == []
         tools = named(servers.tools)
         words = [text_in(await patiently(invoke(tools["w__count"]))) for _ in range(3)]
         pid = int(words[0].split()[-1])
@@ -79,7 +79,7 @@ async def test_a_server_that_fails_is_named_with_cause_and_fix_and_the_others_wo
     async with held({"web": http}):
         pass  # It has come up: no time is to be lost to that below.
     async with held(servers, start_within=15.0) as opened:
-        news = {notice.title.split("'")[1]: notice.description or "" for notice in opened.news()}
+        news = {notice.title.split("'")[1]: notice.description or "" for notice in opened.failures()}
         assert news.keys() == {"missing", "broken", "mute", "rude", "lost", "odd"}
         assert "was not found: install it" in news["missing"]
         assert "ended with code 1: no luck" in news["broken"]
@@ -87,9 +87,9 @@ async def test_a_server_that_fails_is_named_with_cause_and_fix_and_the_others_wo
         assert "did not answer in time" in news["rude"]
         assert "cannot be reached" in news["lost"]
         assert "its transport is 'acp'" in news["odd"]
-        assert opened.news() == []
+        assert opened.failures() == []
         opened.start()  # One that never came up is not tried again.
-        assert opened.news() == []
+        assert opened.failures() == []
         assert text_in(await patiently(invoke(named(opened.tools)["web__add"], a=1, b=1))) == "2"
 
 
@@ -101,7 +101,7 @@ async def test_a_server_that_dies_fails_its_calls_with_the_reason_and_lives_agai
         assert (died.status, text_in(died)) == ("error", f"MCP server 'w' is gone: {reason}")
         later = await patiently(invoke(tools["w__count"]))
         assert (later.status, text_in(later)) == ("error", f"MCP server 'w' is gone: {reason}")
-        (notice,) = servers.news()
+        (notice,) = servers.failures()
         assert (notice.title, notice.description) == ("MCP server 'w' is not available", reason)
         servers.start()
         await patiently(servers.ready())
@@ -112,7 +112,7 @@ async def test_a_server_that_dies_fails_its_calls_with_the_reason_and_lives_agai
 async def test_a_server_on_the_web_that_dies_in_a_call_fails_it(
     transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "HEARTBEAT", 0.1)
+    monkeypatch.setattr(module, "PING_EVERY", 0.1)
     marker = tmp_path / "marker"
     with serving(transport) as place:
         async with held({"w": place}) as servers:
@@ -176,9 +176,9 @@ async def test_a_server_without_tools_and_one_that_breaks_its_word_harm_nobody()
     place = {"command": sys.executable, "args": [str(silent)]}
     async with held({"liar": place, "empty": {**place, "env": {"EMPTY": "1"}}}) as servers:
         assert [tool.name for tool in servers.tools] == ["liar__count", "liar__vanish"]
-        assert servers.news() == []
+        assert servers.failures() == []
         broken = await patiently(invoke(named(servers.tools)["liar__count"]))
         assert broken.status == "error"
-        assert "MCP server 'liar' broke its word" in text_in(broken)
+        assert "MCP server 'liar' gave an invalid result" in text_in(broken)
         gone = await patiently(invoke(named(servers.tools)["liar__vanish"]))
         assert "MCP server 'liar' refused the call: no such tool" in text_in(gone)

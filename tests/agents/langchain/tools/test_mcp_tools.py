@@ -24,11 +24,11 @@ from tests.worlds import only, until
 
 from trunkline import content as c
 from trunkline import events as ev
-from trunkline.agents.langchain.mcp import load_mcp_tools
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.tools.mcp_server import Server
-from trunkline.agents.langchain.tools.mcp_tools import name_tools
+from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 from trunkline.errors import AgentError, ConfigurationError
+from trunkline.mcp.server import Server
+from trunkline.mcp.tool_names import name_tools
 from trunkline.testing.chat import ScriptedChatModel, call
 
 

@@ -95,7 +95,7 @@ class AttachedServers:
         return self._loaded
 
     def _list(self, voice: Channel) -> list[Any]:
-        from trunkline.agents.langchain.mcp import load_mcp_tools
+        from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 
         if in_loop():
             why = "invoke() cannot open them from inside an event loop: call ainvoke()"

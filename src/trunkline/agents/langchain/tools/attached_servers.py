@@ -16,7 +16,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import McpCapabilities
 
 if TYPE_CHECKING:
-    from trunkline.agents.langchain.mcp import McpServers
+    from trunkline.agents.langchain.tools.mcp_servers import McpServers
 
 __all__ = [
     "attach_servers",
@@ -34,7 +34,7 @@ _KEY = "trunkline.mcp"
 
 def mcp_capabilities() -> McpCapabilities:
     """What a LangChain agent can attach here."""
-    able = find_spec("langchain_mcp_adapters") is not None
+    able = find_spec("mcp") is not None
     return McpCapabilities(http=able, sse=able)
 
 
@@ -48,16 +48,16 @@ class _Attached:
         if not servers:
             return
         try:
-            from trunkline.agents.langchain.mcp import McpServers
+            from trunkline.agents.langchain.tools.mcp_servers import McpServers
         except ImportError:
             self.news.append(_MISSING)
             return
         self.servers = McpServers(servers, folders=folders, **options)
         self.servers.start()
 
-    def stop(self) -> None:
+    def begin_close(self) -> None:
         if self.servers is not None:
-            self.servers.stop()
+            self.servers.begin_close()
 
     async def close(self) -> None:
         if self.servers is not None:
@@ -97,7 +97,7 @@ async def detach_servers(memory: Memory) -> None:
     """Close every server of a session; idempotent."""
     attached = cast("dict[str, _Attached]", memory.pop(_KEY, {}))
     for item in attached.values():
-        item.stop()  # At once: what is gathered may be cancelled before it began.
+        item.begin_close()  # First: the gathered closes may be cancelled before they begin.
     await asyncio.gather(*(item.close() for item in attached.values()))
 
 
@@ -123,5 +123,5 @@ def server_news(memory: Memory) -> list[ev.Notice]:
         news += item.news
         item.news = []
         if item.servers is not None:
-            news += item.servers.news()
+            news += item.servers.failures()
     return news

@@ -73,13 +73,13 @@ def _tool(given: Mapping[str, Any]) -> BaseTool:
 
 
 def _question(call: Call, name: str, arguments: dict[str, Any]) -> tuple[Channel, ClientCall, str]:
-    if call.voice is None or call.tool_call_id is None:
+    if call.channel is None or call.tool_call_id is None:
         raise ToolException(f"{name} is a tool of the front end, and there is none in this run")
     # Announced already, unless nobody but us saw the call: then it is now.
     shown = {"id": call.tool_call_id, "name": name, "args": arguments}
-    call_id = call.voice.emitter.describe(call.lane, shown)
+    call_id = call.channel.emitter.describe(call.lane, shown)
     question = ClientCall(call_id=call_id, name=name, input=arguments)
-    return call.voice, question, f"client:{call.tool_call_id}"
+    return call.channel, question, f"client:{call.tool_call_id}"
 
 
 def _result(answered: ev.Answered, call: Call, name: str) -> ToolMessage:

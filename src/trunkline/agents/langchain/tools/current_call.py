@@ -28,25 +28,25 @@ _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content"
 
 
 class Call:
-    """One call of a tool; without a voice nobody listens, without an id nobody sees it."""
+    """One call of a tool; without a channel or an id, nothing of it is shown."""
 
-    def __init__(self, voice: Channel | None, tool_call_id: str | None, lane: str | None = None) -> None:
-        """Say whose call it is."""
-        self.voice = voice
+    def __init__(self, channel: Channel | None, tool_call_id: str | None, lane: str | None = None) -> None:
+        """Keep the channel of the run, the call's id and its lane."""
+        self.channel = channel
         self.tool_call_id = tool_call_id
         self.lane = lane
 
     @property
     def event_id(self) -> str | None:
         """The id under which people see this call."""
-        if self.voice is None or self.tool_call_id is None:
+        if self.channel is None or self.tool_call_id is None:
             return None
-        return self.voice.emitter.find(self.lane, self.tool_call_id)
+        return self.channel.emitter.find(self.lane, self.tool_call_id)
 
     def progress(self, output: str) -> None:
         """Append to what people see of this call."""
-        if self.voice is not None and self.tool_call_id is not None:
-            self.voice.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
+        if self.channel is not None and self.tool_call_id is not None:
+            self.channel.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
 
     def answer(self, content: Any, artifact: Any, name: str) -> ToolMessage:
         """Make the message that answers this call; its content keeps its types under ``keeping_types``."""

@@ -1,4 +1,4 @@
-"""The MCP servers of one session: opened side by side, held until it is closed."""
+"""The MCP servers of one session: opened side by side, held until the session is closed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Sequence
 
 from langchain_core.tools import BaseTool
 
+from mcp import types
 from trunkline import events as ev
-from trunkline.agents.langchain.tools.mcp_server import START_WITHIN, Server
-from trunkline.agents.langchain.tools.mcp_tools import make_tool, name_tools
+from trunkline.agents.langchain.tools.mcp_tools import make_tool
 from trunkline.mcp.connections import Servers, read_connections
+from trunkline.mcp.server import START_WITHIN, Server
+from trunkline.mcp.tool_names import name_tools
 
 __all__ = ["McpServers"]
 
 
 class McpServers:
-    """Servers by name; one that fails is told of, and the others work."""
+    """Servers by name; one that fails is reported, and the others work."""
 
     def __init__(
         self,
@@ -35,8 +37,8 @@ class McpServers:
         self._connections, wrong = read_connections(servers)
         self._servers: dict[str, Server] = {}
         self._made: dict[tuple[Server, str], BaseTool] = {}
-        self._told: set[Server] = set()
-        self._news = [_notice(name, why) for name, why in wrong.items()]
+        self._reported: set[Server] = set()
+        self._failures = [_notice(name, why) for name, why in wrong.items()]
 
     def start(self) -> None:
         """Begin to open every server; those that run already are left alone."""
@@ -52,18 +54,18 @@ class McpServers:
 
     async def ready(self) -> None:
         """Wait until every server is up or has failed, which takes no longer than the slowest may."""
-        await asyncio.gather(*(server.settled() for server in self._servers.values()))
+        await asyncio.gather(*(server.started() for server in self._servers.values()))
 
     @property
     def tools(self) -> list[BaseTool]:
-        """The tools of the servers that came up; those of one that died say so when they are called."""
+        """The tools of the servers that came up; a tool of a server that died fails with that reason."""
         listed = ((server, tool) for server in self._servers.values() for tool in server.tools)
         return [
             self._tool(name, server, tool)
             for name, (server, tool) in name_tools(listed, self._prefix_tool_name).items()
         ]
 
-    def _tool(self, name: str, server: Server, tool: BaseTool) -> BaseTool:
+    def _tool(self, name: str, server: Server, tool: types.Tool) -> BaseTool:
         made = self._made.get((server, name))
         if made is None:
             made = self._made[server, name] = make_tool(
@@ -76,23 +78,23 @@ class McpServers:
             )
         return made
 
-    def news(self) -> list[ev.Notice]:
-        """What went wrong since this was asked last, server by server."""
-        news, self._news = self._news, []
+    def failures(self) -> list[ev.Notice]:
+        """Notices of the servers that failed since the last call."""
+        failures, self._failures = self._failures, []
         for server in self._servers.values():
-            if server.failure is not None and server not in self._told:
-                self._told.add(server)
-                news.append(_notice(server.name, server.failure))
-        return news
+            if server.failure is not None and server not in self._reported:
+                self._reported.add(server)
+                failures.append(_notice(server.name, server.failure))
+        return failures
 
-    def stop(self) -> None:
-        """Let every server end by itself, and soon."""
+    def begin_close(self) -> None:
+        """Tell every server to end, without waiting."""
         for server in self._servers.values():
-            server.stop()
+            server.begin_close()
 
     async def close(self) -> None:
         """End every server; idempotent."""
-        self.stop()  # At once: what is gathered may be cancelled before it began.
+        self.begin_close()  # First: the gathered closes may be cancelled before they begin.
         servers, self._servers = self._servers, {}
         await asyncio.gather(*(server.close() for server in servers.values()))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool, ToolException
@@ -13,20 +12,17 @@ from langgraph.prebuilt import ToolRuntime
 from mcp import types
 from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
 from trunkline.agents.langchain.tools.mcp_results import ToolRefused, read_result
-from trunkline.agents.langchain.tools.mcp_server import Server
 from trunkline.errors import AgentError, ConfigurationError
 from trunkline.mcp.connections import Connection, Servers, read_connections
+from trunkline.mcp.server import CallFailed, Server
+from trunkline.mcp.tool_names import name_tools
 from trunkline.session.handles import in_loop
 
-__all__ = ["load_mcp_tools", "make_tool", "name_tools"]
+__all__ = ["load_mcp_tools", "make_tool"]
 
-Carry = Callable[[str, dict[str, Any], Call], Awaitable[types.CallToolResult]]
+CallTool = Callable[[str, dict[str, Any], Call], Awaitable[types.CallToolResult]]
 
 _NONE: Any = None
-
-# What providers take as the name of a tool.
-_LONGEST = 64
-_FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 async def load_mcp_tools(
@@ -37,30 +33,29 @@ async def load_mcp_tools(
     ``servers`` maps names to settings (``command``, ``args``, ``env`` or ``url``, ``headers``, with their
     ``transport``: stdio, http or sse), or is the list that ACP clients send. With ``prefix_tool_name``
     a tool is called ``server__tool``. Without ``standard_content_blocks`` a result is plain text, and
-    what is not text is in its artifact. A server that
-    cannot be reached raises AgentError, which names it.
+    what is not text is in its artifact. Raises AgentError, which names every server that cannot be reached.
     """
     connections, wrong = read_connections(servers)
     if wrong:
-        raise ConfigurationError(_say(wrong))
-    listed = await asyncio.gather(*(_list(name, place) for name, place in connections.items()))
+        raise ConfigurationError(_join(wrong))
+    listed = await asyncio.gather(*(_list(name, connection) for name, connection in connections.items()))
     failed = {server.name: server.failure for server in listed if server.failure is not None}
     if failed:
-        raise AgentError(_say(failed))
+        raise AgentError(_join(failed))
     named = name_tools(((server, tool) for server in listed for tool in server.tools), prefix_tool_name)
     return [
         make_tool(
             name,
             server.name,
             tool,
-            _once(server.name, connections[server.name]),
+            _call_once(server.name, connections[server.name]),
             standard_content_blocks=standard_content_blocks,
         )
         for name, (server, tool) in named.items()
     ]
 
 
-def _say(failures: dict[str, str]) -> str:
+def _join(failures: dict[str, str]) -> str:
     return "\n".join(f"MCP server {name!r}: {why}" for name, why in failures.items())
 
 
@@ -69,28 +64,31 @@ async def _list(name: str, connection: Connection) -> Server:
         return server
 
 
-def _once(name: str, connection: Connection) -> Carry:
-    async def carry(tool: str, arguments: dict[str, Any], call: Call) -> types.CallToolResult:
+def _call_once(name: str, connection: Connection) -> CallTool:
+    async def call_tool(tool: str, arguments: dict[str, Any], call: Call) -> types.CallToolResult:
         async with Server(name, connection).opened() as server:
             return await server.call(tool, arguments, call)
 
-    return carry
+    return call_tool
 
 
 def make_tool(
     name: str,
     server: str,
-    listed: BaseTool,
-    carry: Carry,
+    listed: types.Tool,
+    call_tool: CallTool,
     loop: asyncio.AbstractEventLoop | None = None,
     *,
     standard_content_blocks: bool,
 ) -> BaseTool:
-    """Make a tool that is carried out by ``carry``, in ``loop`` if it must be that one."""
+    """Make a LangChain tool that runs ``call_tool``, in ``loop`` if it must be that one."""
 
     async def call(tool_runtime: ToolRuntime[Any, Any] = _NONE, **arguments: Any) -> tuple[Any, Any]:
         this = this_call(tool_runtime)
-        result = await carry(listed.name, arguments, this)
+        try:
+            result = await call_tool(listed.name, arguments, this)
+        except CallFailed as error:
+            raise ToolException(str(error)) from error
         content, artifact = read_result(result, standard_content_blocks=standard_content_blocks)
         if this.tool_call_id is None:
             return content, artifact
@@ -102,41 +100,25 @@ def make_tool(
         work = call(tool_runtime, **arguments)
         return asyncio.run(work) if loop is None else asyncio.run_coroutine_threadsafe(work, loop).result()
 
-    about = {**(listed.metadata or {}), "mcp": {"server": server, "tool": listed.name}}
-    schema = cast("dict[str, Any]", listed.args_schema)
     return CalledTool(
         name=name,
-        description=listed.description,
-        args_schema={"type": "object", "properties": {}, **schema},
+        description=listed.description or "",
+        args_schema={"type": "object", "properties": {}, **listed.inputSchema},
         func=call_sync,
         coroutine=call,
         response_format="content_and_artifact",
-        metadata=about,
-        # It is said to give text, but whatever it gives becomes the content of the message.
-        handle_tool_error=cast("Any", _refusal),
+        metadata=_metadata(server, listed),
+        # Typed as a function that gives a str; LangChain takes any content of a message.
+        handle_tool_error=cast("Any", _error_content),
     )
 
 
-def name_tools(
-    listed: Iterable[tuple[Server, BaseTool]], prefix_tool_name: bool
-) -> dict[str, tuple[Server, BaseTool]]:
-    """Give every tool a name of its own: the second of a name gets its server's in front, or a number."""
-    named: dict[str, tuple[Server, BaseTool]] = {}
-    for server, tool in listed:
-        name = _prefixed(server.name, tool.name) if prefix_tool_name else tool.name[:_LONGEST]
-        if name in named:
-            name = whole = _prefixed(server.name, tool.name)
-            number = 2
-            while name in named:
-                name = f"{whole[: _LONGEST - 4]}_{number}"
-                number += 1
-        named[name] = (server, tool)
-    return named
+def _metadata(server: str, listed: types.Tool) -> dict[str, Any]:
+    """The server's annotations where langchain-mcp-adapters puts them too, and where the tool comes from."""
+    annotations = listed.annotations.model_dump() if listed.annotations is not None else {}
+    meta = {"_meta": listed.meta} if listed.meta is not None else {}
+    return {**annotations, **meta, "mcp": {"server": server, "tool": listed.name}}
 
 
-def _prefixed(server: str, tool: str) -> str:
-    return f"{_FOREIGN.sub('_', server)}__{tool}"[-_LONGEST:]
-
-
-def _refusal(error: ToolException) -> Any:
+def _error_content(error: ToolException) -> Any:
     return error.content if isinstance(error, ToolRefused) and error.content else str(error)

@@ -1,0 +1,126 @@
+"""The calls that run on a server: who gets its questions, progress and log lines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from tests.agents.langchain.workshops import in_turn
+from tests.worlds import only
+
+from mcp import types
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import SessionChannel
+from trunkline.agents.langchain.tools.current_call import Call
+from trunkline.mcp import calls
+from trunkline.mcp.calls import RateLimit, RunningCalls, show_progress
+
+Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
+
+
+async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
+    actions: list[str] = []
+
+    async def act(voice: SessionChannel) -> None:
+        calls_on_server = RunningCalls("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with calls_on_server.running(Call(voice, "c1")):
+            asking = asyncio.create_task(calls_on_server.elicit(None, params))  # As a server's task does.
+            try:
+                await asyncio.shield(asking)
+            finally:
+                actions.append((await asking).action)
+
+    async def cancel(session: Any, asked: ev.Asked) -> None:
+        await session.cancel()
+
+    _, told = await in_turn(act, {ev.Asked: cancel})
+    assert actions == ["cancel"]
+    assert isinstance(told[-1], ev.TurnFinished)
+    assert told[-1].stop_reason == "cancelled"
+
+
+async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
+    async def act(voice: SessionChannel) -> str:
+        other = SessionChannel(voice.ctx, voice.emitter)
+        calls_on_server = RunningCalls("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with calls_on_server.running(Call(voice, "c1")), calls_on_server.running(Call(other, "c2")):
+            return (await calls_on_server.elicit(None, params)).action
+
+    action, told = await in_turn(act)
+    assert action == "decline"
+    assert only(told, ev.Asked) == []
+
+
+async def test_a_server_is_answered_also_when_asking_fails() -> None:
+    class Mute(SessionChannel):
+        async def ask(self, question: Any, **options: Any) -> ev.Answered:
+            raise OSError("the line is cut")
+
+    async def act(voice: SessionChannel) -> str:
+        calls_on_server = RunningCalls("w")
+        params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
+        with calls_on_server.running(Call(Mute(voice.ctx, voice.emitter), "c1")):
+            return (await calls_on_server.elicit(None, params)).action
+
+    assert (await in_turn(act))[0] == "cancel"
+
+
+async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
+    params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
+    await RunningCalls("w").log(params)
+
+    async def act(voice: SessionChannel) -> None:
+        calls_on_server = RunningCalls("w")
+        with calls_on_server.running(Call(voice, None)):
+            await calls_on_server.log(params)
+
+    _, told = await in_turn(act)
+    (notice,) = only(told, ev.Notice)
+    assert (notice.description, notice.severity) == ('{"a": [1]}', "error")
+
+
+async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls.time, "monotonic", lambda: 0.0)
+
+    async def act(voice: SessionChannel) -> None:
+        voice.emitter.tool_started(None, "c1", "w", {})
+        show = show_progress(Call(voice, "c1"))
+        await show(1, None, None)
+        await show(1, None, None)
+        await show(1.5, 3, None)
+        await show(3, 3, "done")
+        for number in range(100):
+            await show(number, None, "more")
+        await show_progress(Call(None, "c1"))(1, None, "nobody listens")
+
+    _, told = await in_turn(act)
+    shown = [update.output for update in only(told, ev.ToolUpdate) if update.output]
+    assert shown[:3] == ["1\n", "50%\n", "100% done\n"]
+    assert len(shown) == 50
+
+
+def test_a_rate_limit_lets_a_burst_through_and_then_some_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(calls.time, "monotonic", lambda: now)
+    rate = RateLimit(burst=3, per_second=2)
+    assert [rate.allows() for _ in range(5)] == [True, True, True, False, False]
+    now = 0.5
+    assert [rate.allows() for _ in range(2)] == [True, False]
+    now = 100.0
+    assert [rate.allows() for _ in range(4)] == [True, True, True, False]
+
+
+async def test_a_call_without_a_voice_or_an_id_has_no_place() -> None:
+    assert Call(None, "c1").event_id is None
+
+    async def act(voice: SessionChannel) -> tuple[str | None, str | None]:
+        voice.emitter.tool_started(None, "c1", "w", {})
+        return Call(voice, None).event_id, Call(voice, "c1").event_id
+
+    assert (await in_turn(act))[0] == (None, "c1")
