@@ -95,7 +95,7 @@ async def replay(journal: Journal, hub: Hub, way: str, size: int) -> None:
         session = await hub.session(key.session_id)
         if way == "prime":
             encoder = Lines()
-            async with session.line.subscribe_from(1) as reader:
+            async with session.subscribe_from(1) as reader:
                 seen = 0
                 while seen < size:
                     entries = await reader.next()

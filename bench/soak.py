@@ -120,8 +120,7 @@ async def fall_behind(session: Session) -> None:
     """Read nothing until the turn is over, and then all of it."""
     async with session.follow() as reader:
         await session.prompt("talk")
-        while session.turn is not None:
-            await session.turn.settled.wait()
+        await session.wait_until_idle()
         while not isinstance((await reader.next())[-1].event, TurnFinished | TurnFailed):
             pass
 
@@ -136,7 +135,7 @@ async def visit(hub: Hub, number: int) -> None:
     session = await hub.create()
     async with asyncio.timeout(PATIENCE):
         await PEOPLE[number % len(PEOPLE)](session)
-        if session.turn is None:
+        if not session.busy:
             await random.choice(PEOPLE)(session)
         if number % 2:
             await session.close()

@@ -51,8 +51,7 @@ async def trunk(count: int, readers: int, hub: Hub) -> Spent:
     following = [asyncio.create_task(follow(session.follow())) for _ in range(readers)]
     clock = Clock()
     await session.prompt("go")
-    assert session.turn is not None
-    await session.turn.settled.wait()
+    await session.wait_until_idle()
     await asyncio.gather(*following)
     spent = clock.spent()
     answer = (await session.history()).messages[-1].text

@@ -25,7 +25,7 @@ from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
-from trunkline.session.stream import Line
+from trunkline.session.stream import EventStream
 
 KEY = SessionKey("local", "s")
 
@@ -64,7 +64,7 @@ async def append(journal: MemoryJournal, lease: Lease, *events: ev.AnyEvent) -> 
 async def test_a_line_that_is_caught_up_twice_at_once_misses_nothing() -> None:
     journal = SlowReads()
     lease = await filled(journal, ev.Notice(title="1"))
-    line = Line(journal, KEY, Grammar(), Settings())
+    line = EventStream(journal, KEY, Grammar(), Settings())
     slow = asyncio.create_task(line.catch_up())
     await until(lambda: len(journal.gates) == 1)
     await append(journal, lease, ev.Notice(title="2"))
@@ -122,7 +122,7 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
             prompting = asyncio.create_task(session.prompt("go"))
             while reader.cursor.offset != len("hello"):
                 await soon(reader.next())
-            assert reader.cursor == Cursor(session.line.fence, 3, 5)
+            assert reader.cursor == Cursor(session.position.fence, 3, 5)
             resumed = await session.subscribe(reader.cursor)
             assert isinstance(resumed, Reader)
             resumed.close()
@@ -170,12 +170,13 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
             while not await ours.commands(KEY):
                 await asyncio.sleep(0.01)
         with pytest.raises(JournalError):
-            await session.mailbox.work()
-        await until(lambda: session.turn is None)
-        assert session.line.lease is not None
-        await ours.release(session.line.lease)
+            await session.remote.work()
+        await until(lambda: not session.busy)
+        lease = session.event_stream.lease
+        assert lease is not None
+        await ours.release(lease)
         receipt = await soon(waiting)
-        assert again.line.lease is not None
+        assert again.is_owner
         started = only(await events_of(again), ev.TurnStarted)
         assert len(started) == 2
         assert started[-1].turn_id == receipt.turn_id
@@ -204,7 +205,7 @@ async def test_a_command_on_which_the_agent_fails_is_refused_with_its_words() ->
         follower = await other.session("s")
         with pytest.raises(TrunklineError, match="ValueError: no louder than this"):
             await soon(follower.set_config("loud", True))
-        assert follower.line.lease is None
+        assert not follower.is_owner
     await journal.close()
 
 
@@ -301,5 +302,5 @@ async def test_an_owner_that_lives_but_never_answers_is_named_as_the_cause() -> 
         session = await hub.session("s")
         with pytest.raises(SessionBusy, match="does not answer; close it, or try again"):
             await soon(session.prompt("hello"))
-        assert session.line.lease is None
+        assert not session.is_owner
     await journal.close()

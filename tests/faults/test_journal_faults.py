@@ -65,7 +65,7 @@ async def test_a_full_disk_fails_the_turn_with_its_cause_and_nothing_else(tmp_pa
         session, neighbour = await hub.create(), await elsewhere.create()
         async with session.follow() as one, session.follow() as two:
             await session.prompt("flood")
-            await until(lambda: session.line.committed_seq > 2)
+            await until(lambda: session.stored_seq > 2)
             await small.leave_pages(40)
             (told, error), (told_too, _) = await asyncio.gather(read_to_the_end(one), read_to_the_end(two))
         for seen in (told, told_too):
@@ -110,12 +110,12 @@ async def test_a_session_that_a_full_disk_closed_still_serves_other_processes(tm
         follower = await elsewhere.session("s")
         async with session.follow() as reader:
             await session.prompt("flood")
-            await until(lambda: session.line.committed_seq > 2)
+            await until(lambda: session.stored_seq > 2)
             await small.leave_pages(20)
             await read_to_the_end(reader)
         await small.leave_pages(10_000)
         assert text_of(await collect(follower, "hello")) == "hello"
-        assert follower.line.lease is None
+        assert not follower.is_owner
         assert [turn.code for turn in (await follower.history()).turns] == ["interrupted", None]
     await small.close()
     await other.close()
@@ -181,7 +181,7 @@ async def test_a_lost_session_lets_go_of_its_agent_before_it_is_opened_again() -
         await session.prompt("go")
         await until(lambda: "s" in agent.open)
         journal.broken = True
-        session.line.say(ev.Notice(title="unheard"))
+        session.emit(ev.Notice(title="unheard"))
         await until(lambda: session.closed)
         journal.broken = False
         again = await soon(hub.session("s"))

@@ -129,7 +129,7 @@ async def test_a_followers_prompt_and_choice_are_carried_out_by_the_owner_alone(
     await pair.see(ev.TurnFinished)
     said = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
     assert said == f"[{pair.a.pid}] second in mode bold"
-    assert pair.session.line.lease is None
+    assert not pair.session.is_owner
     with pytest.raises(InvalidCommand, match="choose one of calm, bold"):
         await soon(pair.session.set_config("mode", "wild"))
     assert {record.fence for record in await pair.records()} == {await pair.fence()}
@@ -140,7 +140,7 @@ async def test_a_followers_prompt_is_rejected_while_the_owner_is_busy(pair: Pair
     await pair.see(ev.TurnStarted)
     with pytest.raises(SessionBusy, match="a turn is running"):
         await soon(pair.session.prompt("second"))
-    assert pair.session.turn is None
+    assert not pair.session.is_owner
 
 
 async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_killed(pair: Pair) -> None:
@@ -234,7 +234,7 @@ async def test_a_process_of_another_target_follows_and_answers_but_never_runs(pa
             with pytest.raises(SessionBusy, match="belongs to 'peer': start that first"):
                 await soon(session.prompt("mine"), within=5)
             assert await pair.journal.commands(session.key) == []
-            assert session.line.lease is None
+            assert not session.is_owner
     assert len(only([record.event for record in await pair.records()], ev.TurnStarted)) == 1
 
 

@@ -214,7 +214,7 @@ async def test_an_answer_that_comes_while_the_agent_talks_is_folded_to_what_the_
         await talker.say(*LATER[:place])
         session = await (await stage.app.exchange.hub()).session("t1")
         going_on = asyncio.create_task(page.run(resume=page.resume({"name": "Ada"})))
-        await until(lambda: not session.line.grammar.questions)
+        await until(lambda: not session.open_questions)
         await talker.say(*LATER[place:])
         talker.finish()
         await going_on
@@ -236,11 +236,11 @@ async def test_two_pages_that_both_answer_while_the_agent_talks_hold_what_the_ag
             await talker.say(*LATER[:7])
             session = await (await stage.app.exchange.hub()).session("t1")
             first = asyncio.create_task(page.run(resume=resume))
-            await until(lambda: not session.line.grammar.questions)
+            await until(lambda: not session.open_questions)
             await talker.say(*LATER[7:9])
-            readers = session.line.readers
+            readers = session.followers
             second = asyncio.create_task(other.run(resume=resume))
-            await until(lambda: session.line.readers > readers)
+            await until(lambda: session.followers > readers)
             await talker.say(*LATER[9:])
             talker.finish()
             await asyncio.gather(first, second)

@@ -24,7 +24,6 @@ from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Answer, Prompt
 from trunkline.folding import fold
-from trunkline.grammar.table import Phase
 from trunkline.journal import open_journal
 from trunkline.questions import ClientCall, Form, Permission
 from trunkline.session.hub import Hub
@@ -187,11 +186,11 @@ class SourceContract:
         async with Hub(AguiAgent(url), journal, settings=BRISK, target="peer") as hub:
             session = await hub.create("durable")
             await session.prompt("sell")
-            await until(lambda: session.line.grammar.phase is Phase.SUSPENDED)
+            await until(lambda: session.is_suspended)
         async with Hub(AguiAgent(url), journal, settings=BRISK, target="peer") as hub:
             session = await hub.session("durable")
             await session.own()
-            (asked,) = session.line.grammar.questions.values()
+            (asked,) = session.open_questions.values()
             async with session.follow() as reader:
                 await session.answer(allow(asked))
                 events = [entry.event async for entry in until_end(reader)]
@@ -220,7 +219,7 @@ class SourceContract:
     async def test_a_cancelled_turn_ends_at_once_and_the_next_one_is_answered(self, url: str) -> None:
         async with talking(url) as session:
             turn = asyncio.ensure_future(play(session, "slow"))
-            await until(lambda: session.line.committed_seq > 2)
+            await until(lambda: session.stored_seq > 2)
             await soon(session.cancel(), 5)
             events = await turn
             assert isinstance(events[-1], ev.TurnFinished)

@@ -193,7 +193,7 @@ async def test_what_is_said_before_its_stream_is_read_waits_there_in_order() -> 
         session_id = await http.open()
         await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/long 20"}])
         session = await session_in(app, session_id)
-        await until(lambda: session.turn is None and session.line.committed_seq > 2)
+        await until(lambda: not session.busy and session.stored_seq > 2)
         async with http.stream(session_id) as said:
             text, message = "", await said.next()
             while "method" in message:
@@ -334,8 +334,8 @@ async def talking(client: httpx.AsyncClient) -> AsyncGenerator[tuple[ClientConne
 async def test_a_reader_that_stalls_holds_up_nobody_costs_little_and_loses_nothing() -> None:
     async with served(agent_that_talks()) as (app, client), talking(client) as (line, session_id):
         session = await session_in(app, session_id)
-        await until(lambda: session.turn is not None)
-        await until(lambda: session.turn is None, 40)
+        await until(lambda: session.busy)
+        await until(lambda: not session.busy, 40)
         (caller,) = callers_of(app)
         assert caller.transport.congested, "the client is far behind"
         assert sum(map(len, caller.transport.outbox()._waiting)) < 3 << 20
@@ -355,8 +355,8 @@ async def test_a_reader_that_never_comes_back_is_dropped() -> None:
         talking(client) as (_, session_id),
     ):
         session = await session_in(app, session_id)
-        await until(lambda: session.line.readers > 1)
-        await until(lambda: session.line.readers == 0 and not callers_of(app), 40)
+        await until(lambda: session.followers > 1)
+        await until(lambda: session.followers == 0 and not callers_of(app), 40)
 
 
 async def test_whoever_asks_without_listening_is_dropped() -> None:

@@ -121,11 +121,11 @@ async def world(kind: str) -> AsyncGenerator[World]:
         await run_events(client, told(SECRET, thread=THREAD))
         await run_events(client, told("please wait", thread=THREAD, run="r2"))
         session = await (await app.exchange.hub()).session(THREAD, principal="alice")
-        await until(lambda: bool(session.desk.open))
+        await until(lambda: bool(session.open_questions))
         greeted = await client.post("/acp", json=GREETING)
         connection = {"acp-connection-id": greeted.headers["acp-connection-id"]}
         try:
-            yield World(app, client, next(iter(session.desk.open)), *connection.values())
+            yield World(app, client, next(iter(session.open_questions)), *connection.values())
         finally:
             await client.request("DELETE", "/acp", headers=connection)
 

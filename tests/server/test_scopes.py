@@ -257,7 +257,7 @@ async def test_who_answers_without_following_does_not_see_what_comes_of_it() -> 
         assert events[-1]["result"] == {"stopReason": "not_followed"}
         session = await (await app.exchange.hub()).session("t1")
         await soon(session.settle())
-        assert not session.desk.open
+        assert not session.open_questions
 
 
 # -- ACP -------------------------------------------------------------------------------------------

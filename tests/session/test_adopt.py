@@ -242,7 +242,7 @@ async def test_a_turn_that_runs_elsewhere_is_not_disturbed() -> None:
     async with world(agent) as hub:
         session = await hub.create("s")
         await session.prompt("Hello")
-        await session.line.durable()
+        await session.durable()
         agent.memory["s"] = talk("Other", "Things")
         async with world(agent, journal=hub.journal) as other:
             await other.session("s")
@@ -279,7 +279,7 @@ async def test_a_question_that_is_remembered_is_asked_and_its_answer_reaches_the
     async with world(agent) as hub:
         session = await hub.session("s")
         assert session.busy
-        assert list(session.desk.open) == ["key"]
+        assert list(session.open_questions) == ["key"]
         assert [turn.status for turn in (await session.history()).turns] == ["finished", "suspended"]
         given = Answer(question_id="key", outcome="accepted", content={"answer": "this"})
         await session.answer(given)
@@ -296,6 +296,6 @@ async def test_a_question_of_an_agent_that_takes_no_answer_after_a_restart_is_no
     agent.memory["s"] = held
     async with world(agent) as hub:
         session = await hub.session("s")
-        assert not session.desk.open
+        assert not session.open_questions
         assert (await session.history()).turns[-1].code == "interrupted"
         assert isinstance((await collect(session, "on"))[-1], ev.TurnFinished)

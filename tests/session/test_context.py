@@ -701,7 +701,7 @@ async def test_a_question_goes_with_its_turn() -> None:
     async with world(ask) as hub:
         session = await hub.create()
         await session.prompt("go")
-        await until(lambda: len(session.desk.open) == 3)
+        await until(lambda: len(session.open_questions) == 3)
         await soon(session.cancel())
         await until(lambda: len(seen) == 3)
         told = await events_of(session)

@@ -61,7 +61,7 @@ async def edit(hub: Hub, editor: Editor, folder: Path, words: str, arguments: di
     playing = asyncio.create_task(editor.prompt(session_id, words))
     await until(lambda: bool(editor.asked("session/request_permission")))
     session = await hub.session(session_id)
-    (asked,) = session.desk.open.values()
+    (asked,) = session.open_questions.values()
     options = asked.question.options if isinstance(asked.question, Permission) else ()
     once = next(option.option_id for option in options if option.kind == "allow_once")
     await session.answer(Answer(question_id=asked.question_id, option_id=once, input=arguments))

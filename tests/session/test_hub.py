@@ -95,7 +95,7 @@ async def test_a_follower_sees_the_turn_live_answers_it_and_learns_who_was_first
             assert caught.value.by == "bob"
             told, _ = await until_event(reader, ev.TurnFinished)
         assert text_of(told) == "yes"
-        assert theirs.line.lease is None
+        assert not theirs.is_owner
         assert fold(await events_of(theirs)) == fold(await events_of(mine))
 
 
@@ -128,20 +128,20 @@ async def test_a_dead_owners_session_is_taken_over_with_a_higher_fence(journals:
     dead = Hub(make(asking), await journals(), settings=BRISK)
     session = await dead.create()
     await session.prompt("wait")
-    await session.line.durable()
-    old = session.line.fence
+    await session.durable()
+    old = session.event_stream.fence
     async with world(echo, journal=await journals()) as hub:
         again = await hub.session(session.session_id)
         assert again.busy
         told = await collect(again, "are you there?")
         assert text_of(told) == "are you there? "
-        assert again.line.fence > old
+        assert again.event_stream.fence > old
         meant = await again.history()
         assert [turn.code for turn in meant.turns] == ["interrupted", None]
         # The old owner wakes up and is refused.
-        session.line.say(ev.Notice(title="I am still here"))
+        session.emit(ev.Notice(title="I am still here"))
         with pytest.raises(JournalError):
-            await session.line.durable()
+            await session.durable()
         await until(lambda: session.closed)
         assert "still here" not in str(await events_of(again))
 
@@ -153,7 +153,7 @@ async def test_a_fenced_owner_ends_its_readers_with_one_terminal_and_can_follow_
     session = await sleeper.create()
     reader = session.follow()
     await session.prompt("wait")
-    await session.line.durable()
+    await session.durable()
     async with world(echo, journal=await journals()) as hub:
         other = await hub.session(session.session_id)
         await collect(other, "mine now")
@@ -182,14 +182,14 @@ async def test_a_process_with_another_target_may_follow_and_answer_but_never_run
         await mine.prompt("go")
         theirs = await b.session(mine.session_id)
         async with theirs.follow() as reader:
-            await until(lambda: bool(mine.desk.open))
-            question_id = next(iter(mine.desk.open))
+            await until(lambda: bool(mine.open_questions))
+            question_id = next(iter(mine.open_questions))
             await soon(theirs.answer(Answer(question_id=question_id, option_id="reject_once")))
             await until_event(reader, ev.TurnFinished)
         await mine.close()
         with pytest.raises(SessionBusy, match="belongs to 'one': start that first"):
             await soon(theirs.prompt("run it for me"))
-        assert theirs.line.lease is None
+        assert not theirs.is_owner
 
 
 async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals: Callable[[], Any]) -> None:
@@ -204,7 +204,7 @@ async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals:
         async with asyncio.timeout(WAIT):
             while len(only(await events_of(mine), ev.TurnFinished)) < 2:
                 await a.changed(0.05)
-        owners = [session.line.lease is not None for session in (mine, theirs)]
+        owners = [session.is_owner for session in (mine, theirs)]
         assert sorted(owners) == [False, True]
         meant = await mine.history()
         assert sorted(m.text for m in meant.messages if m.role == "user") == ["one", "two"]

@@ -58,6 +58,6 @@ async def test_nobody_waits_for_the_lease_of_a_dead_process(tmp_path: Path) -> N
     async with world(echo, journal=journal, lease_ttl=600.0) as hub:
         again = await hub.session(session.session_id)
         assert text_of(await collect(again, "hello")) == "hello "
-        assert again.line.fence > session.line.fence
+        assert again.event_stream.fence > session.event_stream.fence
     await dead.close()
     await journal.close()

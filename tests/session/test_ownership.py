@@ -38,7 +38,7 @@ async def busy(prompt: Prompt) -> AsyncIterator[str]:
 
 async def give_away(session: Session, other: Hub) -> Session:
     """Let another process take a session over, as if the lease had run out."""
-    lease = session.line.lease
+    lease = session.event_stream.lease
     assert lease is not None
     await session.hub.journal.release(lease)
     theirs = await other.session(session.session_id)
@@ -48,7 +48,7 @@ async def give_away(session: Session, other: Hub) -> Session:
 
 def doubt(session: Session) -> None:
     """Let the owner's own deadline pass."""
-    session.line.extend(0.0)
+    session.event_stream.extend(0.0)
 
 
 async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: 
                 seen += [entry.event for entry in await soon(reader.next())]
         assert text_of(seen) == "by the other "
         assert text_of(await collect(session, "passed on")) == "passed on "
-        assert session.line.lease is None
+        assert not session.is_owner
         assert len(only([entry.event async for entry in theirs.replay()], ev.TurnFinished)) == 3
     await ours.close()
     await others.close()
@@ -79,11 +79,11 @@ async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_i
         session = await hub.create("s")
         await collect(session, "mine")
         theirs = await give_away(session, other)
-        assert session.line.lease_is_current
+        assert session.event_stream.lease_is_current
         doubt(session)
         receipt = await soon(session.prompt("again"))
-        assert theirs.turn is not None or receipt.turn_id in theirs.register.turn_starts
-        assert session.line.lease is None
+        assert theirs.turn is not None or receipt.turn_id in theirs.receipts.turn_starts
+        assert not session.is_owner
     await journal.close()
 
 
@@ -91,11 +91,11 @@ async def test_an_owner_in_doubt_whose_lease_still_stands_goes_on() -> None:
     async with world(lease_ttl=LONG) as hub:
         session = await hub.create("s")
         await collect(session, "mine")
-        fence = session.line.fence
+        fence = session.event_stream.fence
         doubt(session)
         assert text_of(await collect(session, "still mine")) == "still mine "
-        assert session.line.fence == fence
-        assert session.line.lease_is_current
+        assert session.event_stream.fence == fence
+        assert session.event_stream.lease_is_current
 
 
 async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None:
@@ -115,7 +115,7 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
         async with session.follow() as reader:
             doubt(session)
             session.turn.take(ev.Notice(title="unsure"))
-            storing = asyncio.create_task(session.line.durable())
+            storing = asyncio.create_task(session.durable())
             await until(lambda: hub.is_renewing)
             before = (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
             session.turn.take(" more")
@@ -204,10 +204,10 @@ async def test_a_clock_that_jumps_neither_takes_nor_locks_a_session(jump: float,
         seen = await other.session("s")
         with pytest.raises(SessionBusy, match="a turn is running"):
             await soon(seen.prompt("mine now"))
-        assert seen.line.lease is None
+        assert not seen.is_owner
         assert session.turn is not None
         await session.cancel()
-        lease = session.line.lease
+        lease = session.event_stream.lease
         assert isinstance(lease, Lease)
         await session.close()
         # The owner is gone: whatever its clock said, the next one does not wait for an hour.
@@ -220,7 +220,7 @@ async def test_two_claims_at_once_are_one() -> None:
     async with world(echo) as hub:
         session = await hub.create("s")
         assert await asyncio.gather(session.own(), session.own()) == [True, True]
-        assert session.line.fence == 1
+        assert session.event_stream.fence == 1
 
 
 class SlowToOpen(FunctionAgent):
@@ -274,7 +274,7 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
         await session.prompt("go")
         async with session.follow() as reader:
             await give_away(session, other)
-            line, turn = session.line, session.turn
+            line, turn = session.event_stream, session.turn
             assert turn is not None
             line.extend(lease_clock() + 0.01)
             await until(lambda: not line.lease_is_current)
@@ -294,9 +294,9 @@ async def test_a_session_that_is_closed_in_doubt_of_a_lost_lease_ends_at_once() 
         session = await hub.create("s")
         await collect(session, "mine")
         await give_away(session, other)
-        session.line.say(ev.Notice(title="not stored"))
+        session.emit(ev.Notice(title="not stored"))
         doubt(session)
         with pytest.raises(Fenced):
             await soon(session.close(), 5.0)
-        assert session.left.is_set()
+        assert session.released.is_set()
     await journal.close()

@@ -138,7 +138,7 @@ async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet(
     async with world(slow_to_stop) as hub:
         session = await hub.create()
         await session.prompt("first")
-        await until(lambda: session.line.committed_seq > 2)
+        await until(lambda: session.stored_seq > 2)
         cancelling = asyncio.create_task(session.cancel())
         await soon(stopping.wait())
         assert session.busy
@@ -300,7 +300,7 @@ async def test_a_cursor_of_another_life_gets_a_gap() -> None:
     async with world() as hub:
         session = await hub.create()
         await collect(session, "one two")
-        last = session.line.place_now()
+        last = session.event_stream.place_now()
         for cursor in (
             Cursor(last[2] + 5, 1, 0),
             Cursor(last[2], last[0] + 10, 0),

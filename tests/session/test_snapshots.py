@@ -111,7 +111,7 @@ async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
     async with world(journal=journal) as hub:
         session = await hub.session("s")
         told = await session.history()
-        return session.known.take(), told, session.line.committed_seq
+        return session.open_state.take(), told, session.stored_seq
 
 
 async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_bad_ones() -> None:
@@ -180,7 +180,7 @@ async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> N
     journal = await open_journal(url.format(tmp_path / "j.db"))
     async with world(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 10)
-        last = session.register.receipts["p9"]
+        last = session.receipts.by_prompt["p9"]
     async with world(journal=journal) as hub:
         session = await hub.session("s")
         again = await soon(session.prompt(Prompt.of("word 9", key="p9")))
@@ -243,5 +243,5 @@ async def test_opening_a_long_session_without_a_snapshot_lets_others_run() -> No
             await asyncio.sleep(0)
             turns += 1
         session = await opening
-        assert turns > session.line.committed_seq / 400
+        assert turns > session.stored_seq / 400
     await journal.close()

@@ -20,7 +20,7 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.questions import Form
 from trunkline.session.reader import Reader
 from trunkline.session.settings import Settings
-from trunkline.session.stream import Line
+from trunkline.session.stream import EventStream
 
 KEY = SessionKey("local", "s")
 
@@ -51,12 +51,12 @@ class Held(MemoryJournal):
             future.set_exception(JournalError("the disk is full"))
 
 
-async def speaking(journal: MemoryJournal) -> Line:
+async def speaking(journal: MemoryJournal) -> EventStream:
     await journal.open()
     await journal.create(SessionInfo(principal="local", session_id="s"))
     lease = await journal.claim(KEY, "me", 60.0)
     assert isinstance(lease, Lease)
-    line = Line(journal, KEY, Grammar(), Settings())
+    line = EventStream(journal, KEY, Grammar(), Settings())
     line.take(lease, lease_clock() + 60.0)
     return line
 
@@ -179,7 +179,7 @@ async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
 async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
     journal = MemoryJournal()
     line = await speaking(journal)
-    follower = Line(journal, KEY, Grammar(), Settings())
+    follower = EventStream(journal, KEY, Grammar(), Settings())
     reader = follower.follow()
     line.say(ev.TurnStarted(turn_id="t"))
     line.say(ev.TurnFinished(turn_id="t"))

@@ -315,7 +315,7 @@ async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> No
             assert caught.value.by == "ann"
             with pytest.raises(AlreadyAnswered):
                 await session.answer(refuse(second), refuse(first))
-            assert second in session.desk.open, "all or none"
+            assert second in session.open_questions, "all or none"
             await session.answer(refuse(second))
 
         told = await collect(session, "go", {ev.TurnSuspended: decide})
@@ -403,7 +403,7 @@ async def test_a_question_that_an_agent_yields_itself_can_be_answered_and_withdr
 
     async with world(raw) as hub:
         session = await hub.create()
-        session.view.memory["open"] = session.desk.open
+        session.view.memory["open"] = session.open_questions
 
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(Answer(question_id="q1", outcome="accepted", content={}))
@@ -447,7 +447,7 @@ async def suspend(hub: Hub) -> tuple[Session, tuple[str, ...]]:
         while True:
             for entry in await soon(reader.next()):
                 if isinstance(entry.event, ev.TurnSuspended):
-                    await session.line.durable()
+                    await session.durable()
                     return session, entry.event.question_ids
 
 
@@ -477,7 +477,7 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(die
         assert text_of(told) == "resumed"
         assert [turn.status for turn in (await again.history()).turns] == ["finished"]
     if died:
-        session.lost(Fenced("the test ends"))
+        session.fail(Fenced("the test ends"))
     await journal.close()
 
 
@@ -511,7 +511,7 @@ async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_de
         assert {q.answered.outcome for q in meant.questions.values() if q.answered} == {"cancelled"}
         with pytest.raises(AlreadyAnswered):
             await again.answer(allow(questions[0]))
-    session.lost(Fenced("the test ends"))
+    session.fail(Fenced("the test ends"))
     await journal.close()
 
 
@@ -531,7 +531,7 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
             asyncio.get_running_loop().call_soon(cancel)
 
         # Called before the turn's task is made, so before its first step.
-        session.line.on_turn = begun
+        session.event_stream.on_turn = begun
         await soon(session.prompt("go"), within=5.0)
         await soon(session.settle(), within=5.0)
         told = await events_of(session)

@@ -210,7 +210,7 @@ async def test_leaving_a_window_leaves_the_turn_alone() -> None:
         async with contextlib.aclosing(window(session, receipt.turn_id).__aiter__()) as shown:
             await soon(anext(shown))
         assert session.busy
-        assert session.line.readers == 0
+        assert session.followers == 0
 
 
 async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_costs_nothing_then() -> None:
@@ -229,7 +229,7 @@ async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_c
         said: list[Any] = []
         while not (only(said, ev.Text) and only(said, ev.RunOpened)):
             said += (await soon(anext(batches)))[1]
-        record, offset, _ = session.line.place_now()
+        record, offset, _ = session.event_stream.place_now()
         reached = shown.reached(record, offset)
         assert reached is not None, "the last batch is still in the hands of whoever iterates"
 

@@ -142,8 +142,7 @@ class ChatLoop:
         except TrunklineError as error:
             self._screen.note(f"error: {escape(str(error))}", style="red")
             return None
-        turn = self._session.turn
-        return turn.turn_id if turn is not None else None
+        return self._session.running_turn_id
 
     async def _ask_again(self, told: Conversation, turn_id: str) -> None:
         """Put the open questions of a turn again, and go on with it."""

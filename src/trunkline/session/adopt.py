@@ -66,17 +66,17 @@ async def adopt(session: Session) -> None:
     if not news or not await session.own() or session.busy:
         return
     if last is not None:
-        session.line.say(last)
+        session.event_stream.say(last)
     questions = [state.asked for state in remembered.questions.values() if state.answered is None]
     for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
         if isinstance(event, ev.Asked):
             expires = time.time() + session.settings.question_ttl
             event = msgspec.structs.replace(event, expires_at=expires)
-            event = named(event, session.line.grammar.memory.asked)
-        session.line.say(event)
+            event = named(event, session.event_stream.grammar.memory.asked)
+        session.event_stream.say(event)
     if questions:
         await session.recover(None if can_wait(session.agent, questions) else _ENDED)
-    await session.line.durable()
+    await session.event_stream.durable()
     first = next((message.text.strip() for message in news if message.role == "user"), "")
     if session.info.title is None and first:
         session.name(first.splitlines()[0][:80])
@@ -85,7 +85,7 @@ async def adopt(session: Session) -> None:
 async def _is_known(session: Session, remembered: Conversation) -> bool:
     """Whether the journal has the last message of a memory: then it has all, and need not be folded."""
     own = [message.message_id for message in remembered.messages if message.lane is None]
-    return not own or (await session.past.present()).turn_of(own[-1]) is not None
+    return not own or (await session.earlier_turns.present()).turn_of(own[-1]) is not None
 
 
 def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
@@ -111,7 +111,7 @@ def can_wait(agent: Agent, questions: Sequence[ev.Asked]) -> bool:
 
 async def why_over(session: Session) -> str | None:
     """Why the turn of an earlier process is over; None when it waits for answers that the agent can take."""
-    agent, questions = session.agent, list(session.line.grammar.questions.values())
+    agent, questions = session.agent, list(session.event_stream.grammar.questions.values())
     if not can_wait(agent, questions):
         return _ENDED
     keys = [asked.durable_key or "" for asked in questions]

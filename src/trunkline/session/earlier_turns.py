@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.folding import Folder
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
+from trunkline.session.receipts import Receipts
 from trunkline.session.snapshots import OUTLINE, read_outline
-
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
+from trunkline.session.stream import EventStream
 
 __all__ = ["EarlierTurns"]
 
@@ -29,9 +27,10 @@ _SMALL = 64 * 1024
 class EarlierTurns:
     """Everything before the last turn of a session."""
 
-    def __init__(self, session: Session) -> None:
-        """Look at one session; nothing is read yet."""
-        self._session = session
+    def __init__(self, stream: EventStream, receipts: Receipts) -> None:
+        """Read one session's stream when somebody asks; ``receipts`` know where its turns begin."""
+        self._stream = stream
+        self._receipts = receipts
         self._lock = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
         self._seq = 0
@@ -42,17 +41,16 @@ class EarlierTurns:
     @property
     def start(self) -> int:
         """The first record of the last turn; 1 when there was none."""
-        session = self._session
-        return session.register.turn_starts.get(session.line.grammar.turn_id or "", 1)
+        return self._receipts.turn_starts.get(self._stream.grammar.turn_id or "", 1)
 
     async def outline(self) -> tuple[Outline, int]:
         """The ids of the turns before the last one, and where that begins."""
-        session = self._session
+        stream = self._stream
         async with self._lock:
             self._stay()
             if self._outline is None or self._seq >= self.start:
-                pages = await session.hub.journal.get_snapshots(session.key, OUTLINE)
-                last, start = session.line.grammar.turn_id, self.start
+                pages = await stream.journal.get_snapshots(stream.key, OUTLINE)
+                last, start = stream.grammar.turn_id, self.start
                 if sum(len(page.payload) for page in pages) < _SMALL:
                     self._outline, self._seq = read_outline(pages, last, start)
                 else:
@@ -84,12 +82,12 @@ class EarlierTurns:
 
     async def fold(self, before_turn: str | None = None) -> Conversation:
         """Fold everything said so far; with ``before_turn``, only what came before that turn."""
-        if before_turn in (None, self._session.line.grammar.turn_id):
+        if before_turn in (None, self._stream.grammar.turn_id):
             past, start = await self.conversation()
             folder = Folder(past)
         else:
             folder, start = Folder(), 1
-        async with contextlib.aclosing(self._session.replay(start)) as entries:
+        async with contextlib.aclosing(self._stream.replay(start)) as entries:
             async for entry in entries:
                 if before_turn is not None and entry.event.turn_id == before_turn:
                     break
@@ -100,7 +98,7 @@ class EarlierTurns:
         """The ids of everything said so far."""
         outline, start = await self.outline()
         reader, steps = OutlineReader(), list[Step]()
-        async for entry in self._session.replay(start):
+        async for entry in self._stream.replay(start):
             steps += reader.feed(entry.event)
         return PresentOutline(outline, [*steps, *reader.close()])
 
@@ -109,7 +107,7 @@ class EarlierTurns:
         if after >= start - 1:
             return
         try:
-            async with contextlib.aclosing(self._session.replay(after + 1)) as entries:
+            async with contextlib.aclosing(self._stream.replay(after + 1)) as entries:
                 async for entry in entries:
                     if entry.seq >= start:
                         return
@@ -131,7 +129,7 @@ class EarlierTurns:
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._session.settings.idle_after, self._idle)
+        self._timer = loop.call_later(self._stream.settings.idle_after, self._idle)
 
     def _idle(self) -> None:
         if self._lock.locked():

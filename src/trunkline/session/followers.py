@@ -21,8 +21,8 @@ class FollowerWatch:
         """Watch who reads the session's line."""
         self._session = session
         self._timer: asyncio.TimerHandle | None = None
-        session.line.on_readers = self.count
-        session.desk.on_expired = self._expired
+        session.event_stream.on_readers = self.count
+        session.questions.on_expired = self._expired
 
     def count(self, readers: int) -> None:
         """Take the number of readers as it is now."""
@@ -40,7 +40,7 @@ class FollowerWatch:
             self._timer = None
 
     def _abandon(self) -> None:
-        if self._session.line.grammar.phase is Phase.SUSPENDED:
+        if self._session.event_stream.grammar.phase is Phase.SUSPENDED:
             # It waits for a person, for as long as its questions stay open.
             self.count(0)
         elif self._session.turn is not None:
@@ -50,7 +50,7 @@ class FollowerWatch:
         turn = self._session.turn
         if turn is None:
             return
-        if not self._session.line.readers:
+        if not self._session.event_stream.readers:
             turn.cancel("trunkline", "a question expired and nobody was there")
         else:
             turn.answered([answered])

@@ -116,12 +116,12 @@ class Hub:
             async with lock:
                 live = self._sessions.get(key)
                 if live is not None and not live.closed:
-                    live.asked_at = time.monotonic()
+                    live.last_used_at = time.monotonic()
                     # The one that was asked for last stands last.
                     self._sessions[key] = self._sessions.pop(key)
                     return live
                 if live is not None:
-                    await live.left.wait()
+                    await live.released.wait()
                 info = await self.journal.get(key) or await self._recall(key)
                 session = await self._open(info, mcp_servers, client)
                 await adopt(session)
@@ -303,7 +303,7 @@ class Hub:
         """Wait for a change; look often only while something runs or is followed."""
         self._stirred.clear()
         # Whatever goes on is most often in one that was asked for lately.
-        lively = any(s.busy or s.line.readers for s in reversed(self._sessions.values()))
+        lively = any(s.busy or s.event_stream.readers for s in reversed(self._sessions.values()))
         poll = self.settings.poll_busy if lively else self.settings.poll_idle
         looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
         stirring = asyncio.ensure_future(self._stirred.wait())
@@ -320,11 +320,11 @@ class Hub:
 
     async def _attend(self) -> None:
         for session in list(self._sessions.values()):
-            if session.line.lease is None and not session.closed:
+            if session.event_stream.lease is None and not session.closed:
                 try:
-                    await session.line.catch_up()
+                    await session.event_stream.catch_up()
                 except (SessionNotFound, Corrupt) as error:
-                    session.lost(error)
+                    session.fail(error)
         failure: TrunklineError | None = None
         for key in await self.journal.inbox(self.owner):
             try:
@@ -336,7 +336,7 @@ class Hub:
                 failure = error  # The others have commands too.
                 continue
             if not session.closed:
-                session.mailbox.attend()
+                session.remote.attend()
         if failure is not None:
             raise failure
 
@@ -364,14 +364,15 @@ class Hub:
 
     async def renew_leases(self) -> None:
         """Extend every lease of this process; a session whose lease is gone stops serving."""
-        ours = [(s, s.line.lease) for s in self._sessions.values() if s.line.lease is not None]
+        streams = [(session, session.event_stream) for session in self._sessions.values()]
+        ours = [(session, stream.lease) for session, stream in streams if stream.lease is not None]
         asked_at = lease_clock()
         held = await self.journal.renew(self.owner, self.settings.lease_ttl)
         for session, lease in ours:
-            if session.line.lease is not lease:
+            if session.event_stream.lease is not lease:
                 continue
             if held.get(session.key) == lease.fence:
-                session.line.extend(asked_at + self.settings.lease_ttl)
+                session.event_stream.extend(asked_at + self.settings.lease_ttl)
             else:
                 log.warning("another process took session %s over", session.session_id)
                 await session.ownership.lose()
@@ -383,7 +384,7 @@ class Hub:
             idle = [session for session in self._sessions.values() if session.idle]
             before = time.monotonic() - self.settings.idle_after
             for session in idle[: max(0, len(idle) - self.settings.idle_sessions)]:
-                if session.idle and session.asked_at <= before:
+                if session.idle and session.last_used_at <= before:
                     try:
                         await session.close()
                     except TrunklineError as error:
@@ -405,7 +406,7 @@ class Hub:
     async def _leave_unused(self, before: float) -> None:
         """Close sessions of ours that nobody asked for: what we hold counts as used."""
         for session in list(self._sessions.values()):
-            if session.idle and session.asked_at <= before:
+            if session.idle and session.last_used_at <= before:
                 await session.close()
 
     def _check_open(self) -> None:

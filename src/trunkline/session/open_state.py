@@ -57,16 +57,16 @@ class OpenState:
     def __init__(
         self,
         grammar: Grammar,
-        register: Receipts,
-        desk: OpenQuestions,
-        verdicts: Permissions,
+        receipts: Receipts,
+        questions: OpenQuestions,
+        permissions: Permissions,
         view: SessionView,
     ) -> None:
         """Fill these parts."""
         self.grammar = grammar
-        self.register = register
-        self.desk = desk
-        self.verdicts = verdicts
+        self.receipts = receipts
+        self.questions = questions
+        self.permissions = permissions
         self.view = view
         self.queue: dict[str, Prompt] = {}
         """The prompts that wait."""
@@ -95,14 +95,14 @@ class OpenState:
         """Learn from an entry that the grammar has seen."""
         self.last = entry
         event = entry.event
-        self.desk.absorb(event)
-        self.verdicts.absorb(event)
+        self.questions.absorb(event)
+        self.permissions.absorb(event)
         self.view.absorb(event)
         if isinstance(event, ev.TurnStarted):
             turn_id = event.turn_id or ""
             self.begin(turn_id, entry.seq)
             if event.prompt_id is not None:
-                self.register.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
+                self.receipts.remember(Receipt(prompt_id=event.prompt_id, turn_id=turn_id))
                 self.queue.pop(event.prompt_id, None)
         elif isinstance(event, ev.PromptQueued):
             self.queue[event.prompt_id] = Prompt(content=event.content)
@@ -113,7 +113,7 @@ class OpenState:
 
     def begin(self, turn_id: str, seq: int) -> None:
         """Remember where a turn begins, and what the shared state is there."""
-        self.register.note_start(turn_id, seq)
+        self.receipts.note_start(turn_id, seq)
         self.state_before = self.view.state
 
     def take(self) -> bytes | None:
@@ -127,10 +127,10 @@ class OpenState:
                 turn_id=grammar.turn_id,
                 memory=grammar.memory,
                 reported=tuple(sorted(grammar.reported)),
-                receipts=tuple(self.register.receipts.values()),
-                turn_starts=dict(self.register.turn_starts),
-                answered=dict(self.desk.answered),
-                always=self.verdicts.always,
+                receipts=tuple(self.receipts.by_prompt.values()),
+                turn_starts=dict(self.receipts.turn_starts),
+                answered=dict(self.questions.answered),
+                always=self.permissions.always,
                 options=self._options,
                 state=self.view.state,
                 state_before=self.state_before,
@@ -142,10 +142,10 @@ class OpenState:
         """Begin with what an earlier reader learned."""
         self.last = kept.last
         self.grammar.recall(kept.memory, kept.turn_id, kept.reported)
-        self.register.receipts = OrderedDict((receipt.prompt_id, receipt) for receipt in kept.receipts)
-        self.register.turn_starts = OrderedDict(kept.turn_starts)
-        self.desk.answered = OrderedDict(kept.answered)
-        self.verdicts.always = kept.always
+        self.receipts.by_prompt = OrderedDict((receipt.prompt_id, receipt) for receipt in kept.receipts)
+        self.receipts.turn_starts = OrderedDict(kept.turn_starts)
+        self.questions.answered = OrderedDict(kept.answered)
+        self.permissions.always = kept.always
         self._options = kept.options
         if kept.options is not None:
             self.view.options = kept.options

@@ -30,7 +30,7 @@ class Ownership:
         """Serve one session; nothing is claimed yet."""
         self._session = session
         self._claiming = asyncio.Lock()
-        session.line.on_doubt = self._in_doubt
+        session.event_stream.on_doubt = self._in_doubt
 
     @property
     def is_claiming(self) -> bool:
@@ -39,13 +39,13 @@ class Ownership:
 
     async def claim(self) -> bool:
         """Become the owner if nobody else is; True when this process owns the session."""
-        line = self._session.line
-        if line.lease_is_current:
+        stream = self._session.event_stream
+        if stream.lease_is_current:
             return True
         async with self._claiming:
-            if line.lease is not None and not line.lease_is_current:
+            if stream.lease is not None and not stream.lease_is_current:
                 await self._session.hub.renew_leases()
-            if line.lease is not None:
+            if stream.lease is not None:
                 return True
             self._session.check_open()
             return await self._claim()
@@ -64,38 +64,38 @@ class Ownership:
             claimed = await hub.journal.claim(session.key, hub.owner, ttl)
         if isinstance(claimed, Held):
             return False
-        await session.line.catch_up()
+        await session.event_stream.catch_up()
         # Asked before anything is carried out here: meanwhile nobody takes the session for free.
         why = await why_over(session)
-        session.line.take(claimed, asked_at + ttl)
+        session.event_stream.take(claimed, asked_at + ttl)
         await session.recover(why)
         return True
 
     async def lose(self) -> None:
         """Stop being the owner: somebody else has taken the session."""
-        session, line = self._session, self._session.line
-        if (turn := session.turn) is not None and not turn.live and not line.in_doubt:
+        session, stream = self._session, self._session.event_stream
+        if (turn := session.turn) is not None and not turn.live and not stream.in_doubt:
             # It has ended, and is being written: either that is done soon, or it fails soon.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(session.settings.finish_grace):
                     await turn.settled.wait()
-        if not session.closed and session.turn is None and not line.unwritten:
+        if not session.closed and session.turn is None and not stream.unwritten:
             await self._follow()
             return
         error = Fenced(
             "another process took this session over while this one did not answer; "
             "open it again to see what is stored"
         )
-        line.fail(error)  # Also while it is being closed: somebody may wait for the lease.
-        session.lost(error)
+        stream.fail(error)  # Also while it is being closed: somebody may wait for the lease.
+        session.fail(error)
 
     async def _follow(self) -> None:
-        session, line = self._session, self._session.line
-        line.step_down()
+        session, stream = self._session, self._session.event_stream
+        stream.step_down()
         try:
-            await line.catch_up()
+            await stream.catch_up()
         except SessionNotFound as error:
-            session.lost(error)
+            session.fail(error)
 
     def _in_doubt(self) -> None:
         """Ask at once whether the lease is still ours: something waits to be shown and written."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trunkline.cursor import Cursor, Entry, piece_of, remainder
 
 if TYPE_CHECKING:
-    from trunkline.session.stream import Line
+    from trunkline.session.stream import EventStream
 
 __all__ = ["WHOLE", "Reader"]
 
@@ -28,9 +28,9 @@ WHOLE = 1 << 60
 class Reader:
     """A place in a line that moves forward; use it as an async context manager and iterator."""
 
-    def __init__(self, line: Line, seq: int, offset: int, fence: int, *, live: bool = True) -> None:
+    def __init__(self, stream: EventStream, seq: int, offset: int, fence: int, *, live: bool = True) -> None:
         """Begin after the given place."""
-        self._line = line
+        self._stream = stream
         self._seq = seq
         self._offset = offset
         self._fence = fence
@@ -58,7 +58,7 @@ class Reader:
         """Take a batch, or fall back to the journal when too much waits."""
         if self._live:
             queue = self._queue
-            if queue and len(queue) + len(batch) > self._line.settings.reader_backlog:
+            if queue and len(queue) + len(batch) > self._stream.settings.reader_backlog:
                 self._live = False
                 self._queue = []
             else:
@@ -91,12 +91,12 @@ class Reader:
                 return batch
 
     async def _catch_up(self) -> list[Entry]:
-        line = self._line
-        if line.lease is not None and (self._seq, self._offset) >= (line.committed_seq, WHOLE):
+        stream = self._stream
+        if stream.lease is not None and (self._seq, self._offset) >= (stream.committed_seq, WHOLE):
             # Nothing after our place is written yet: all of it is in memory, piece by piece.
             return self._go_live()
-        committed = line.committed_seq
-        records = await line.journal.read(line.key, after=self._seq - 1, limit=_PAGE)
+        committed = stream.committed_seq
+        records = await stream.journal.read(stream.key, after=self._seq - 1, limit=_PAGE)
         batch: list[Entry] = []
         for record in records:
             event = record.event
@@ -114,7 +114,7 @@ class Reader:
             # Only commands, which readers do not see.
             self._seq, self._offset, self._fence = records[-1].seq, 0, records[-1].fence
             return []
-        if line.committed_seq != committed:
+        if stream.committed_seq != committed:
             # Something moved from the tail into the journal while we read: look again.
             return []
         return self._go_live()
@@ -122,7 +122,7 @@ class Reader:
     def _go_live(self) -> list[Entry]:
         self._live = True
         place = (self._seq, self._offset)
-        tail = [entry for part in self._line.tail for entry in part if (entry.seq, entry.offset) > place]
+        tail = [entry for part in self._stream.tail for entry in part if (entry.seq, entry.offset) > place]
         return self._advance(tail)
 
     def _advance(self, batch: list[Entry]) -> list[Entry]:
@@ -137,7 +137,7 @@ class Reader:
 
     def close(self) -> None:
         """Stop following; idempotent."""
-        self._line.detach(self)
+        self._stream.detach(self)
 
     def __aiter__(self) -> AsyncIterator[Entry]:
         """Give entry after entry until the line is closed."""

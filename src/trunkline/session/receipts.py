@@ -1,4 +1,4 @@
-"""The register: which prompts a session took, and where their turns begin in the journal."""
+"""Which prompts a session accepted, and where their turns begin in the journal."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Receipts:
 
     def __init__(self) -> None:
         """Begin empty."""
-        self.receipts: OrderedDict[str, Receipt] = OrderedDict()
-        """By prompt id."""
+        self.by_prompt: OrderedDict[str, Receipt] = OrderedDict()
+        """The receipts by prompt id."""
         self.turn_starts: OrderedDict[str, int] = OrderedDict()
         """The first record of each turn."""
 
     def remember(self, receipt: Receipt) -> Receipt:
         """Keep a receipt."""
-        self.receipts[receipt.prompt_id] = receipt
-        if len(self.receipts) > _REMEMBERED:
-            self.receipts.popitem(last=False)
+        self.by_prompt[receipt.prompt_id] = receipt
+        if len(self.by_prompt) > _REMEMBERED:
+            self.by_prompt.popitem(last=False)
         return receipt
 
     def note_start(self, turn_id: str, seq: int) -> None:

@@ -70,7 +70,7 @@ class RemoteCommands:
             while self._more:
                 self._more = False
                 for posted in await session.hub.journal.commands(session.key):
-                    lease = session.line.lease
+                    lease = session.event_stream.lease
                     if lease is None or session.closed:
                         return
                     disposition = await self._dispose(posted.command)

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,27 +19,23 @@ import msgspec
 from trunkline import events as ev
 from trunkline.agents.interface import ClosesSessions, OpensSessions, Rewinds, SetsConfig
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
-from trunkline.conversation import IMPORTED, Conversation
-from trunkline.cursor import Cursor, Entry, Gap
+from trunkline.conversation import IMPORTED
+from trunkline.cursor import Entry
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, TrunklineError
-from trunkline.grammar import Grammar, Phase
+from trunkline.grammar import Phase
 from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
 from trunkline.session.adopt import can_wait, named
 from trunkline.session.context import SessionView
-from trunkline.session.earlier_turns import EarlierTurns
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.ids import new_id
-from trunkline.session.open_state import OpenState
 from trunkline.session.ownership import Ownership
-from trunkline.session.permissions import Permissions
-from trunkline.session.questions import OpenQuestions, seconds_left
-from trunkline.session.reader import Reader
-from trunkline.session.receipts import Receipt, Receipts
+from trunkline.session.questions import seconds_left
+from trunkline.session.readable import ReadableSession
+from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.snapshots import Snapshots
-from trunkline.session.stream import Line
 from trunkline.session.turn import Turn
 
 if TYPE_CHECKING:
@@ -50,66 +46,67 @@ __all__ = ["Receipt", "Session"]
 log = logging.getLogger("trunkline.session")
 
 
-class Session:
+class Session(ReadableSession):
     """One conversation, whoever is connected to it."""
 
     def __init__(self, hub: Hub, info: SessionInfo, view: SessionView) -> None:
         """Made by the hub; ``open`` brings it up to date."""
+        super().__init__(
+            info,
+            view,
+            journal=hub.journal,
+            settings=hub.settings,
+            policy=hub.policy,
+            agent_name=hub.agent.card.name,
+            journal_changed=hub.changed,
+        )
         self.hub = hub
-        self.info = info
-        self.key = info.key
-        self.view = view
         self.agent = hub.agent
-        self.agent_name = hub.agent.card.name
-        self.settings = hub.settings
-        self.line = Line(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
-        self.desk = OpenQuestions(self.line.say)
         self.turn: Turn | None = None
-        self.verdicts = Permissions(hub.policy, view)
-        self.mailbox = RemoteCommands(self)
-        self.register = Receipts()
-        self.closed = False
-        self.left = asyncio.Event()
+        self.remote = RemoteCommands(self)
+        self.released = asyncio.Event()
         """Set once a closed session holds nothing any more."""
-        self.asked_at = time.monotonic()
-        """When somebody last asked the hub for it."""
-        self.known = OpenState(self.line.grammar, self.register, self.desk, self.verdicts, view)
+        self.last_used_at = time.monotonic()
+        """When a caller last asked the hub for it."""
         self.snapshots = Snapshots(self)
-        self.past = EarlierTurns(self)
-        self._queue = self.known.queue
+        self._queue = self.open_state.queue
         self._naming: asyncio.Task[None] | None = None
         self._opened = False
         self._preparing = asyncio.Lock()
         self._going_back = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
-        self.line.on_absorbed = self._absorb
-        self.line.on_turn = self.known.begin
-        self.line.on_lost = self.lost
-        self.attendance = FollowerWatch(self)
+        self.event_stream.on_absorbed = self._absorb
+        self.event_stream.on_turn = self.open_state.begin
+        self.event_stream.on_lost = self.fail
+        self.follower_watch = FollowerWatch(self)
         self.ownership = Ownership(self)
-
-    @property
-    def session_id(self) -> str:
-        """The session's id."""
-        return self.info.session_id
 
     @property
     def busy(self) -> bool:
         """Whether a turn is running or suspended, here or in another process."""
-        return self.turn is not None or self.line.grammar.phase is not Phase.IDLE
+        return self.turn is not None or super().busy
+
+    @property
+    def waits_for_answers(self) -> bool:
+        """Whether the turn began in an earlier process, and goes on once its questions are answered."""
+        return self.turn is not None and self.turn.asleep
 
     @property
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
         preparing = self._preparing.locked() or self._going_back.locked()
         working = self._tasks or preparing or self.ownership.is_claiming
-        return not (self.busy or self._queue or self.line.readers or working)
+        return not (self.busy or self._queue or self.followers or working)
+
+    def runs_prompt(self, key: str) -> bool:
+        """Whether the turn that runs here is that of the prompt with this key."""
+        return self.turn is not None and self.turn.prompt.key == key
 
     async def open(self) -> None:
         """Read what the journal knows: the newest snapshot, and what came after it."""
         await self.snapshots.load()
-        await self.line.catch_up()
+        await self.event_stream.catch_up()
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -123,10 +120,10 @@ class Session:
         self.check_open()
         if await self.own():
             await self._answer(answers)
-            await self.line.durable()
+            await self.durable()
         else:
             for answer in answers:
-                await self.mailbox.delegate(answer)
+                await self.remote.delegate(answer)
 
     async def cancel(self, turn_id: str | None = None, *, by: str | None = None) -> bool:
         """Stop the running turn and wait until it has settled; False if there was none."""
@@ -145,7 +142,7 @@ class Session:
         self.check_open()
         if await self.own():
             return await self.carry_out(command)
-        return await self.mailbox.delegate(command)
+        return await self.remote.delegate(command)
 
     async def carry_out(self, command: Command) -> dict[str, Any]:
         """Carry a command out in this process, which owns the session; what comes of it is durable."""
@@ -163,7 +160,7 @@ class Session:
             await self._rewind(command)
         else:
             self._drop_prompt(command.prompt_id, "withdrawn")
-        await self.line.durable()
+        await self.durable()
         if self._naming is not None:
             await asyncio.wait({self._naming})  # Whoever is told of the title finds it in the list.
         return result
@@ -176,7 +173,7 @@ class Session:
         await self.settle()
         await self._gone_back()
         self.check_open()
-        known = self.register.receipts.get(prompt_id)
+        known = self.receipts.by_prompt.get(prompt_id)
         if known is not None:
             return known
         if (shortage := self.hub.journal.shortage()) is not None:
@@ -196,37 +193,47 @@ class Session:
         if len(self._queue) >= self.settings.queue_limit:
             raise SessionBusy(f"{len(self._queue)} prompts wait already: wait for one to finish")
         self._queue[prompt_id] = prompt
-        self.line.say(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
-        return self.register.remember(Receipt(prompt_id=prompt_id))
+        self.emit(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
+        return self.receipts.remember(Receipt(prompt_id=prompt_id))
 
     def _start(self, prompt_id: str, prompt: Prompt) -> Receipt:
         self.check_open()  # The journal may have failed while another turn was stopped for this one.
         turn_id = new_id("turn")
         message_id = prompt.message_id or f"{turn_id}.0"
-        self.line.say(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
-        self.line.say(
+        self.emit(ev.TurnStarted(turn_id=turn_id, prompt_id=prompt_id, run_id=prompt.run_id))
+        self.emit(
             ev.UserMessage(turn_id=turn_id, message_id=message_id, content=prompt.content, meta=prompt.meta)
         )
         if self.view.take_state(prompt.state):
-            self.line.say(ev.StateReplaced(turn_id=turn_id, state=self.view.state))
+            self.emit(ev.StateReplaced(turn_id=turn_id, state=self.view.state))
         # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.turn = Turn(self, turn_id, prompt)
         self.turn.start()
         if self.info.title is None and prompt.text.strip():
             self.name(prompt.text.strip().splitlines()[0][:80])
-        self.attendance.count(self.line.readers)
-        return self.register.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
+        self.follower_watch.count(self.followers)
+        return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
     def turn_ended(self, turn: Turn) -> None:
         """Called by a turn once it has settled."""
         if self.turn is turn:
             self.turn = None
             self.snapshots.turn_ended()
-            self.attendance.count(self.line.readers)
+            self.follower_watch.count(self.followers)
         if self._queue and self.turn is None and not self.closed:
             prompt_id = next(iter(self._queue))
             self._start(prompt_id, self._queue.pop(prompt_id))
+
+    async def wait_until_idle(self) -> None:
+        """Wait until no turn runs here."""
+        while (turn := self.turn) is not None:
+            await turn.settled.wait()
+
+    def cancel_soon(self, turn_id: str, *, by: str, reason: str) -> None:
+        """Cancel a turn that runs here, without waiting for its end; does nothing if it is over."""
+        if self.turn is not None and self.turn.turn_id == turn_id and not self.closed:
+            self.turn.cancel(by, reason)
 
     async def settle(self) -> None:
         """Wait for a turn that was cancelled, or has said its last word but is still being written."""
@@ -242,14 +249,14 @@ class Session:
         turn = self.turn
         if turn is None or not turn.live or (command.turn_id is not None and command.turn_id != turn.turn_id):
             return False
-        self.line.note(command)
+        self.event_stream.note(command)
         await self._stop(turn, command.by, command.reason or "the turn was cancelled")
         return True
 
     def _drop_prompt(self, prompt_id: str, reason: str) -> None:
         if self._queue.pop(prompt_id, None) is None:
             raise InvalidCommand(f"no prompt {prompt_id!r} is waiting")
-        self.line.say(ev.PromptDropped(prompt_id=prompt_id, reason=reason))
+        self.emit(ev.PromptDropped(prompt_id=prompt_id, reason=reason))
 
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
@@ -262,11 +269,11 @@ class Session:
 
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
         """Put a turn's question to whoever follows."""
-        return self.desk.ask(named(asked, self.line.grammar.memory.asked), expires_in=ttl)
+        return self.questions.ask(named(asked, self.question_ids), expires_in=ttl)
 
     async def _answer(self, answers: Sequence[Answer]) -> None:
         turn = self.turn
-        settled = self.desk.answer(answers)
+        settled = self.questions.answer(answers)
         if turn is None:
             return
         cancelled = next((item for item in settled if item.outcome == "cancelled"), None)
@@ -282,9 +289,9 @@ class Session:
         if isinstance(self.agent, SetsConfig):
             await self.prepare()
             options = await self.agent.set_config(self.view, options) or options
-        self.line.note(command)
+        self.event_stream.note(command)
         self.view.options = options
-        self.line.say(ev.ConfigChanged(options=options))
+        self.emit(ev.ConfigChanged(options=options))
 
     async def _gone_back(self) -> None:
         """Wait for a rewind: a turn that begins meanwhile would be taken back with what came before it."""
@@ -300,34 +307,26 @@ class Session:
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id
-        if target is not None and not (await self.past.present()).has_message(target):
+        if target is not None and not (await self.earlier_turns.present()).has_message(target):
             raise InvalidCommand(f"there is no message {target!r} to go back to")
         if isinstance(self.agent, Rewinds):
             await self.prepare()
             await self.agent.rewind(self.view, target)
-        self.line.note(command)
-        self.line.say(ev.Rewound(to_message_id=target))
-
-    async def history(self, *, before_turn: str | None = None) -> Conversation:
-        """Fold everything said so far; with ``before_turn``, only what came before that turn."""
-        return await self.past.fold(before_turn)
-
-    def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
-        """Give every entry said so far, from the journal and then from memory."""
-        return self.line.replay(from_seq)
+        self.event_stream.note(command)
+        self.emit(ev.Rewound(to_message_id=target))
 
     async def import_history(self, events: Iterable[ev.Event]) -> None:
         """Take over a conversation that a client brought along, marked untrusted."""
-        if not await self.own() or self.line.committed_seq:
+        if not await self.own() or self.stored_seq:
             raise SessionBusy("only a new session can take over a conversation")
         turn_id = new_id(IMPORTED)
-        self.line.say(ev.TurnStarted(turn_id=turn_id))
+        self.emit(ev.TurnStarted(turn_id=turn_id))
         for event in events:
             if isinstance(event, ev.UserMessage):
                 event = msgspec.structs.replace(event, trusted=False)
-            self.line.say(msgspec.structs.replace(event, turn_id=turn_id))
-        self.line.say(ev.TurnFinished(turn_id=turn_id))
-        await self.line.durable()
+            self.emit(msgspec.structs.replace(event, turn_id=turn_id))
+        self.emit(ev.TurnFinished(turn_id=turn_id))
+        await self.durable()
 
     def name(self, title: str | None) -> None:
         """Give the session a title."""
@@ -335,40 +334,18 @@ class Session:
         self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
         self.keep(self._naming)
 
-    # -- reading -----------------------------------------------------------------------------------
-
-    async def subscribe(self, after: Cursor | None = None) -> Reader | Gap:
-        """Follow the session from a cursor on (None: from now on)."""
-        self.check_open()
-        return await self.line.subscribe(after)
-
-    async def start_of(self, turn_id: str) -> int:
-        """The first record of a turn; waits for one that another process just began."""
-        async with asyncio.timeout(self.settings.command_timeout):
-            while turn_id not in self.register.turn_starts and self.line.lease is None:
-                self.check_open()
-                await self.hub.changed(self.settings.poll_idle)
-        if turn_id not in self.register.turn_starts:
-            raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
-        return self.register.turn_starts[turn_id]
-
-    def follow(self) -> Reader:
-        """Follow the session from now on."""
-        self.check_open()
-        return self.line.follow()
-
     async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
         """Send a prompt and give the events of its turn, up to and with its terminal.
 
         A prompt whose key was used before gives the events of the turn it started then.
         """
-        before = self.line.place_now()[0]
+        before = self.position.record
         async with contextlib.AsyncExitStack() as stack:
             reader = await stack.enter_async_context(self.follow())
             receipt = await self.prompt(prompt)
-            start = self.register.turn_starts.get(receipt.turn_id or "", before + 1)
+            start = self.turn_start(receipt.turn_id or "") or before + 1
             if start <= before:
-                reader = await stack.enter_async_context(self.line.subscribe_from(start))
+                reader = await stack.enter_async_context(self.subscribe_from(start))
             async for entry in reader:
                 event = entry.event
                 if isinstance(event, ev.TurnStarted) and event.prompt_id == receipt.prompt_id:
@@ -388,23 +365,23 @@ class Session:
         """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
         for prompt_id in list(self._queue):
             self._drop_prompt(prompt_id, "the process that held it ended; send it again")
-        grammar = self.line.grammar
+        grammar = self.event_stream.grammar
         if grammar.phase is Phase.IDLE:
             return
         turn_id = grammar.turn_id or ""
         questions = list(grammar.questions.values())
         for asked in questions:
-            self.desk.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
+            self.questions.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
         if why is None:
-            self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.line.place_now()[0]}")
+            self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.position.record}")
             self.turn.sleep(questions)
             return
-        self.desk.dismiss("cancelled", why)
+        self.questions.dismiss("cancelled", why)
         advice = f"{why}; send the prompt again to retry"
-        self.line.say(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
-        await self.line.durable()
+        self.emit(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
+        await self.durable()
 
-    def lost(self, error: TrunklineError) -> None:
+    def fail(self, error: TrunklineError) -> None:
         """Stop at once: the journal refused us (another owner, a full disk, a deleted session)."""
         if self.closed:
             return
@@ -419,21 +396,21 @@ class Session:
         """Cancel what runs, write everything, give the lease back and end every reader."""
         if self.closed:
             return
-        for prompt_id in list(self._queue) if self.line.lease is not None else ():
+        for prompt_id in list(self._queue) if self.is_owner else ():
             self._drop_prompt(prompt_id, "the session was closed")
         if self.turn is not None:
-            if can_wait(self.agent, list(self.desk.open.values())):
+            if can_wait(self.agent, list(self.questions.open.values())):
                 self.turn.abandon()
             else:
                 await self._stop(self.turn, None, "the session was closed")
         if self.closed:
             # The journal failed while the turn was stopped.
-            await self.left.wait()
-            self.line.check_open()
+            await self.released.wait()
+            self.event_stream.check_open()
         self.closed = True
-        lease = self.line.lease
+        lease = self.event_stream.lease
         try:
-            await self.line.durable()
+            await self.durable()
             await self.snapshots.close()
         finally:
             self._shut(SessionClosed("the session was closed in this process; open it again to go on"))
@@ -444,10 +421,10 @@ class Session:
     def _shut(self, error: TrunklineError, failed_turn: str | None = None) -> None:
         """End every reader and every question."""
         self.closed = True
-        self.attendance.close()
-        self.past.forget()
-        self.desk.forget()
-        self.line.close(error, failed_turn=failed_turn)
+        self.follower_watch.close()
+        self.earlier_turns.forget()
+        self.questions.forget()
+        self.event_stream.close(error, failed_turn=failed_turn)
 
     async def _leave(self) -> None:
         """Let go of what the session holds in this process, even if its agent fails to."""
@@ -461,9 +438,21 @@ class Session:
         if others := self._tasks - {asyncio.current_task()}:
             await asyncio.wait(others, timeout=self.settings.finish_grace)
         self.hub.forget(self)
-        self.left.set()
+        self.released.set()
 
     # -- bookkeeping -------------------------------------------------------------------------------
+
+    def emit(self, event: ev.Event) -> None:
+        """Add an event to the session's stream; only the owner may."""
+        self.event_stream.say(event)
+
+    async def durable(self) -> None:
+        """Wait until every event so far is stored."""
+        await self.event_stream.durable()
+
+    async def wait_for_snapshots(self) -> None:
+        """Wait until no snapshot is being written."""
+        await self.snapshots.written()
 
     def keep(self, task: asyncio.Task[Any]) -> None:
         """Hold on to a task until it ends."""
@@ -481,11 +470,6 @@ class Session:
 
     def _absorb(self, entry: Entry) -> None:
         """Learn from the journal what this session would know had it said it itself."""
-        self.known.absorb(entry)
+        self.open_state.absorb(entry)
         if isinstance(entry.event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=entry.event.title)
-
-    def check_open(self) -> None:
-        """Raise SessionClosed if the session was closed in this process."""
-        if self.closed:
-            raise SessionClosed("the session was closed in this process; open it again to go on")

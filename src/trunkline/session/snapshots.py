@@ -48,13 +48,13 @@ class Snapshots:
     async def load(self) -> None:
         """Begin with the newest snapshot that fits, if the session has read nothing yet."""
         session = self._session
-        line = session.line
-        if line.committed_seq or line.lease is not None:
+        stream = session.event_stream
+        if stream.committed_seq or stream.lease is not None:
             return
         kept, seq = await self._newest()
-        if kept is not None and not line.committed_seq and line.lease is None:
-            session.known.restore(kept)
-            self._seq, line.committed_seq, line.last = seq, seq, kept.last
+        if kept is not None and not stream.committed_seq and stream.lease is None:
+            session.open_state.restore(kept)
+            self._seq, stream.committed_seq, stream.last = seq, seq, kept.last
 
     async def _newest(self) -> tuple[OpenSnapshot | None, int]:
         session = self._session
@@ -91,18 +91,18 @@ class Snapshots:
             await asyncio.wait({self._writing}, timeout=self._session.settings.finish_grace)
 
     def _write_beyond(self, records: int) -> None:
-        session, line = self._session, self._session.line
-        seq = line.committed_seq
+        session, stream = self._session, self._session.event_stream
+        seq = stream.committed_seq
         if seq - self._seq < max(1, records) or self.writing:
             return
-        if line.lease is not None and line.grammar.phase is Phase.IDLE:
+        if stream.lease is not None and stream.grammar.phase is Phase.IDLE:
             self._writing = asyncio.create_task(self._write(seq), name="trunkline snapshot")
             session.keep(self._writing)
 
     async def _write(self, upto: int) -> None:
         """Read the records since the last snapshots, and write the next ones."""
         session = self._session
-        journal, lease = session.hub.journal, session.line.lease
+        journal, lease = session.hub.journal, session.event_stream.lease
         first = await self._first_seq()
         kept, after = await self._newest()
         if kept is None:

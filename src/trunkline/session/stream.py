@@ -44,7 +44,7 @@ from trunkline.session.coalesce import Coalescer
 from trunkline.session.reader import WHOLE, Reader
 from trunkline.session.settings import Settings
 
-__all__ = ["Line"]
+__all__ = ["EventStream"]
 
 _SLICE = 200
 """How many records are taken over before others may run again."""
@@ -55,7 +55,7 @@ _STORED_FIRST: frozenset[type[Event]] = frozenset({Asked, Answered, TurnSuspende
 """Readers see these only when they are durable."""
 
 
-class Line:
+class EventStream:
     """One session's stream: said by its owner, or followed from the journal."""
 
     def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:

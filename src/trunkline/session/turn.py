@@ -70,8 +70,8 @@ class Turn:
         self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
         self._session = session
-        self._line = session.line
-        self._questions = session.desk.open
+        self._stream = session.event_stream
+        self._questions = session.questions.open
         self._thread = threading.get_ident()
         self._task: asyncio.Task[None] | None = None
         self._live = True
@@ -116,7 +116,7 @@ class Turn:
         if not self._live or self._cancelled_by is not None:
             return
         self._cancelled_by = by or "trunkline"
-        self._session.desk.dismiss("cancelled", reason)
+        self._session.questions.dismiss("cancelled", reason)
         if self._task is not None and not self._ending:
             self._task.cancel()
         if not self._begun:
@@ -189,7 +189,7 @@ class Turn:
             text = well_formed(text)
         if self._held:
             self._release_held()
-        self._line.say_text(self.turn_id, message_id or self.ctx.message_id, text)
+        self._stream.say_text(self.turn_id, message_id or self.ctx.message_id, text)
         if self._questions:
             self._expect_quiet()
 
@@ -200,9 +200,9 @@ class Turn:
             if not event.delta.isascii():
                 event = msgspec.structs.replace(event, delta=well_formed(event.delta))
             self._weight = len(event.delta)
-            self._line.say(event)
+            self._stream.say(event)
         elif self._heed(event := self._checked(event)):
-            self._line.say(event)
+            self._stream.say(event)
         if self._questions:
             self._expect_quiet()
 
@@ -223,24 +223,24 @@ class Turn:
         elif isinstance(event, ev.InfoChanged):
             session.name(event.title)
         elif isinstance(event, ev.Asked):
-            session.desk.reopen(event, expires_in=session.settings.question_ttl)
+            session.questions.reopen(event, expires_in=session.settings.question_ttl)
         elif isinstance(event, ev.Answered):
-            return not session.desk.withdraw(event)
+            return not session.questions.withdraw(event)
         elif isinstance(event, _SESSIONS_OWN):
-            for notice in session.line.grammar.report("foreign-turn", type(event).__name__):
-                session.line.say(notice)
+            for notice in self._stream.grammar.report("foreign-turn", type(event).__name__):
+                self._stream.say(notice)
             return False
         return True
 
     @property
     def lagging(self) -> bool:
         """Whether the journal is far behind."""
-        return self._session.line.lagging
+        return self._stream.lagging
 
     async def ready(self) -> None:
         """Let others run, and wait for a journal that is far behind."""
-        if self._session.line.lagging:
-            await self._session.line.ready()
+        if self._stream.lagging:
+            await self._stream.ready()
 
     def count(self, usage: ev.TokenUsage) -> None:
         """Add tokens to the turn's account."""
@@ -253,7 +253,7 @@ class Turn:
     def _release_held(self) -> None:
         held, self._held = self._held, []
         for call_id in held:
-            self._session.line.say(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
+            self._stream.say(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
 
     # -- what the agent asks -----------------------------------------------------------------------
 
@@ -265,36 +265,36 @@ class Turn:
         ttl = session.settings.question_ttl if expires_in is None else expires_in
         future = session.ask(asked, ttl)
         self._expect_quiet()
-        await session.line.durable()
+        await self._stream.durable()
         answered = await future
         # What the agent does with the answer must not happen without a record of it.
-        await session.line.durable()
+        await self._stream.durable()
         return answered
 
     async def durable(self) -> None:
         """Wait until everything said so far is stored; what a turn does after its end never is."""
         if not self._live:
             raise TurnCancelled("the turn is over: what is done now would not be stored")
-        await self._line.durable()
+        await self._stream.durable()
 
     @property
     def verdicts(self) -> Permissions:
         """What is known of a call before a person is asked."""
-        return self._session.verdicts
+        return self._session.permissions
 
     def suspend(self) -> None:
         """Say that the turn waits for its questions."""
         self._quiet = None
-        ids = tuple(self._session.desk.open)
+        ids = tuple(self._session.questions.open)
         if self._live and ids:
-            self._session.line.say(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
+            self._stream.say(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
 
     def answered(self, answers: Sequence[ev.Answered]) -> None:
         """Go on after answers; a sleeping turn wakes once it has all of them."""
         if not self._live:
             return
-        self._session.line.say(ev.TurnResumed(turn_id=self.turn_id))
-        still_open = bool(self._session.desk.open)
+        self._stream.say(ev.TurnResumed(turn_id=self.turn_id))
+        still_open = bool(self._session.questions.open)
         if self._asleep is not None:
             for answered in answers:
                 self._collected[self._asleep[answered.question_id]] = answered
@@ -315,7 +315,7 @@ class Turn:
 
     async def said(self) -> Conversation:
         """What this turn said so far, also in an earlier process."""
-        start = self._session.register.turn_starts.get(self.turn_id, 1)
+        start = self._session.receipts.turn_starts.get(self.turn_id, 1)
         entries = self._session.replay(start)
         return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
 
@@ -331,7 +331,7 @@ class Turn:
             else:
                 terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
         except JournalError as error:
-            self._session.lost(error)
+            self._session.fail(error)
             return
         except TrunklineError as error:
             terminal = ev.TurnFailed(
@@ -369,7 +369,7 @@ class Turn:
 
     async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
         breath = pace = 1
-        say_text, line = self._say_text, self._session.line
+        say_text, line = self._say_text, self._stream
         async for item in stream:
             if not self._live:
                 # It ignored its cancellation and was left behind: here it ends, nobody listens.
@@ -400,8 +400,8 @@ class Turn:
         try:
             async with asyncio.timeout(self._session.settings.finish_grace):
                 async for item in stream:
-                    for notice in self._session.line.grammar.report("after-end", type(item).__name__):
-                        self._session.line.say(notice)
+                    for notice in self._stream.grammar.report("after-end", type(item).__name__):
+                        self._stream.say(notice)
         except Exception:
             log.exception("%s failed after it had finished its turn", self._session.agent_name)
         await self._close_stream(stream)
@@ -446,12 +446,12 @@ class Turn:
         self._clear_timers()
         self.terminal = terminal
         cancelled = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason == "cancelled"
-        self._session.desk.dismiss("cancelled" if cancelled else "expired", "the turn ended")
-        self._session.line.say(terminal)
+        self._session.questions.dismiss("cancelled" if cancelled else "expired", "the turn ended")
+        self._stream.say(terminal)
         try:
-            await asyncio.shield(self._session.line.durable())
+            await asyncio.shield(self._stream.durable())
         except JournalError as error:
-            self._session.lost(error)
+            self._session.fail(error)
         finally:
             self.settled.set()
             self._session.turn_ended(self)

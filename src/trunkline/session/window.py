@@ -89,7 +89,7 @@ class Window(Generic[Wire]):
         self._note(ev.RunOpened, from_seq=max(first, self._after[0] + 1))
         place = self._from or Cursor(0, first, 0)
         try:
-            async with session.line.subscribe_from(first) as reader:
+            async with session.event_stream.subscribe_from(first) as reader:
                 over = False
                 while not over:
                     entries = await reader.next()
@@ -156,9 +156,9 @@ class Window(Generic[Wire]):
 
     def _note(self, kind: type[ev.RunOpened] | type[ev.RunClosed], **seq: int) -> None:
         """Journal the window's edges; a process that only follows has nothing to write."""
-        if self._session.line.lease is None or self._session.closed:
+        if self._session.event_stream.lease is None or self._session.closed:
             return
         fields = {"turn_id": self._turn_id, "run_id": self._run_id, **seq}
         if kind is ev.RunOpened:
             fields["front_end"] = self._front_end
-        self._session.line.say(msgspec.convert({"type": kind.__struct_config__.tag, **fields}, kind))
+        self._session.event_stream.say(msgspec.convert({"type": kind.__struct_config__.tag, **fields}, kind))

@@ -19,7 +19,6 @@ from trunkline.agents.targets import resolve_target
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import TargetError
 from trunkline.folding import fold
-from trunkline.grammar.table import Phase
 from trunkline.journal import open_journal
 from trunkline.protocols.agui.results import result_of
 from trunkline.questions import ClientCall, Permission
@@ -314,11 +313,11 @@ async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, 
         async with world(agent, journal=journal, target="distant") as hub:
             session = await hub.create("s")
             await session.prompt(Prompt.of(f"/{scenario}", tools=tools))
-            await until(lambda: session.line.grammar.phase is Phase.SUSPENDED)
+            await until(lambda: session.is_suspended)
         async with world(agent, journal=journal, target="distant") as hub:
             session = await hub.session("s")
             await session.own()
-            (asked,) = session.line.grammar.questions.values()
+            (asked,) = session.open_questions.values()
             async with session.follow() as reader, asyncio.timeout(10):
                 await answering(session)[ev.Asked](asked)
                 async for entry in reader:

@@ -88,7 +88,7 @@ async def outlive(
         await session.prompt("go")
         while len(asked) < questions:
             asked += [e.event for e in await soon(reader.next()) if isinstance(e.event, ev.Asked)]
-    await session.line.durable()
+    await session.durable()
     agent: Any = adapt(living)
     told: list[Any] = []
     async with world(agent, journal=ours) as hub:
@@ -101,7 +101,7 @@ async def outlive(
             while not only(told, ev.TurnFinished):
                 told += [entry.event for entry in await soon(reader.next())]
         shown = await again.history()
-    session.lost(Fenced("the test ends"))
+    session.fail(Fenced("the test ends"))
     await until(lambda: session.closed)
     for journal in {theirs, ours}:
         await journal.close()

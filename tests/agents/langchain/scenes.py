@@ -23,7 +23,6 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
-from trunkline.grammar import Phase
 from trunkline.journal import open_journal
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
@@ -113,14 +112,14 @@ SCENES: dict[str, tuple[Scene, int]] = {
 
 async def stopped(session: Session, questions: int) -> list[ev.Asked]:
     """Wait until a session has asked everything it wants to know at once."""
-    await until(lambda: len(session.desk.open) == questions and session.line.grammar.phase is Phase.SUSPENDED)
-    return list(session.desk.open.values())
+    await until(lambda: len(session.open_questions) == questions and session.is_suspended)
+    return list(session.open_questions.values())
 
 
 async def finish(session: Session, answers: Mapping[str, dict[str, Any]]) -> list[ev.AnyEvent]:
     """Answer every open question by its call, or the only one, and give all events once the turn ended."""
     given: list[Answer] = []
-    for asked in session.desk.open.values():
+    for asked in session.open_questions.values():
         about = getattr(asked.question, "call_id", None) or ""
         given.append(Answer(question_id=asked.question_id, **answers[about if about in answers else ""]))
     await soon(session.answer(*given))
@@ -163,7 +162,7 @@ async def play(folder: Path) -> None:
             session = await hub.create(name)
             await session.prompt("Go on.")
             await stopped(session, questions)
-            await session.line.durable()
+            await session.durable()
         sys.stdout.write("asked\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

@@ -243,7 +243,7 @@ async def test_deepagents_acp_19_sessions_of_one_agent_wait_and_go_on_each_by_it
         no = {"option_id": "reject", "reason": "not here"}
         yes = {"option_id": "approve"}
         first = shown(fold(await finish(sessions[0], {"d1": yes, "d2": yes})))
-        assert len(sessions[1].desk.open) == 2
+        assert len(sessions[1].open_questions) == 2
         second = shown(fold(await finish(sessions[1], {"d1": no, "d2": no})))
         assert [session.view.cwd for session in sessions] == ["/", "/tmp"]
     assert {call_id: status for call_id, (status, _) in first.items()} == dict.fromkeys(
@@ -325,7 +325,7 @@ async def test_agui_d8_a_prompt_while_a_question_is_open_is_refused_and_the_ques
         asked = await stopped(session, 2)
         with pytest.raises(SessionBusy):
             await session.prompt("something else")
-        assert list(session.desk.open.values()) == asked
+        assert list(session.open_questions.values()) == asked
         events = await finish(session, {"d1": {"option_id": "approve"}, "d2": {"option_id": "approve"}})
     assert len(only(list(events), ev.TurnStarted)) == 1
     assert len(model.calls) == 2
@@ -342,7 +342,7 @@ async def test_agui_d8_a_prompt_that_may_interrupt_takes_the_place_of_the_questi
         await stopped(session, 2)
         answers = {
             str(getattr(one.question, "call_id", "")): {"option_id": "approve"}
-            for one in session.desk.open.values()
+            for one in session.open_questions.values()
         }
         told = fold(await finish(session, answers))
     assert [turn.stop_reason for turn in told.turns] == ["cancelled", "end_turn"]

@@ -129,7 +129,7 @@ async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_it
     name: str, restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, model):
-        asked = list(session.desk.open.values())
+        asked = list(session.open_questions.values())
         assert [getattr(one.question, "call_id", None) for one in asked] == ["d1", "d2"]
         events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject", "reason": "keep it"}})
     told = fold(events)
@@ -223,7 +223,7 @@ async def test_a_reviewer_who_gave_no_words_is_asked_for_them(
     restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended("per_call", killed, tmp_path, restarted=restarted) as (session, _):
-        first, second = session.desk.open.values()
+        first, second = session.open_questions.values()
         await session.answer(
             Answer(question_id=first.question_id, option_id="respond"),
             Answer(question_id=second.question_id, option_id="approve"),
@@ -240,7 +240,7 @@ async def test_two_subagents_that_wait_at_once_are_told_apart(
     name: str, restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
-        asked = list(session.desk.open.values())
+        asked = list(session.open_questions.values())
         assert sorted(str(one.lane) for one in asked) == ["t1", "t2"]
         ids = {str(one.lane): getattr(one.question, "call_id", "") for one in asked}
         calls = fold([entry.event async for entry in session.replay()]).calls
@@ -272,7 +272,7 @@ async def test_a_free_question_is_a_form_and_its_answer_goes_to_the_graph(
     name: str, content: dict[str, Any], said: str, restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
-        (asked,) = session.desk.open.values()
+        (asked,) = session.open_questions.values()
         assert isinstance(asked.question, Form)
         events = await finish(session, {"": {"outcome": "accepted", "content": content}})
     assert fold(events).messages[-1].text == said
@@ -283,7 +283,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again(
     restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended("form", killed, tmp_path, restarted=restarted) as (session, _):
-        (asked,) = session.desk.open.values()
+        (asked,) = session.open_questions.values()
         await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content={"city": "R"}))
         (again,) = await stopped(session, 1)
         assert again.question == asked.question

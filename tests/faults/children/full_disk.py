@@ -50,7 +50,7 @@ async def main(path: str) -> None:
         session = await hub.create()
         async with session.follow() as reader:
             await session.prompt("much")
-            while session.line.committed_seq < 3:
+            while session.stored_seq < 3:
                 await asyncio.sleep(0.001)
             limit_growth(Path(f"{path}-wal"))
             try:

@@ -55,8 +55,7 @@ async def main(path: str, count: str) -> None:
         for _ in range(2):
             async for _ in session.stream(count):
                 pass
-        while session.snapshots.writing:
-            await asyncio.sleep(0.01)
+        await session.wait_for_snapshots()
         async with session.follow() as sleeping, session.follow() as awake:
             before, receipt = peak_memory(), await session.prompt(count)
             async for entry in awake:

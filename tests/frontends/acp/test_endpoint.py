@@ -221,8 +221,8 @@ async def test_a_session_that_was_closed_elsewhere_is_reopened_with_the_editors_
         await editor.prompt(session_id, "read")
         assert editor.text == "unsaved"
         session = await hub.session(session_id)
-        await session.line.durable()
-        session.line.say(ev.InfoChanged(title="told after the reopening"))
+        await session.durable()
+        session.emit(ev.InfoChanged(title="told after the reopening"))
         await until(lambda: bool(editor.updates("session_info_update")))
 
 
@@ -616,7 +616,7 @@ async def test_a_change_made_elsewhere_is_told_also_while_a_prompt_runs() -> Non
 async def test_changes_made_elsewhere_wait_for_a_slow_client() -> None:
     async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session = await hub.session(await editor.open())
-        await until(lambda: session.line.readers == 1)
+        await until(lambda: session.followers == 1)
         editor.agents_wire.free.clear()
         await session.set_config("mode", "code")
         await until(lambda: len(editor.updates("current_mode_update")) == 1)

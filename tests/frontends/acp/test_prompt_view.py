@@ -19,7 +19,6 @@ from trunkline.errors import TrunklineError
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.frontends.acp.prompt_view import PromptView
-from trunkline.grammar import Phase
 from trunkline.journal import Lease, Record, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.protocols.acp import wire
@@ -60,7 +59,7 @@ def said(editor: Editor) -> str:
 
 
 def waits(session: Session) -> Callable[[], bool]:
-    return lambda: session.line.grammar.phase is Phase.SUSPENDED
+    return lambda: session.is_suspended
 
 
 # -- asking and answering --------------------------------------------------------------------------
@@ -274,9 +273,9 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
         connection = Connection(line := Wire())
         showing = PromptView(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
         assert await soon(showing.rest()) is None
-        assert session.turn is not None
-        session.turn.take("By the way. ")
-        session.turn.suspend()
+        turn_id, waiting = session.running_turn_id, tuple(session.open_questions)
+        session.emit(ev.Text(turn_id=turn_id, message_id="aside", delta="By the way. "))
+        session.emit(ev.TurnSuspended(turn_id=turn_id, question_ids=waiting))
         await showing.reply((TextBlock(text="Ada"),), None)
         assert await soon(showing.rest()) is None
         assert showing.asked is not None
@@ -298,7 +297,7 @@ async def test_an_answer_from_elsewhere_is_told_and_the_rest_is_shown() -> None:
         await editor.prompt(session_id, "hi")
         said(editor)
         session = await hub.session(session_id)
-        (question_id,) = session.desk.open
+        (question_id,) = session.open_questions
         content = {"answer": "Bob"}
         await session.answer(
             Answer(question_id=question_id, outcome="accepted", content=content, by="the page")
@@ -323,7 +322,7 @@ async def test_a_question_that_is_settled_otherwise_is_no_longer_open(outcome: A
         said(editor)
         session = await hub.session(session_id)
         if outcome == "declined":
-            (question_id,) = session.desk.open
+            (question_id,) = session.open_questions
             await session.answer(Answer(question_id=question_id, outcome="declined"))
         await until(lambda: editor.text == f"{words}\n\n{outcome}")
         await until(lambda: not session.busy)
@@ -338,7 +337,7 @@ async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> Non
         await editor.prompt(session_id, "hi")
         said(editor)
         session = await hub.session(session_id)
-        answer, taken = session.answer, list(session.desk.open)
+        answer, taken = session.answer, list(session.open_questions)
 
         async def too_late(*answers: Answer) -> None:
             content = {"answer": "Bob"}
@@ -412,7 +411,7 @@ async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -
         page = await hubs[0].create()
         await page.prompt("hi")
         await until(waits(page))
-        await page.line.durable()
+        await page.durable()
         async with editing(hubs[1]) as editor:
             await editor.call("session/load", sessionId=page.session_id, cwd="/", mcpServers=[])
             assert said(editor).endswith(HOW)
@@ -420,7 +419,7 @@ async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -
             assert said(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
             assert await editor.prompt(page.session_id, "Rome") == DONE
             assert said(editor) == "Rome is far."
-        assert page.line.lease is not None, "it was owned there all the time"
+        assert page.is_owner, "it was owned there all the time"
 
 
 async def test_an_editor_with_forms_is_not_told_of_a_question_in_words() -> None:

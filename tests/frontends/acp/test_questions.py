@@ -91,7 +91,7 @@ async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: 
         running = asyncio.create_task(editor.prompt(session_id, "/permission"))
         session = await hub.session(session_id)
         await until(lambda: bool(editor.asked("session/request_permission")))
-        (question_id,) = session.desk.open
+        (question_id,) = session.open_questions
         await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
         assert (await soon(running))["stopReason"] == "end_turn"
         assert editor.withdrawn == ["session/request_permission"]
@@ -101,9 +101,9 @@ async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: 
 async def test_a_question_that_is_answered_before_it_is_put_is_not_put(tmp_path: Path) -> None:
     async def hasty(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         asking = asyncio.ensure_future(ctx.permission("May I?", tool="write"))
-        while not session.desk.open:
+        while not session.open_questions:
             await asyncio.sleep(0)
-        (question_id,) = session.desk.open
+        (question_id,) = session.open_questions
         await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
         yield str(bool(await asking))
 

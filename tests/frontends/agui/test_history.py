@@ -10,7 +10,7 @@ from tests.frontends.agui.reducer import Client, Told
 from tests.frontends.agui.rules import plain
 from tests.frontends.agui.talking import run
 from tests.stories import rewound_stories
-from tests.worlds import CountingJournal, TurnContext, collect, until, world
+from tests.worlds import CountingJournal, TurnContext, collect, world
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -238,7 +238,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
                 client.say("word")
                 await run(AguiEndpoint(hub), client)
             session = await hub.session("t1")
-            await until(lambda session=session: not session.snapshots.writing)
+            await session.wait_for_snapshots()
             if not restarted:
                 costs.append(await cost(hub, journal, client))
         if restarted:

@@ -131,7 +131,7 @@ async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> Non
 
         async def come_back() -> None:
             coming = asyncio.create_task(connect(endpoint, again))
-            while not (await hub.session("t1")).line.readers > 1:
+            while not (await hub.session("t1")).followers > 1:
                 await asyncio.sleep(0.001)
             await endpoint.stop("t1")
             await coming

@@ -206,9 +206,9 @@ async def test_a_token_that_may_not_answer_is_asked_nothing(dial: Dial, tmp_path
         session_id = await caller.open(tmp_path)
         prompting = asyncio.create_task(caller.prompt(session_id, "/permission"))
         session = await session_in(app, session_id, "ada")
-        await until(lambda: bool(session.desk.open))
+        await until(lambda: bool(session.open_questions))
         await session.answer(
-            *(trunkline.Answer(question_id=name, option_id="allow_once") for name in session.desk.open)
+            *(trunkline.Answer(question_id=name, option_id="allow_once") for name in session.open_questions)
         )
         await soon(prompting)
         assert caller.asked("session/request_permission") == []
@@ -388,7 +388,7 @@ async def test_a_client_that_is_cut_off_ends_its_turn(dial: Dial, hasty: Limits)
             await soon(stopped.wait())
             prompting.cancel()
         session = await session_in(app, session_id)
-        await until(lambda: session.turn is None and session.line.readers == 0)
+        await until(lambda: not session.busy and session.followers == 0)
         last = [entry.event async for entry in session.replay()][-1]
         ends = only([entry.event async for entry in session.replay()], ev.TurnFinished)
         assert [end.stop_reason for end in ends] == ["cancelled"], last
@@ -407,12 +407,12 @@ async def test_a_turn_that_somebody_else_follows_goes_on_with_its_question(
             await until(lambda: bool(caller.asked("session/request_permission")))
             reader = session.follow()
             caller.hang_up()
-            await until(lambda: session.line.readers == 1)
+            await until(lambda: session.followers == 1)
             prompting.cancel()
-        (question,) = session.desk.open
-        assert session.turn is not None
+        (question,) = session.open_questions
+        assert session.busy
         await session.answer(trunkline.Answer(question_id=question, option_id="allow_once"))
-        await until(lambda: session.turn is None)
+        await until(lambda: not session.busy)
         reader.close()
         assert (tmp_path / "hello.txt").exists()
 
@@ -440,7 +440,7 @@ async def test_a_request_that_the_client_takes_with_it_fails_and_its_files_are_g
             session = await session_in(app, session_id)
             async with session.follow():
                 caller.hang_up()
-                await until(lambda: session.turn is None)
+                await until(lambda: not session.busy)
             prompting.cancel()
         assert "got no answer" in failures[0]
         assert type(session.view.files) is Files

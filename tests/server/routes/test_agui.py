@@ -100,8 +100,8 @@ async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
         await soon(stopped.wait(), 5.0)
         hub = await app.exchange.hub()
         session = await hub.session("t1")
-        await until(lambda: session.turn is None)
-        assert session.line.readers == 0
+        await until(lambda: not session.busy)
+        assert session.followers == 0
 
 
 async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
@@ -117,7 +117,7 @@ async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
     ):
         hub = await app.exchange.hub()
         session = await hub.session("t1")
-        await until(lambda: session.turn is None)
+        await until(lambda: not session.busy)
         said = [event async for _, event in frames(response)]
     text = "".join(event.get("delta", "") for event in said)
     assert text == "".join(f"{number} " for number in range(20_000))
@@ -283,9 +283,9 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
         session = await (await app.exchange.hub()).session("t1")
         async with client.stream("POST", "/agui/connect", json=told(run="r2"), headers=viewer) as response:
             await soon(anext(frames(response)))
-            await until(lambda: session.line.readers == 1)
-        await until(lambda: session.line.readers == 0)
+            await until(lambda: session.followers == 1)
+        await until(lambda: session.followers == 0)
         if not goes_on:
-            await until(lambda: session.turn is None)
+            await until(lambda: not session.busy)
         await session.settle()
-        assert (session.turn is not None) is goes_on
+        assert session.busy is goes_on

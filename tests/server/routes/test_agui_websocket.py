@@ -111,7 +111,7 @@ async def test_a_socket_that_closes_ends_its_turn_at_once() -> None:
             await socket.send(json.dumps(told()))
             await soon(socket.recv())
         session = await (await app.exchange.hub()).session("t1")
-        await until(lambda: session.turn is None, 5.0)
+        await until(lambda: not session.busy, 5.0)
 
 
 async def test_a_browser_brings_its_token_as_a_subprotocol_and_never_hears_it_again() -> None:

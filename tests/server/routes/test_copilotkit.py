@@ -126,7 +126,7 @@ async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
         session = await (await app.exchange.hub()).session("t1")
-        await until(lambda: session.turn is None, 2.0)
+        await until(lambda: not session.busy, 2.0)
 
 
 async def test_a_page_that_is_reloaded_at_a_question_is_asked_again_and_can_answer() -> None:

@@ -128,8 +128,8 @@ async def test_commands_prompt_answer_and_cancel() -> None:
         again = await post(type="prompt", content=text, key="once")
         assert first.json()["result"]["turn_id"] == again.json()["result"]["turn_id"], "one key, one turn"
         session = await (await app.exchange.hub()).session("t1")
-        await until(lambda: bool(session.desk.open))
-        question_id = next(iter(session.desk.open))
+        await until(lambda: bool(session.open_questions))
+        question_id = next(iter(session.open_questions))
         answered = await post(type="answer", question_id=question_id, option_id="reject_once")
         assert (answered.status_code, answered.json()) == (200, {"result": {}})
         twice = await post(type="answer", question_id=question_id, option_id="reject_once")

@@ -28,7 +28,6 @@ from trunkline.frontends.acp.open_session import Attached, OrderedRequests, Prom
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders
 from trunkline.frontends.acp.session_list import list_sessions
-from trunkline.grammar import Phase
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
@@ -291,19 +290,18 @@ class AcpEndpoint:
         ``told`` is one that the client has read. The calls in question are announced, unless a replay did.
         """
         session = attached.session
-        grammar, turn = session.line.grammar, session.turn
-        questions = list(grammar.questions.values())
+        questions = list(session.open_questions.values())
         live = [one for one in questions if can_show_forms(self._client) or not is_spoken(one.question)]
-        quiet = not live and grammar.phase is Phase.SUSPENDED
-        waits = questions and (quiet or (turn is not None and turn.asleep))
+        quiet = not live and session.is_suspended
+        waits = questions and (quiet or session.waits_for_answers)
         if not (waits and self._may_answer and self._may_follow) or attached.shown is not None:
             return
-        record, offset, fence = session.line.place_now()
-        place = Cursor(fence, record, offset)
         # What buttons ask follows once the turn was read again: with the whole call.
-        showing = self._show(attached, grammar.turn_id or "", place, announce=announce and told is None)
+        showing = self._show(
+            attached, session.last_turn_id or "", session.position, announce=announce and told is None
+        )
         if quiet:
-            first = grammar.questions.get(told.question_id) if told is not None else None
+            first = session.open_questions.get(told.question_id) if told is not None else None
             asked = first or questions[0]
             if first is not None or not isinstance(asked.question, Permission):
                 showing.put(asked, silently=first is not None)
@@ -415,9 +413,9 @@ class AcpEndpoint:
         meta: dict[str, Any] | None,
     ) -> str:
         """Start a turn and give its id."""
-        if session.turn is not None and session.turn.asleep:
+        if session.waits_for_answers:
             # Its questions wait for answers, and its person has something else to say.
-            await session.cancel(session.turn.turn_id, by="acp")
+            await session.cancel(session.last_turn_id, by="acp")
         prompt = Prompt(key=prompting.key, content=content, meta=meta, by="acp")
         untitled = session.info.title is None
         turn_id = (await session.prompt(prompt)).turn_id or ""

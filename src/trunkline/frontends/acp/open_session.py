@@ -69,7 +69,7 @@ class Attached:
     def followed_elsewhere(self) -> bool:
         """Whether somebody reads the session besides this client's own watch and prompt."""
         own = (self.watched is self.session) + (self.shown is not None)
-        return self.session.line.readers > own
+        return self.session.followers > own
 
     # -- prompts -----------------------------------------------------------------------------------
 
@@ -116,12 +116,11 @@ class Attached:
 
     async def caught_up(self) -> None:
         """Wait until the client was sent what has been said so far in the turn that it is shown."""
-        line, turn, prompting = self.session.line, self.session.turn, self.prompting
-        record, offset, _ = line.place_now()
-        if turn is not None and prompting is not None and turn.prompt.key == prompting.key:
+        position, prompting = self.session.position, self.prompting
+        if prompting is not None and self.session.runs_prompt(prompting.key):
             await prompting.begun.wait()
-        if self.shown is not None and offset != WHOLE:
-            await self.shown.reach(record, offset)
+        if self.shown is not None and position.offset != WHOLE:
+            await self.shown.reach(position.record, position.offset)
 
 
 class OrderedRequests:

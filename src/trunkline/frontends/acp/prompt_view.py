@@ -134,9 +134,9 @@ class PromptView:
                     elif isinstance(out, Withdraw):
                         self._settled(out.answered)
                     elif isinstance(out, Pause):
-                        if self.session.line.lease is not None:
+                        if self.session.is_owner:
                             # Whoever is told that it waits can count on it, whatever happens to us.
-                            await self.session.line.durable()
+                            await self.session.durable()
                         self._wait_for(out.asked)
                     elif isinstance(out, End):
                         terminal = out.terminal

@@ -155,9 +155,9 @@ class AguiEndpoint:
             return again, await stand(session, again)
         if check_new is not None:
             check_new(new_bytes(told, standing.was_said))
-        questions = dict(session.line.grammar.questions)
+        questions = dict(session.open_questions)
         by = f"agui:{key[0]}"
-        known = standing.thread(session.line.grammar.memory.asked)
+        known = standing.thread(session.question_ids)
         visitor = self.pages.visit(key[0], key[1], page, is_new=known.last is None)
         asked = told
         if drops and known.last is None:
@@ -182,7 +182,7 @@ class AguiEndpoint:
         by = f"agui:{key[0]}"
         if isinstance(intent, GoOn):
             # Where the standing ends, not where the agent is by now: it may have gone on talking.
-            place = Place(session.line.grammar.turn_id or "", standing.at)
+            place = Place(session.last_turn_id or "", standing.at)
             if not told.resume:
                 self._check_starter(place.turn_id, starter)
             try:
@@ -247,7 +247,7 @@ class AguiEndpoint:
             await session.cancel(by=by)
         if session.busy:
             raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
-        if intent.history and not session.line.committed_seq:
+        if intent.history and not session.stored_seq:
             await session.import_history(intent.history)
         if intent.rewind_to is not NoRewind:
             await session.rewind(intent.rewind_to, by=by)

@@ -88,7 +88,7 @@ class ThreadSnapshot:
     async def load(self, session: Session, options: AguiOptions, *, modern: bool) -> None:
         """Fold the past too, for whoever is told of it; many messages are told beside the loop."""
         if not self._whole:
-            self._folder, self._whole = Folder(await session.past.before(self._start)), True
+            self._folder, self._whole = Folder(await session.history_before(self._start)), True
             for event in self._events:
                 self._folder.feed(event)
         if len(self.conversation.messages) > _MANY:
@@ -245,14 +245,12 @@ async def stand(session: Session, place: Place | None = None) -> ThreadSnapshot:
 
     Of the turns before the last one only the ids are read; ``load`` reads the rest.
     """
-    past, start = await session.past.outline()
-    while start != session.past.start:
-        past, start = await session.past.outline()
+    past, start = await session.outline()
     if place is not None and _is_before(place, start, session):
         # A run of an earlier turn that is sent again: seldom.
         standing, start = ThreadSnapshot(), 1
     else:
-        standing = ThreadSnapshot(past, start, session.known.state_before)
+        standing = ThreadSnapshot(past, start, session.state_before_turn)
     async with contextlib.aclosing(session.replay(start)) as entries:
         async for entry in entries:
             event = entry.event if place is None else _before(entry, place)
@@ -267,7 +265,7 @@ async def stand(session: Session, place: Place | None = None) -> ThreadSnapshot:
 
 async def last_start(session: Session) -> Place | None:
     """Find where the present run of the running turn began: with its message, or with the last answers."""
-    turn_id = session.line.grammar.turn_id if session.busy else None
+    turn_id = session.running_turn_id
     if turn_id is None:
         return None
     after: Cursor | None = None
@@ -280,7 +278,7 @@ async def last_start(session: Session) -> Place | None:
 def _is_before(place: Place, start: int, session: Session) -> bool:
     """Whether a place is before the last turn."""
     if place.after is None:
-        return session.register.turn_starts.get(place.turn_id, 0) < start
+        return (session.turn_start(place.turn_id) or 0) < start
     return place.after.record < start - 1
 
 

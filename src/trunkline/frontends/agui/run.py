@@ -148,7 +148,7 @@ class AguiRun:
 
     def _holds(self, event: ev.TurnSuspended) -> bool:
         """Whether somebody still has to answer; results that came with the request do so by themselves."""
-        known = self.session.line.grammar.questions
+        known = self.session.open_questions
         questions = {key: known[key] for key in event.question_ids if key in known}
         answers = answers_ahead(self._ahead, questions, f"agui:{self.session.info.principal}")
         if answers:
@@ -211,20 +211,18 @@ class AguiRun:
         """Let go of the run; a turn that nobody follows any more is cancelled, if that is wanted."""
         if self._over or self._place is None or self._options.on_disconnect != "cancel":
             return
-        turn = self.session.turn
-        if turn is None or turn.turn_id != self._place.turn_id or self.session.line.readers:
+        turn_id = self._place.turn_id
+        if self.session.running_turn_id != turn_id or self.session.followers:
             return
         if self._options.disconnect_grace:
             loop = asyncio.get_running_loop()
-            loop.call_later(self._options.disconnect_grace, self._cancel_unless_followed, turn.turn_id)
+            loop.call_later(self._options.disconnect_grace, self._cancel_unless_followed, turn_id)
         else:
-            self._cancel_unless_followed(turn.turn_id)
+            self._cancel_unless_followed(turn_id)
 
     def _cancel_unless_followed(self, turn_id: str) -> None:
-        session = self.session
-        turn = session.turn
-        if turn is not None and turn.turn_id == turn_id and not session.line.readers and not session.closed:
-            turn.cancel("agui", "the client left")
+        if not self.session.followers:
+            self.session.cancel_soon(turn_id, by="agui", reason="the client left")
 
 
 class AguiReplay(AguiRun):

@@ -29,7 +29,6 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.grammar import Phase
 from trunkline.journal import open_journal
 from trunkline.questions import Form, Permission
 from trunkline.session.hub import Hub
@@ -97,9 +96,8 @@ async def leave_open(hub: Hub, **fields: Any) -> dict[str, ev.Asked]:
     """Ask something in session s, and give the questions that are open then."""
     session = await hub.create("s")
     await session.prompt(Prompt.of("go", tools=(COLOUR,), message_id="u1", **fields))
-    grammar = session.line.grammar
-    await until(lambda: bool(grammar.questions) and grammar.phase is Phase.SUSPENDED)
-    return dict(grammar.questions)
+    await until(lambda: bool(session.open_questions) and session.is_suspended)
+    return dict(session.open_questions)
 
 
 def about(asked: ev.Asked) -> tuple[Any, ...]:
@@ -117,8 +115,8 @@ def answer_to(asked: ev.Asked) -> Answer:
 
 async def answer_all(session: Session) -> Conversation:
     """Answer what is open, and give the conversation when the turn is over."""
-    await session.answer(*(answer_to(one) for one in session.desk.open.values()))
-    await until(lambda: session.turn is None)
+    await session.answer(*(answer_to(one) for one in session.open_questions.values()))
+    await until(lambda: not session.busy)
     return await session.history()
 
 
@@ -130,10 +128,10 @@ async def test_what_a_thread_waits_for_is_asked_again_without_its_journal_and_go
         before = await leave_open(hub)
     async with process(make, tmp_path) as hub:
         session = await hub.session("s")
-        assert session.line.grammar.questions.keys() == before.keys(), "an answer that is on its way fits"
-        again = [about(one) for one in session.desk.open.values()]
+        assert session.open_questions.keys() == before.keys(), "an answer that is on its way fits"
+        again = [about(one) for one in session.open_questions.values()]
         assert again == [about(one) for one in before.values()]
-        assert all(one.expires_at for one in session.desk.open.values())
+        assert all(one.expires_at for one in session.open_questions.values())
         told = await answer_all(session)
     assert told.turns[-1].stop_reason == "end_turn"
     assert told.messages[-1].text.startswith("Done")
@@ -172,7 +170,7 @@ async def test_a_thread_that_stopped_elsewhere_is_asked_here() -> None:
     await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "s"}})
     async with world(adapt(graph)) as hub:
         session = await hub.session("s")
-        assert [type(one.question) for one in session.desk.open.values()] == [Permission, Permission]
+        assert [type(one.question) for one in session.open_questions.values()] == [Permission, Permission]
         told = await answer_all(session)
     assert {made.status for made in told.calls.values()} == {"completed"}
     assert told.messages[-1].text == "Done."
@@ -212,7 +210,7 @@ async def test_a_question_whose_checkpoint_is_gone_is_settled_and_the_thread_goe
     async with world(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
         session = await hub.session("s")
         assert await session.own()
-        assert not session.desk.open
+        assert not session.open_questions
         failed = (await session.history()).turns[-1]
         assert (failed.status, failed.code) == ("failed", "interrupted")
         assert "no longer holds what it asked; send the prompt again" in (failed.message or "")
@@ -228,7 +226,7 @@ async def test_an_answer_whose_checkpoint_is_gone_meanwhile_fails_with_a_sentenc
     async with process(reviewed, tmp_path, place) as hub:
         session = await hub.session("s")
         assert await session.own()
-        assert len(session.desk.open) == 2
+        assert len(session.open_questions) == 2
         await cast("LangChainAgent", hub.agent).delete_session(session.view)
         failed = (await answer_all(session)).turns[-1]
         assert (failed.status, failed.code) == ("failed", "interrupted")

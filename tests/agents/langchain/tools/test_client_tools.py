@@ -229,13 +229,13 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
     async with world(agent, journal=journal) as hub:
         session = await hub.create("s")
         await session.prompt(Prompt.of("paint", tools=(COLOUR,)))
-        await until(lambda: bool(session.desk.open))
+        await until(lambda: bool(session.open_questions))
     async with world(agent, journal=journal) as hub:
         session = await hub.session("s")
         await session.own()
-        (question,) = session.desk.open
+        (question,) = session.open_questions
         await session.answer(Answer(question_id=question, outcome="accepted", content="painted"))
-        await until(lambda: session.turn is None)
+        await until(lambda: not session.busy)
         told = await events_of(session)
     await journal.close()
     assert [result.content for result in results_in(model)] == ["painted"]

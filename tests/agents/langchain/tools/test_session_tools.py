@@ -87,7 +87,7 @@ async def test_sessions_of_one_agent_have_servers_of_their_own_and_end_them_also
             assert c.text_of(calls_of(told)["k"].content).startswith("1 in ")
         assert len(set(pids)) == 2
         assert all(map(is_alive, pids))
-        sessions[1].lost(JournalError("the disk is full"))
+        sessions[1].fail(JournalError("the disk is full"))
         await until(lambda: not is_alive(pids[1]))
         assert is_alive(pids[0])
     await until(lambda: not any(map(is_alive, pids)) and not holders())
