@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from hypothesis import strategies as st
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from trunkline import events as ev
 from trunkline import questions as qu
 from trunkline.content import TextBlock
+from trunkline.open_words import known_words
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
 
 __all__ = ["event_kinds", "json_values", "sloppy_streams", "structs_of", "values_of"]
@@ -51,6 +52,8 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
     if kind in _BY_TYPE:
         return _BY_TYPE[kind]
     origin, arguments = get_origin(kind), get_args(kind)
+    if words := known_words(kind) if origin is Annotated else ():
+        return st.sampled_from(words)
     if origin is Literal:
         return st.sampled_from(arguments)
     if origin in (Union, UnionType):

@@ -31,17 +31,27 @@ ALL = (SPEED, MODEL, LOUD)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"value": "fast"}, "not one of"),
-        ({"value": "none", "choices": (FAST,)}, "'none', which is not one of"),
         ({"value": "fast", "choices": (FAST,), "groups": MODEL.groups}, "both choices and groups"),
         ({"value": True, "choices": (FAST,)}, "is a switch"),
         ({"value": True, "groups": MODEL.groups}, "is a switch"),
-        ({"value": "fast", "groups": (ChoiceGroup(group="a", name="A", choices=()),)}, "not one of"),
     ],
 )
 def test_an_option_that_nobody_could_set_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ConfigOption(option_id="o", name="O", **fields)
+
+
+def test_a_present_value_outside_the_choices_becomes_a_choice() -> None:
+    other = Choice(value="fast[low]", name="fast[low]")
+    option = ConfigOption(option_id="o", name="O", value="fast[low]", choices=(FAST,))
+    assert option.choices == (FAST, other)
+    grouped = msgspec.structs.replace(MODEL, value="fast[low]")
+    assert grouped.values() == ("fast", "slow", "fast[low]")
+    assert ConfigOption(option_id="o", name="O", value="fast").values() == ("fast",)
+    for made in (option, grouped):
+        assert msgspec.json.decode(msgspec.json.encode(made), type=ConfigOption) == made
+    with pytest.raises(InvalidCommand, match="no value 'faster'"):
+        choose((option,), "o", "faster")
 
 
 def test_groups_are_choices_under_headings() -> None:

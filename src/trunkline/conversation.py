@@ -9,6 +9,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.content import Content, text_of
 from trunkline.errors import Fault
+from trunkline.open_words import OpenWord
 from trunkline.options import ConfigOption
 
 __all__ = [
@@ -110,8 +111,8 @@ class Call(_Value):
     call_id: str
     name: str
     title: str | None = None
-    kind: ev.ToolKind = "other"
-    status: ev.ToolStatus = "pending"
+    kind: OpenWord[ev.ToolKind] = "other"
+    status: OpenWord[ev.ToolStatus] = "pending"
     message_id: str | None = None
     after: str | None = None
     """The message that stood last when a call came that belongs to none."""
@@ -143,7 +144,7 @@ class TurnState(_Value):
 
     turn_id: str
     status: Literal["running", "suspended", "finished", "failed"] = "running"
-    stop_reason: ev.StopReason | None = None
+    stop_reason: OpenWord[ev.StopReason] | None = None
     code: str | None = None
     message: str | None = None
     fault: Fault | None = None

@@ -10,13 +10,14 @@ belongs; ``meta`` is passed through untouched, never trusted, and never widens a
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, cast
 
 import msgspec
 
 from trunkline.content import Content
 from trunkline.errors import Fault
 from trunkline.newer_records import convert_known
+from trunkline.open_words import OpenWord
 from trunkline.options import ConfigOption
 from trunkline.questions import Outcome, Question
 
@@ -126,7 +127,7 @@ class TurnFinished(Event, frozen=True, kw_only=True, tag="turn_finished"):
     """The turn ended as the agent meant it, or was cancelled."""
 
     # A factory, because a default would be left out of the JSON, and readers look for this one.
-    stop_reason: StopReason = msgspec.field(default_factory=lambda: "end_turn")
+    stop_reason: OpenWord[StopReason] = msgspec.field(default_factory=lambda: "end_turn")
     usage: tuple[TokenUsage, ...] = ()
 
 
@@ -235,7 +236,7 @@ class ToolCall(Event, frozen=True, kw_only=True, tag="tool_call"):
     call_id: str
     name: str
     title: str | None = None
-    kind: ToolKind = "other"
+    kind: OpenWord[ToolKind] = "other"
     message_id: str | None = None
     """The assistant message the call belongs to."""
     native_id: str | None = None
@@ -252,9 +253,9 @@ class ToolUpdate(Event, frozen=True, kw_only=True, tag="tool_update"):
     """An upsert of a call: a field that is None stays as it was."""
 
     call_id: str
-    status: ToolStatus | None = None
+    status: OpenWord[ToolStatus] | None = None
     title: str | None = None
-    kind: ToolKind | None = None
+    kind: OpenWord[ToolKind] | None = None
     input: Any = None
     locations: tuple[Location, ...] | None = None
     content: tuple[Content, ...] | None = None
@@ -309,8 +310,8 @@ class PlanEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a plan."""
 
     content: str
-    status: Literal["pending", "in_progress", "completed"] = "pending"
-    priority: Literal["high", "medium", "low"] = "medium"
+    status: OpenWord[Literal["pending", "in_progress", "completed"]] = "pending"
+    priority: OpenWord[Literal["high", "medium", "low"]] = "medium"
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):
@@ -344,7 +345,7 @@ class SubagentStarted(Event, frozen=True, kw_only=True, tag="subagent_started"):
 class SubagentFinished(Event, frozen=True, kw_only=True, tag="subagent_finished"):
     """The subagent of ``lane`` is done."""
 
-    outcome: Literal["completed", "failed", "cancelled"] = "completed"
+    outcome: OpenWord[Literal["completed", "failed", "cancelled"]] = "completed"
     message: str | None = None
     result: Any = None
 
@@ -362,7 +363,7 @@ class Compaction(Event, frozen=True, kw_only=True, tag="compaction"):
     """The agent shortens its context (an upsert)."""
 
     compaction_id: str
-    status: Literal["in_progress", "completed", "failed", "cancelled"]
+    status: OpenWord[Literal["in_progress", "completed", "failed", "cancelled"]]
     summary: str | None = None
     error: str | None = None
 
@@ -371,7 +372,7 @@ class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something a person should know that is not part of the answer."""
 
     title: str
-    severity: Literal["info", "warning", "error"] = "info"
+    severity: OpenWord[Literal["info", "warning", "error"]] = "info"
     description: str | None = None
     code: str | None = None
 
@@ -492,4 +493,13 @@ def decode_event(data: bytes | str) -> AnyEvent:
     except msgspec.ValidationError as error:
         given: Any = msgspec.json.decode(data)
         known = convert_known(given, error, lambda fields: msgspec.convert(fields, AnyEvent))
-        return Raw(source="trunkline", payload=given) if known is None else known
+        return _raw(given) if known is None else known
+
+
+def _raw(given: Any) -> Raw:
+    """Keep a record that cannot be read, and where it belongs."""
+    fields = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    turn_id, lane = (
+        one if isinstance(one := fields.get(name), str) else None for name in ("turn_id", "lane")
+    )
+    return Raw(turn_id=turn_id, lane=lane, source="trunkline", payload=given)

@@ -22,7 +22,6 @@ _FIELD = re.compile(r"at `\$\.(\w+)`")
 
 _STAND_INS: dict[tuple[Any, str], dict[str, str]] = {
     ("answered", "outcome"): {"outcome": "cancelled"},
-    ("compaction", "status"): {"status": "completed"},
 }
 """What takes the place of a word that a record cannot do without, by its type and field."""
 

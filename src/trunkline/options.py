@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from trunkline.errors import InvalidCommand
+from trunkline.open_words import OpenWord
 
 __all__ = ["Choice", "ChoiceGroup", "ConfigOption", "choose"]
 
@@ -38,21 +39,25 @@ class ConfigOption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     name: str
     value: str | bool
     description: str | None = None
-    category: Literal["mode", "model", "model_config", "thought_level", "other"] = "other"
+    category: OpenWord[Literal["mode", "model", "model_config", "thought_level", "other"]] = "other"
     choices: tuple[Choice, ...] = ()
     groups: tuple[ChoiceGroup, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an option nobody could set."""
+        """Refuse an option that no client could show; a present value outside the choices becomes one."""
         if self.choices and self.groups:
             raise ValueError(f"option {self.option_id!r} has both choices and groups: keep one")
         if self.is_switch:
             if self.choices or self.groups:
                 raise ValueError(f"option {self.option_id!r} is a switch and cannot have choices")
         elif self.value not in self.values():
-            raise ValueError(
-                f"option {self.option_id!r} is {self.value!r}, which is not one of {self.values()}"
-            )
+            # Agents report a current model that is not in their list of models: it is a choice all the same.
+            current = (Choice(value=str(self.value), name=str(self.value)),)
+            if self.groups:
+                group = ChoiceGroup(group="current", name="Current", choices=current)
+                msgspec.structs.force_setattr(self, "groups", (*self.groups, group))
+            else:
+                msgspec.structs.force_setattr(self, "choices", self.choices + current)
 
     @property
     def is_switch(self) -> bool:

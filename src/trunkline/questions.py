@@ -12,6 +12,8 @@ from typing import Any, Literal, Union
 
 import msgspec
 
+from trunkline.open_words import OpenWord
+
 __all__ = [
     "ALLOW_KINDS",
     "ClientCall",
@@ -40,7 +42,7 @@ class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     option_id: str
     name: str
-    kind: OptionKind
+    kind: OpenWord[OptionKind]
     wants_words: bool = False
     """Whether the person is asked for words next: of use only where there is a form for them."""
 

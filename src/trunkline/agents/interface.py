@@ -83,6 +83,9 @@ class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: tuple[ConfigOption, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
     auth_methods: tuple[AuthMethod, ...] = ()
+    foreign_words: bool = False
+    """Whether its events have words of another program (an adapter's peer): a kind or a status that we do not
+    know is then kept as it is; else it is the agent's mistake."""
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from trunkline.cli.event_lines import MARKS, describe_plan
+from trunkline.cli.event_lines import describe_plan, mark_of
 from trunkline.content import text_of
 from trunkline.conversation import (
     Call,
@@ -79,7 +79,7 @@ def _media(part: MediaPart) -> str:
 
 def _call_line(call: Call) -> str:
     reason = f": {one_line(call.reason)}" if call.reason else ""
-    return f"{MARKS[call.status]} {one_line(call.title or call.name)} ({call.status}){reason}"
+    return f"{mark_of(call.status)} {one_line(call.title or call.name)} ({call.status}){reason}"
 
 
 def _call_block(call: Call) -> str:

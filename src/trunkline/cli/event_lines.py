@@ -11,16 +11,21 @@ from trunkline.conversation import Conversation
 from trunkline.escapes import one_line, reveal
 from trunkline.questions import ClientCall, Form, Link
 
-__all__ = ["MARKS", "EventLines", "describe_plan"]
+__all__ = ["mark_of", "EventLines", "describe_plan"]
 
-MARKS = {
+_MARKS = {
     "pending": "·", "in_progress": "→", "completed": "✓", "failed": "✗", "denied": "⊘", "cancelled": "⊘",
 }  # fmt: skip
 
 
+def mark_of(status: str) -> str:
+    """Give the sign of a call's or a plan entry's status; another program's own status is one of work."""
+    return _MARKS.get(status, _MARKS["in_progress"])
+
+
 def describe_plan(entries: Iterable[ev.PlanEntry]) -> str:
     """Give a plan as one line."""
-    return "plan: " + "  ".join(f"{MARKS[entry.status]} {one_line(entry.content, 60)}" for entry in entries)
+    return "plan: " + "  ".join(f"{mark_of(entry.status)} {one_line(entry.content, 60)}" for entry in entries)
 
 
 class EventLines:
@@ -53,7 +58,7 @@ class EventLines:
         self._statuses[event.call_id] = status
         reason = f": {one_line(event.reason)}" if event.reason else ""
         word = f" ({status})" if status in ("denied", "cancelled") else ""
-        return f"{MARKS[status]} {self._titles.get(event.call_id, event.call_id)}{word}{reason}"
+        return f"{mark_of(status)} {self._titles.get(event.call_id, event.call_id)}{word}{reason}"
 
     def _asked(self, event: ev.Asked) -> str:
         question = event.question

@@ -174,7 +174,7 @@ def _keys(question: Permission) -> dict[str, Option]:
     """Give each option the letter of its kind, or a number when that is taken."""
     keys: dict[str, Option] = {}
     for number, option in enumerate(question.options, 1):
-        letter = _LETTERS[option.kind]
+        letter = _LETTERS.get(option.kind, str(number))
         keys[str(number) if letter in keys else letter] = option
     return keys
 

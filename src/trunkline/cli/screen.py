@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from trunkline.cli.approval_text import Cut, cut_lines, lines_of_change
-from trunkline.cli.event_lines import MARKS
+from trunkline.cli.event_lines import mark_of
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
 from trunkline.escapes import escape, one_line, reveal
@@ -89,7 +89,7 @@ class Screen:
 
     def plan(self, entries: Iterable[PlanEntry]) -> None:
         """Draw a plan as a list."""
-        lines = (f"  {MARKS[entry.status]} {one_line(entry.content, 100)}" for entry in entries)
+        lines = (f"  {mark_of(entry.status)} {one_line(entry.content, 100)}" for entry in entries)
         self.note("\n".join(("Plan", *lines)))
 
     def card(self, call: Call, told: Conversation) -> None:
@@ -100,7 +100,7 @@ class Screen:
             lines.append(one_line(call.reason))
         if len(lines) > _CARD_LINES:
             lines = [*lines[:_CARD_LINES], f"… {len(lines) - _CARD_LINES} more lines"]
-        title = Text(f"{MARKS[call.status]} {one_line(call.title or call.name, 60)} ({call.status})")
+        title = Text(f"{mark_of(call.status)} {one_line(call.title or call.name, 60)} ({call.status})")
         style = _COLOURS.get(call.status, "dim")
         self._panel(title, lines, style)
 

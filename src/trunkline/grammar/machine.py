@@ -344,14 +344,16 @@ class Grammar:
             return self.report("ended-call", event.call_id)
         said, event, call = self._named(event)
         if event.status is not None:
-            if event.status not in STATUS_TABLE[call.status]:
+            # A status that only the agent knows is one of a call that still runs.
+            status: ev.ToolStatus = event.status if event.status in STATUS_TABLE else "in_progress"
+            if status not in STATUS_TABLE[call.status]:
                 said += self.report("final-status", event.call_id)
                 event = msgspec.structs.replace(event, status=None, reason=None)
-            elif event.status == call.status and call.status in ev.FINAL_STATUSES:
+            elif status == call.status and call.status in ev.FINAL_STATUSES:
                 event = msgspec.structs.replace(event, status=None)
             else:
-                call.status = event.status
-                if event.status in ev.FINAL_STATUSES:
+                call.status = status
+                if status in ev.FINAL_STATUSES:
                     del self._open_calls[event.call_id]
         empty = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, meta=event.meta, call_id=event.call_id)
         return said if event == empty else [*said, event]

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal, TypeGuard, cast, get_args, get_origin
+from typing import Any, TypeGuard, cast, get_args
 
 import msgspec
 
 from trunkline import events as ev
 from trunkline.errors import AgentProtocolError
 from trunkline.json_patch import copy_json
+from trunkline.open_words import known_words
 
 __all__ = ["check_event", "is_plain_text", "well_formed"]
 
-_WRONG_WORD = re.compile(r"Invalid enum value .* at `\$\.(\w+)`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -34,8 +35,11 @@ def is_plain_text(event: ev.Event) -> TypeGuard[ev.Text]:
     )
 
 
-def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
-    """Give an event as the journal can carry it, and its size; raises AgentProtocolError for any other."""
+def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> tuple[ev.Event, int]:
+    """Give an event as the journal can carry it, and its size; raises AgentProtocolError for any other.
+
+    A word outside the known ones is a typing error, except with ``foreign_words``: those of another program.
+    """
     name = type(event).__name__
     try:
         try:
@@ -45,10 +49,11 @@ def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
             return msgspec.json.decode(text, type=type(event)), len(text)
         _decoder(type(event)).decode(data)
     except msgspec.ValidationError as error:
-        legal = _legal_words(type(event), str(error))
-        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}{legal}") from None
+        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}") from None
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise AgentProtocolError(f"{agent} said a {name} that is not JSON: {error}") from None
+    if not foreign_words and (unknown := _unknown_word(event)):
+        raise AgentProtocolError(f"{agent} said a {name} that is not one: {unknown}")
     # The agent may go on with the same object, and what it does to it then was not said.
     if isinstance(event, ev.StateReplaced):
         event = msgspec.structs.replace(event, state=copy_json(event.state))
@@ -57,15 +62,39 @@ def check_event(event: ev.Event, agent: str) -> tuple[ev.Event, int]:
     return event, len(data)
 
 
-def _legal_words(kind: type[ev.Event], error: str) -> str:
-    """Name the words that a field takes, if it was given another one."""
-    found = _WRONG_WORD.search(error)
-    named = found and next((f for f in msgspec.structs.fields(kind) if f.encode_name == found[1]), None)
-    if not named:
-        return ""
-    parts = (named.type, *get_args(named.type))
-    words = [str(word) for part in parts if get_origin(part) is Literal for word in get_args(part)]
-    return f"; it is one of {', '.join(words)}"
+def _unknown_word(value: Any, path: str = "$") -> str | None:
+    """Say where a struct has a word that is not known, and which ones are."""
+    for name, known in _word_fields(cast("type[Any]", type(value))):
+        held, place = getattr(value, name), f"{path}.{name}"
+        if known:
+            if held is not None and held not in known:
+                return f"unknown word {held!r} - at `{place}`; it is one of {', '.join(known)}"
+            continue
+        for part in cast("tuple[Any, ...]", held) if isinstance(held, tuple) else (held,):
+            if (found := _unknown_word(part, place)) is not None:
+                return found
+    return None
+
+
+@cache
+def _word_fields(kind: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Name the fields of a struct with their known words; none for a field that holds such structs."""
+    if not issubclass(kind, msgspec.Struct):
+        return ()
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for field in msgspec.structs.fields(kind):
+        if known := known_words(field.type):
+            found.append((field.name, known))
+        elif any(_word_fields(part) for part in _structs_in(field.type)):
+            found.append((field.name, ()))
+    return tuple(found)
+
+
+def _structs_in(field_type: Any) -> Iterator[type[Any]]:
+    if isinstance(field_type, type):
+        yield field_type
+    for part in get_args(field_type):
+        yield from _structs_in(part)
 
 
 def well_formed(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from trunkline import events as ev
 from trunkline.questions import Coverage, Permission
@@ -99,7 +99,8 @@ class Permissions:
         line = command_in(input) if command is None else command
         request = Request(
             tool=tool,
-            kind=kind,
+            # A kind that only the agent knows is under no rule of its own.
+            kind=kind if kind in get_args(ev.ToolKind) else "other",
             paths=_places(paths, cwd),
             command=line if line is None or isinstance(line, str) else tuple(line),
             cwd=cwd,

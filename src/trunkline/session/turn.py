@@ -175,7 +175,9 @@ class Turn:
         )
 
     def _checked(self, event: ev.Event) -> ev.Event:
-        event, self._weight = check_event(event, self._session.agent_name)
+        event, self._weight = check_event(
+            event, self._session.agent_name, foreign_words=self._session.agent.card.foreign_words
+        )
         return event
 
     def _stamp(self, event: ev.Event) -> ev.Event:

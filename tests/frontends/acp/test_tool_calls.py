@@ -8,7 +8,8 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
-from trunkline.frontends.acp.tool_calls import STATUSES, CallView
+from trunkline.frontends.acp.closed_words import tool_status
+from trunkline.frontends.acp.tool_calls import CallView
 
 
 def view(screens: dict[str, str] | None = None, **fields: Any) -> CallView:
@@ -125,8 +126,8 @@ def test_arguments_that_a_permission_showed_are_told_with_the_next_status() -> N
 
 
 def test_every_status_has_its_word() -> None:
-    assert set(STATUSES) == set(get_args(ev.ToolStatus))
-    assert set(STATUSES.values()) == {"pending", "in_progress", "completed", "failed"}
+    words = {tool_status(status) for status in get_args(ev.ToolStatus)}
+    assert words == {"pending", "in_progress", "completed", "failed"}
 
 
 @pytest.mark.parametrize("status", ["failed", "denied", "cancelled"])

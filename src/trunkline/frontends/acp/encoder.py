@@ -21,6 +21,7 @@ from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.events import Text
+from trunkline.frontends.acp.closed_words import compaction_status, plan_entry, severity
 from trunkline.frontends.acp.config_options import mode_option, options_to_wire
 from trunkline.frontends.acp.forms_as_buttons import buttons_for, card_for, describe_choice, spoken_form
 from trunkline.frontends.acp.forms_as_text import DECLINE, describe_form, put_in_words, write_reply
@@ -363,16 +364,13 @@ class AcpEncoder:
     # -- the rest ----------------------------------------------------------------------------------
 
     def _plan(self, event: ev.Plan, at: float) -> list[Out]:
-        entries = [
-            {"content": entry.content, "priority": entry.priority, "status": entry.status}
-            for entry in event.entries
-        ]
+        entries = [plan_entry(entry) for entry in event.entries]
         return [self._line({"sessionUpdate": "plan", "entries": entries}, event)]
 
     def _notice(self, event: ev.Notice, at: float) -> list[Out]:
         if not self._notices:
             return self._aside(event)
-        told = {"sessionUpdate": "notice", "severity": event.severity, "title": event.title}
+        told = {"sessionUpdate": "notice", "severity": severity(event.severity), "title": event.title}
         if event.description is not None:
             told["description"] = event.description
         return [self._line(told, event)]
@@ -382,7 +380,7 @@ class AcpEncoder:
 
         What an agent does wrong against our rules is for its author, who reads the log.
         """
-        if event.severity == "info" or event.code == "agent_protocol" or event.turn_id is None:
+        if severity(event.severity) == "info" or event.code == "agent_protocol" or event.turn_id is None:
             return []
         words = event.title if event.description is None else f"{event.title}: {event.description}"
         thought = ev.Thought(turn_id=event.turn_id, message_id=f"{event.turn_id}.notice", delta=f"{words}\n")
@@ -394,7 +392,7 @@ class AcpEncoder:
         told: dict[str, Any] = {
             "sessionUpdate": "compaction_update",
             "compactionId": event.compaction_id,
-            "status": event.status,
+            "status": compaction_status(event.status),
         }
         if event.summary is not None:
             told["summary"] = [block_to_wire(TextBlock(text=event.summary))]

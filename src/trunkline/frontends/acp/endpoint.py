@@ -20,6 +20,7 @@ from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
+from trunkline.frontends.acp.closed_words import stop_reason
 from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands_update, is_spoken
@@ -484,7 +485,7 @@ def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
     if terminal is None:
         return {"stopReason": "end_turn"}
     if isinstance(terminal, ev.TurnFinished):
-        result: dict[str, Any] = {"stopReason": terminal.stop_reason}
+        result: dict[str, Any] = {"stopReason": stop_reason(terminal.stop_reason)}
         if terminal.usage:
             result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
         return result

@@ -17,6 +17,7 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
+from trunkline.frontends.acp.closed_words import option_kind
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
@@ -139,7 +140,7 @@ class Asker:
             "sessionId": self._session.session_id,
             "toolCall": ask.call or {"toolCallId": question.call_id},
             "options": [
-                {"optionId": group[0].option_id, "name": names[kind], "kind": kind}
+                {"optionId": group[0].option_id, "name": names[kind], "kind": option_kind(kind)}
                 for kind, group in groups.items()
             ],
         }

@@ -17,19 +17,11 @@ from msgspec.structs import replace
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TerminalBlock, text_of
 from trunkline.escapes import safe_title
+from trunkline.frontends.acp.closed_words import tool_kind, tool_status
 from trunkline.protocols.acp.content import tool_content_to_wire
 
-__all__ = ["STATUSES", "CallView"]
+__all__ = ["CallView"]
 
-# ACP v1 has no denied and no cancelled: both are failed, with the reason as content.
-STATUSES = {
-    "pending": "pending",
-    "in_progress": "in_progress",
-    "completed": "completed",
-    "failed": "failed",
-    "denied": "failed",
-    "cancelled": "failed",
-}
 _TAIL = 65_536
 _PAUSE = 0.1
 
@@ -51,8 +43,8 @@ class CallView:
         self.call_id = event.call_id
         self.title = safe_title(event.title or "") or safe_title(event.name)
         self.name = event.name
-        self.kind: str = event.kind
-        self.status = "pending"
+        self.kind = tool_kind(event.kind)
+        self.status: str = "pending"
         self._terminals = terminals
         self._folder = folder
         self._arguments: list[str] = []
@@ -84,7 +76,7 @@ class CallView:
             "toolCallId": self.call_id,
             "title": self.title,
             "kind": self.kind,
-            "status": STATUSES[self.status],
+            "status": tool_status(self.status),
         }
         # They are not told yet: a client that keeps calls by their updates gets them with the next one.
         given = self._read_arguments() if self._arguments else self._input
@@ -106,10 +98,10 @@ class CallView:
         if event.title is not None:
             told["title"] = self.title = safe_title(event.title) or safe_title(self.name)
         if event.kind is not None:
-            told["kind"] = self.kind = event.kind
+            told["kind"] = self.kind = tool_kind(event.kind)
         if event.status is not None:
             self.status = event.status
-            told["status"] = STATUSES[event.status]
+            told["status"] = tool_status(event.status)
             if self._arguments:
                 self._input = told["rawInput"] = self._read_arguments()
                 self._arguments.clear()
@@ -172,7 +164,7 @@ class CallView:
                 shown.append(tool_content_to_wire(block, self._terminals))
         if self._output:
             shown.append(_text(("...\n" if self._cut else "") + self._output))
-        if self._reason is not None and STATUSES[self.status] == "failed" and not self._says_reason():
+        if self._reason is not None and tool_status(self.status) == "failed" and not self._says_reason():
             shown.append(_text(f"{self.status.capitalize()}: {self._reason}"))
         return shown
 
