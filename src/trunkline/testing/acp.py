@@ -186,7 +186,7 @@ class AcpClient:
             return self._show(method, fields, self._terminal)
         raise ValueError(f"the agent asked for {method}, and this client was given no answer to it")
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification of the agent."""
         fields = cast("dict[str, Any]", params)
         if method != "session/update":

@@ -87,7 +87,7 @@ class Editor:
         result = answer(params)
         return await result if inspect.isawaitable(result) else result
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         assert isinstance(params, dict)
         self.log.append(params["update"] if method == "session/update" else {"method": method, **params})
 

@@ -439,7 +439,7 @@ async def test_a_second_prompt_is_refused_and_a_prompt_that_is_taken_back_is_can
         error = await editor.refused("session/prompt", **params)
         assert error.rpc_code == -32600
         assert "a prompt is running" in error.data["details"]
-        editor.connection.take_back(request_id)
+        editor.connection.withdraw_request(request_id)
         assert (await soon(answer))["stopReason"] == "cancelled"
 
 
@@ -451,7 +451,7 @@ async def test_a_malformed_prompt_that_is_taken_back_is_answered_and_the_connect
         session_id = await editor.open()
         request_id, answer = editor.connection.ask("session/prompt", params)
         editor.connection.flush()
-        editor.connection.take_back(request_id)
+        editor.connection.withdraw_request(request_id)
         with pytest.raises(RpcError):
             await soon(answer)
         assert (await editor.prompt(session_id, "fine"))["stopReason"] == "end_turn"
@@ -494,7 +494,7 @@ async def test_any_other_request_that_is_taken_back_just_stops() -> None:
         params: dict[str, Any] = {"sessionId": session_id, "cwd": "/", "mcpServers": []}
         request_id, answer = editor.connection.ask("session/load", params)
         await editor.refused("session/nothing")
-        editor.connection.take_back(request_id)
+        editor.connection.withdraw_request(request_id)
         with pytest.raises(RpcError) as caught:
             await soon(answer)
         assert caught.value.rpc_code == -32800

@@ -45,11 +45,6 @@ def test_what_cannot_be_meant_is_refused_with_what_can(fields: dict[str, Any], s
         AguiOptions(**fields)
 
 
-def test_results_in_chunks_are_refused_with_the_reason_and_the_way_out() -> None:
-    with pytest.raises(ConfigurationError, match=r"carries the arguments of a call.*max_ui_payload_size"):
-        AguiOptions(chunk_large_results=True)
-
-
 def test_options_are_made_of_names_and_values() -> None:
     base = AguiOptions(emit_raw=True)
 

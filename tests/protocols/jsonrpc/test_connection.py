@@ -32,7 +32,7 @@ class OpenQuestions:
         result = self.methods[method](params)
         return await result if asyncio.iscoroutine(result) or asyncio.isfuture(result) else result
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         self.took.append(f"({method})")
         if method in self.methods:
             self.methods[method](params)

@@ -150,7 +150,6 @@ def test_a_refusal_of_garbage_starts_no_quarrel() -> None:
     wire.client.send_line(b"noise")
     assert wire.to_agent() == []
     assert wire.to_client() == []
-    assert wire.client.unmatched == 1
     assert wire.client.drain() == b""
 
 
@@ -170,11 +169,9 @@ def test_ids_that_look_alike_are_different_requests() -> None:
     peer = Peer()
     ids: list[Any] = [0, "0", None, "", "null"]
     assert len(peer.receive(b"".join(line(id=id, method="a") for id in ids))) == len(ids)
-    assert peer.open_requests == ids
     for id in reversed(ids):
         assert peer.respond(id, {})
     assert [answer["id"] for answer in answers(peer)] == ids[::-1]
-    assert peer.open_requests == []
 
 
 @pytest.mark.parametrize(
@@ -202,7 +199,6 @@ def test_garbage_is_answered_and_the_connection_goes_on(garbage: bytes, id: Any,
     (answer,) = answers(peer)
     assert (answer["id"], answer["error"]["code"]) == (id, code)
     assert answer["error"]["message"]
-    assert peer.malformed == 1
 
 
 def test_a_request_whose_id_is_still_open_is_refused() -> None:
@@ -230,7 +226,6 @@ def test_an_answer_nobody_waits_for_is_counted_and_dropped(id: Any) -> None:
         peer.request("a")
         peer.drain()
     assert peer.receive(line(id=id, result={})) == []
-    assert peer.unmatched == 1
     assert peer.drain() == b""
 
 
@@ -238,7 +233,6 @@ def test_a_second_answer_to_one_request_is_dropped() -> None:
     peer = Peer()
     id = peer.request("a")
     assert peer.receive(line(id=id, result=1) + line(id=id, result=2)) == [Settled(id, 1)]
-    assert peer.unmatched == 1
 
 
 @pytest.mark.parametrize("botched", [b'{"jsonrpc":"2.0","id":1}\n', b'{"id":1,"result":{}}\n'])
@@ -302,14 +296,13 @@ def test_nothing_is_answered_twice() -> None:
 
 def test_draining_gives_everything_in_order_as_one_piece() -> None:
     peer = Peer()
-    assert (peer.pending_bytes, peer.drain()) == (0, b"")
+    assert peer.drain() == b""
     peer.notify("a", {"n": 1})
     peer.send_line(b'{"jsonrpc":"2.0","method":"b"}')
     peer.notify("c", [1])
-    pending = peer.pending_bytes
     data = peer.drain()
     assert data == line(method="a", params={"n": 1}) + line(method="b") + line(method="c", params=[1])
-    assert (pending, peer.pending_bytes, peer.drain()) == (len(data), 0, b"")
+    assert peer.drain() == b""
 
 
 def test_a_result_that_json_cannot_carry_leaves_the_request_open() -> None:
@@ -366,13 +359,12 @@ def test_closing_fails_what_still_waits_and_lets_the_rest_drain() -> None:
     peer = Peer()
     peer.receive(line(id=9, method="open"))
     first, second = peer.request("a"), peer.request("b")
-    queued = peer.pending_bytes
     assert shown([*peer.close("the agent exited with 1")]) == [
         (first, None, (INTERNAL_ERROR, "a got no answer: the agent exited with 1")),
         (second, None, (INTERNAL_ERROR, "b got no answer: the agent exited with 1")),
     ]
     assert peer.close("again") == []
-    assert len(peer.drain()) == queued
+    assert peer.drain() == line(id=first, method="a") + line(id=second, method="b")
 
 
 def test_a_closed_peer_takes_nothing_in_and_sends_nothing() -> None:
@@ -425,7 +417,7 @@ def test_how_the_bytes_were_chunked_changes_neither_what_comes_in_nor_what_is_an
         for method in ("x", "y", "z"):
             peer.request(method)
         items = [item for chunk in chunks for item in peer.receive(chunk)] + peer.receive_eof()
-        return shown(items), peer.drain(), peer.unmatched, peer.malformed, shown([*peer.close()])
+        return shown(items), peer.drain(), shown([*peer.close()])
 
     assert run([stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]) == run([stream])
 

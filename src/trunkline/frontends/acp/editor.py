@@ -42,7 +42,7 @@ class Requests(Protocol):
         ...
 
     @property
-    def deaf(self) -> bool:
+    def input_closed(self) -> bool:
         """Whether the editor will answer nothing any more."""
         ...
 
@@ -152,7 +152,7 @@ class EditorTerminals:
     async def close(self) -> None:
         """Release every terminal, also in the editor, which may take a moment but not for ever."""
         running, self._running = self._running, {}
-        if running and not self._connection.closed and not self._connection.deaf:
+        if running and not self._connection.closed and not self._connection.input_closed:
             releases = [asyncio.ensure_future(terminal.release()) for terminal in running.values()]
             await asyncio.wait(releases, timeout=_RELEASE_WITHIN)
             for release in releases:

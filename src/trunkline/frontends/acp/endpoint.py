@@ -33,7 +33,7 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError
-from trunkline.protocols.jsonrpc.connection import Connection, Reply, explained
+from trunkline.protocols.jsonrpc.connection import Connection, Reply, error_with_details
 from trunkline.questions import Permission
 from trunkline.session.hub import Hub
 from trunkline.session.reader import Reader
@@ -88,7 +88,7 @@ class AcpEndpoint:
         kind, carry_out = found
         return await carry_out(self, decode(kind, {} if params is None else params))
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification; only a cancel means anything to us."""
         if method == "session/cancel":
             request = decode(wire.CancelNotification, params)
@@ -490,4 +490,4 @@ def _result(terminal: ev.TurnFinished | ev.TurnFailed | None) -> dict[str, Any]:
             result["_meta"] = {"trunkline": {"usage": msgspec.to_builtins(terminal.usage)}}
         return result
     log.info("the turn failed: %s, fault: %s", terminal.code, terminal.fault)
-    raise explained(INTERNAL_ERROR, terminal.message)
+    raise error_with_details(INTERNAL_ERROR, terminal.message)

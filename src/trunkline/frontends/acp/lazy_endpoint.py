@@ -65,10 +65,10 @@ class LazyEndpoint:
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
         return await (await self._enter()).handle(method, params)
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification."""
         if self._endpoint is not None:
-            self._endpoint.notice(method, params)
+            self._endpoint.handle_notification(method, params)
 
     def withdraw(self, method: str, params: Params) -> bool:
         """The client no longer waits for a request."""

@@ -188,7 +188,7 @@ class _Line(Connection):
         kind, call = self._callbacks[method]
         return _plain(await call(decode(kind, {} if params is None else params)))
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         if method in self._callbacks:
             self.spawn(self._tell(method, params))
         elif not self._keep(Notification(method, params)):

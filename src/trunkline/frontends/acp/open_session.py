@@ -142,6 +142,6 @@ class OrderedRequests:
         return self._connection.closed
 
     @property
-    def deaf(self) -> bool:
+    def input_closed(self) -> bool:
         """Whether the client will answer nothing any more."""
-        return self._connection.deaf
+        return self._connection.input_closed

@@ -68,7 +68,7 @@ class Asker:
         """Take an open request back: someone else answered, or the turn is over."""
         request_id = self._open.pop(question_id, None)
         if request_id is not None:
-            self._connection.take_back(request_id)
+            self._connection.withdraw_request(request_id)
 
     def put(self, ask: Ask) -> None:
         """Ask beside everything else, unless the question is withdrawn before it is put."""

@@ -70,7 +70,7 @@ async def _serve(
         with contextlib.suppress(asyncio.CancelledError):
             await transport.run(connection.receive)
             connection.receive_eof()
-        connection.deaf = True
+        connection.input_closed = True
         # Turns are cancelled and written first, so that the last words are legal.
         await door.close()
         await house.close()

@@ -53,7 +53,6 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     The agent gets it marked as what the client says, or not at all.
     """
-    chunk_large_results: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -76,11 +75,6 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
             given = getattr(self, name)
             if given is not None and (not isinstance(given, str) or not given):
                 raise ConfigurationError(f"{name} is {given!r}: give a text that is not empty, or None")
-        if self.chunk_large_results:
-            raise ConfigurationError(
-                "chunk_large_results cannot be: TOOL_CALL_CHUNK carries the arguments of a call, never its "
-                "result. Leave it out; max_ui_payload_size shortens what a front end gets"
-            )
 
     @property
     def tells_errors(self) -> bool:

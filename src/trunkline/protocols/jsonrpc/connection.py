@@ -31,7 +31,7 @@ from trunkline.protocols.jsonrpc import (
     Settled,
 )
 
-__all__ = ["Connection", "Handler", "Reply", "Transport", "explained"]
+__all__ = ["Connection", "Handler", "Reply", "Transport", "error_with_details"]
 
 log = logging.getLogger("trunkline.acp")
 
@@ -52,7 +52,7 @@ class Handler(Protocol):
         """Give the result of a request, or raise the error to answer with."""
         ...
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification; it is never answered."""
         ...
 
@@ -97,7 +97,7 @@ class Connection:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ticking = False
         self.closed = False
-        self.deaf = False
+        self.input_closed = False
         """Whether the other side will answer nothing any more."""
 
     # -- receiving ---------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class Connection:
     def _notice(self, item: Notification) -> None:
         assert self.handler is not None
         try:
-            self.handler.notice(item.method, item.params)
+            self.handler.handle_notification(item.method, item.params)
         except Exception:
             log.exception("the notification %s could not be handled", item.method)
 
@@ -172,14 +172,14 @@ class Connection:
         except RpcError as error:
             self._refuse(request, error)
         except msgspec.ValidationError as error:
-            self._refuse(request, explained(INVALID_PARAMS, f"invalid params: {error}"))
+            self._refuse(request, error_with_details(INVALID_PARAMS, f"invalid params: {error}"))
         except TrunklineError as error:
             log.info("%s: %s, fault: %s", request.method, error.code, error.fault)
-            self._refuse(request, explained(error.hint.jsonrpc, str(error)))
+            self._refuse(request, error_with_details(error.hint.jsonrpc, str(error)))
         except Exception as error:
             log.exception("%s failed", request.method)
             reason = f"internal error: {type(error).__name__}: {error}"
-            self._refuse(request, explained(INTERNAL_ERROR, reason))
+            self._refuse(request, error_with_details(INTERNAL_ERROR, reason))
         finally:
             self._serving.pop(request.id, None)
             self._tick_soon()
@@ -199,7 +199,7 @@ class Connection:
     # -- sending -----------------------------------------------------------------------------------
 
     def ask(self, method: str, params: Params) -> tuple[int, asyncio.Future[Any]]:
-        """Send a request; the future is its answer, and the id is for ``take_back``."""
+        """Send a request; the future is its answer, and the id is for ``withdraw_request``."""
         request_id = self._peer.request(method, params)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
@@ -213,10 +213,10 @@ class Connection:
             async with asyncio.timeout(timeout):
                 return await future
         except (TimeoutError, asyncio.CancelledError):
-            self.take_back(request_id)
+            self.withdraw_request(request_id)
             raise
 
-    def take_back(self, request_id: int) -> None:
+    def withdraw_request(self, request_id: int) -> None:
         """Say that the answer to a request of ours is no longer needed."""
         self._peer.cancel(request_id)
         self._tick_soon()
@@ -283,7 +283,7 @@ class Connection:
             await asyncio.wait(tasks, timeout=grace)
 
 
-def explained(code: int, reason: str) -> RpcError:
+def error_with_details(code: int, reason: str) -> RpcError:
     """An error that says why something failed, in each of the places where editors look for it.
 
     Most show ``message``. Toad shows ``data.details`` only; Zed shows all of ``data`` as JSON, unless

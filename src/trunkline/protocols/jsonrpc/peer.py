@@ -76,10 +76,6 @@ class Peer:
         self._last_id = 0
         self._outgoing: list[bytes] = []
         self._closed: str | None = None
-        self.unmatched = 0
-        """How many answers came that nobody waited for."""
-        self.malformed = 0
-        """How many lines came that were not JSON-RPC."""
 
     # -- receiving --
 
@@ -130,7 +126,6 @@ class Peer:
     def _settled(self, response: Response) -> Settled | None:
         # Our ids are ints: a str cannot equal one, but the lookup must not see 1.0 or null as ours.
         if type(response.id) is not int or self._waiting.pop(response.id, None) is None:
-            self.unmatched += 1
             return None
         return Settled(response.id, response.result, response.error)
 
@@ -142,7 +137,6 @@ class Peer:
         return Cancelled(request_id)
 
     def _refused(self, message: Malformed) -> Settled | None:
-        self.malformed += 1
         # Whoever waits for a botched answer would wait for ever; the sender has no use for an error.
         if message.is_answer and type(message.id) is int and message.id in self._waiting:
             return self._settled(Response(message.id, None, RpcError(message.code, message.message)))
@@ -237,16 +231,6 @@ class Peer:
         self._waiting.clear()
         self._serving.clear()
         return settled
-
-    @property
-    def pending_bytes(self) -> int:
-        """How many bytes wait to be drained; stop reading and producing while there are many."""
-        return sum(map(len, self._outgoing)) + len(self._outgoing)
-
-    @property
-    def open_requests(self) -> list[Id]:
-        """The requests of the other side that we have not answered yet, oldest first."""
-        return list(self._serving)
 
     def _send(self, message: dict[str, Any]) -> None:
         self.send_line(orjson.dumps(message))

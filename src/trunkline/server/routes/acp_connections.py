@@ -29,7 +29,7 @@ from trunkline.protocols.jsonrpc import (
     Params,
     RpcError,
 )
-from trunkline.protocols.jsonrpc.connection import Connection, Handler, explained
+from trunkline.protocols.jsonrpc.connection import Connection, Handler, error_with_details
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError, refusal_of
 from trunkline.server.security.limits import Limits
@@ -120,7 +120,7 @@ class AcpConnection:
             await self.left.wait()
             return
         self._leaving = True
-        self._connection.deaf = True
+        self._connection.input_closed = True
         try:
             await self._door.close()
             await self._connection.close("the client is gone")
@@ -267,7 +267,7 @@ class _Guard:
             if ours and refusal.message == str(error):
                 raise
             rpc_code = error.hint.jsonrpc if ours else INTERNAL_ERROR
-            raise explained(rpc_code, refusal.message) from error
+            raise error_with_details(rpc_code, refusal.message) from error
 
     async def _carry_out(self, method: str, params: Params) -> Any:
         self._check(method, params)
@@ -284,20 +284,20 @@ class _Guard:
 
     def _check(self, method: str, params: Params) -> None:
         if self._exchange.closing:
-            raise explained(INVALID_REQUEST, "the server is going down: try again later")
+            raise error_with_details(INVALID_REQUEST, "the server is going down: try again later")
         needed = _NEEDS.get(method, "prompt")
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
-            raise explained(INVALID_REQUEST, why)
+            raise error_with_details(INVALID_REQUEST, why)
         for server in _servers_in(params):
             if "command" in server and not self._exchange.limits.client_programs:
-                raise explained(
+                raise error_with_details(
                     INVALID_PARAMS,
                     "this server starts no programs for its clients: allow it with "
                     "Limits(client_programs=True), or give the agent its MCP servers itself",
                 )
             if "url" in server and not _is_allowed(server["url"], self._exchange.outbound):
-                raise explained(
+                raise error_with_details(
                     INVALID_PARAMS,
                     "this server calls no MCP servers for its clients but those that its operator allows: "
                     "allow the host with --allow-mcp HOST (allow_mcp in asgi())",
@@ -310,9 +310,9 @@ class _Guard:
             told["agentCapabilities"]["mcpCapabilities"] = {"http": False, "sse": False}
         return cast("Any", result)
 
-    def notice(self, method: str, params: Params) -> None:
+    def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification."""
-        self._handler.notice(method, params)
+        self._handler.handle_notification(method, params)
 
     def withdraw(self, method: str, params: Params) -> bool:
         """The client no longer waits for a request."""

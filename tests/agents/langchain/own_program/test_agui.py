@@ -379,7 +379,6 @@ def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"chunk_large_results": True}, "TOOL_CALL_CHUNK carries the arguments"),
         ({"emit_state_snapshots": "sometimes"}, "initial, final, all, none"),
         ({"error_detail_level": "loud"}, "full, message, code, none"),
         ({"max_ui_payload_size": -1}, "max_ui_payload_size"),

@@ -55,7 +55,7 @@ class Agent:
         self.logged_in = not login and flaw != "AUTH-005"
         self.sessions: dict[str, list[str]] = {}
         self.waiting: dict[str, Any] = {}
-        self.deaf = False
+        self.silent = False
         self.options = {"model": ["small", "large"], "effort": ["low", "high"]}
         self.values = {"model": "small", "effort": "low"}
 
@@ -79,7 +79,7 @@ class Agent:
         self.send(id=str(id) if self.flaw == "JSONRPC-001" else id, result=result, **fields)
 
     def receive(self, message: dict[str, Any]) -> None:
-        if "method" not in message or self.deaf:
+        if "method" not in message or self.silent:
             return
         method: str = message["method"]
         params: dict[str, Any] = message.get("params") or {}
@@ -107,7 +107,7 @@ class Agent:
         words = {"ERROR-001:empty": "", "ERROR-001:lines": "one\ntwo"}.get(self.flaw, message)
         told = str(code) if self.flaw == "JSONRPC-002:code" else code
         self.send(id=str(id) if self.flaw == "JSONRPC-001" else id, error={"code": told, "message": words})
-        self.deaf = self.flaw == "JSONRPC-005"
+        self.silent = self.flaw == "JSONRPC-005"
 
     def take(self, method: str, params: dict[str, Any]) -> None:
         if self.flaw == "JSONRPC-003":
