@@ -20,7 +20,7 @@ from tests.worlds import collect, only, soon, until, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import PermissionMiddleware, SessionMiddleware, ToolMiddleware
-from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.own_thread import OwnThread
 from trunkline.commands import Prompt
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -63,7 +63,7 @@ def tool_of(gate: Gate) -> Any:
     @tool
     def work() -> str:
         """Wait in plain code."""
-        assert current_voice() is not None, "the turn's context variables reach a tool in its thread"
+        assert current_channel() is not None, "the turn's context variables reach a tool in its thread"
         return gate.wait()
 
     return work
@@ -103,7 +103,7 @@ def graph_of(gate: Gate, model: Any = None, **wrappers: Any) -> Any:
 
 def plainly_wrapped(gate: Gate) -> Any:
     def wrap(request: Any, handler: Callable[[Any], Any]) -> Any:
-        assert current_voice() is not None
+        assert current_channel() is not None
         answer = handler(request)
         return answer.model_copy(update={"content": f"{answer.content} and wrapped"})
 

@@ -23,10 +23,10 @@ Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
 async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
     actions: list[str] = []
 
-    async def act(voice: SessionChannel) -> None:
+    async def act(channel: SessionChannel) -> None:
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with calls_on_server.running(Call(voice, "c1")):
+        with calls_on_server.running(Call(channel, "c1")):
             asking = asyncio.create_task(calls_on_server.elicit(None, params))  # As a server's task does.
             try:
                 await asyncio.shield(asking)
@@ -43,11 +43,11 @@ async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
 
 
 async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
-    async def act(voice: SessionChannel) -> str:
-        other = SessionChannel(voice.ctx, voice.emitter)
+    async def act(channel: SessionChannel) -> str:
+        other = SessionChannel(channel.ctx, channel.emitter)
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with calls_on_server.running(Call(voice, "c1")), calls_on_server.running(Call(other, "c2")):
+        with calls_on_server.running(Call(channel, "c1")), calls_on_server.running(Call(other, "c2")):
             return (await calls_on_server.elicit(None, params)).action
 
     action, told = await in_turn(act)
@@ -60,10 +60,10 @@ async def test_a_server_is_answered_also_when_asking_fails() -> None:
         async def ask(self, question: Any, **options: Any) -> ev.Answered:
             raise OSError("the line is cut")
 
-    async def act(voice: SessionChannel) -> str:
+    async def act(channel: SessionChannel) -> str:
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
-        with calls_on_server.running(Call(Mute(voice.ctx, voice.emitter), "c1")):
+        with calls_on_server.running(Call(Mute(channel.ctx, channel.emitter), "c1")):
             return (await calls_on_server.elicit(None, params)).action
 
     assert (await in_turn(act))[0] == "cancel"
@@ -73,9 +73,9 @@ async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
     params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
     await RunningCalls("w").log(params)
 
-    async def act(voice: SessionChannel) -> None:
+    async def act(channel: SessionChannel) -> None:
         calls_on_server = RunningCalls("w")
-        with calls_on_server.running(Call(voice, None)):
+        with calls_on_server.running(Call(channel, None)):
             await calls_on_server.log(params)
 
     _, told = await in_turn(act)
@@ -88,9 +88,9 @@ async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_muc
 ) -> None:
     monkeypatch.setattr(calls.time, "monotonic", lambda: 0.0)
 
-    async def act(voice: SessionChannel) -> None:
-        voice.emitter.tool_started(None, "c1", "w", {})
-        show = show_progress(Call(voice, "c1"))
+    async def act(channel: SessionChannel) -> None:
+        channel.emitter.tool_started(None, "c1", "w", {})
+        show = show_progress(Call(channel, "c1"))
         await show(1, None, None)
         await show(1, None, None)
         await show(1.5, 3, None)
@@ -116,11 +116,11 @@ def test_a_rate_limit_lets_a_burst_through_and_then_some_a_second(monkeypatch: p
     assert [rate.allows() for _ in range(4)] == [True, True, True, False]
 
 
-async def test_a_call_without_a_voice_or_an_id_has_no_place() -> None:
+async def test_a_call_without_a_channel_or_an_id_has_no_place() -> None:
     assert Call(None, "c1").event_id is None
 
-    async def act(voice: SessionChannel) -> tuple[str | None, str | None]:
-        voice.emitter.tool_started(None, "c1", "w", {})
-        return Call(voice, None).event_id, Call(voice, "c1").event_id
+    async def act(channel: SessionChannel) -> tuple[str | None, str | None]:
+        channel.emitter.tool_started(None, "c1", "w", {})
+        return Call(channel, None).event_id, Call(channel, "c1").event_id
 
     assert (await in_turn(act))[0] == (None, "c1")

@@ -1,4 +1,4 @@
-"""Tests of how a middleware finds its voice."""
+"""Tests of how a middleware finds its channel."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from tests.agents.langchain.lines import PROMPT, on_thread
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import soon
-from trunkline.agents.langchain.channel import Channel, current_voice, speaking
-from trunkline.agents.langchain.channel_lookup import TrunklineContext, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
+from trunkline.agents.langchain.channel_lookup import (
+    TrunklineContext,
+    find_channel,
+    is_nested,
+    use_run_channel,
+)
 from trunkline.agents.langchain.own_program.acp import AcpVoice
 from trunkline.agents.langchain.own_program.runs import Switchboard
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -23,28 +28,28 @@ from trunkline.testing.recording import RecordingTransport
 
 
 class Asks(AgentMiddleware[Any, Any, Any]):
-    """Keeps the voices it found."""
+    """Keeps the channels it found."""
 
-    def __init__(self, exchange: Any = None) -> None:
+    def __init__(self, channel_source: Any = None) -> None:
         super().__init__()
-        self.exchange = exchange
+        self.channel_source = channel_source
         self.found: list[Channel | None] = []
 
     async def abefore_agent(self, state: Any, runtime: Any) -> None:
-        self.found.append(voice_of(runtime, self))
+        self.found.append(find_channel(runtime, self))
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-        self.found.append(voice_of(request.runtime, self))
+        self.found.append(find_channel(request.runtime, self))
         return await handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        with speaking_for(request.runtime, self) as voice:
-            assert voice is current_voice()
-            self.found.append(voice)
+        with use_run_channel(request.runtime, self) as channel:
+            assert channel is current_channel()
+            self.found.append(channel)
             return await handler(request)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:
-        self.found.append(voice_of(runtime, self))
+        self.found.append(find_channel(runtime, self))
 
 
 async def run(middleware: Asks, **options: Any) -> list[Channel | None]:
@@ -55,39 +60,39 @@ async def run(middleware: Asks, **options: Any) -> list[Channel | None]:
     return middleware.found
 
 
-async def test_the_voice_of_the_run_comes_first() -> None:
+async def test_the_channel_of_the_run_comes_first() -> None:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         assert set(await run(Asks(Switchboard(RecordingTransport())))) == {ear}
 
 
-async def test_a_switchboard_gives_one_voice_to_a_whole_run() -> None:
+async def test_a_switchboard_gives_one_channel_to_a_whole_run() -> None:
     board = Switchboard(RecordingTransport())
-    (voice,) = set(await run(Asks(board)))
-    assert isinstance(voice, AcpVoice)
-    assert voice.session_id == "s1"
+    (channel,) = set(await run(Asks(board)))
+    assert isinstance(channel, AcpVoice)
+    assert channel.session_id == "s1"
     (other,) = set(await run(Asks(board)))
-    assert other is not voice
-    assert current_voice() is None
+    assert other is not channel
+    assert current_channel() is None
 
 
 async def test_a_context_is_enough() -> None:
-    (voice,) = set(
+    (channel,) = set(
         await run(Asks(), context=TrunklineContext(transport=RecordingTransport(), thread_id="s2"))
     )
-    assert isinstance(voice, AcpVoice)
-    assert voice.session_id == "s2"
+    assert isinstance(channel, AcpVoice)
+    assert channel.session_id == "s2"
 
 
 async def test_the_transport_of_the_context_is_used_before_the_switchboards_own() -> None:
     own, given = RecordingTransport(), RecordingTransport()
-    (voice,) = set(await run(Asks(Switchboard(own)), context=TrunklineContext(transport=given)))
-    assert isinstance(voice, AcpVoice)
-    assert voice.line.transport is given
+    (channel,) = set(await run(Asks(Switchboard(own)), context=TrunklineContext(transport=given)))
+    assert isinstance(channel, AcpVoice)
+    assert channel.line.transport is given
 
 
 @pytest.mark.parametrize("context", [None, TrunklineContext(), {"mine": 1}])
-async def test_without_a_transport_there_is_no_voice(context: Any) -> None:
+async def test_without_a_transport_there_is_no_channel(context: Any) -> None:
     assert set(await run(Asks(), context=context)) == {None}
     assert set(await run(Asks(Switchboard()), context=context)) == {None}
 
@@ -99,8 +104,8 @@ async def test_a_context_of_ones_own_may_be_one_of_ours() -> None:
 
     context = Mine(transport=RecordingTransport())
     assert "RecordingTransport" not in repr(context)
-    (voice,) = set(await run(Asks(), context=context))
-    assert isinstance(voice, AcpVoice)
+    (channel,) = set(await run(Asks(), context=context))
+    assert isinstance(channel, AcpVoice)
 
 
 def test_a_graph_inside_another_is_nested() -> None:

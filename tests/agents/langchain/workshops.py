@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool
 
 from tests.worlds import soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import SessionChannel, speaking
+from trunkline.agents.langchain.channel import SessionChannel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
@@ -100,9 +100,9 @@ async def in_turn(
     results: list[Any] = []
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        voice = SessionChannel(ctx, Emitter(ctx.emit, ctx.turn_id))
-        with speaking(voice):
-            results.append(await act(voice))
+        channel = SessionChannel(ctx, Emitter(ctx.emit, ctx.turn_id))
+        with use_channel(channel):
+            results.append(await act(channel))
         yield ""
 
     async with world(agent) as hub:

@@ -1,4 +1,4 @@
-"""The voice: whom a middleware, a tool or a callback talks to while an agent runs.
+"""The channel: whom a middleware, a tool or a callback talks to while an agent runs.
 
 In a session it is the turn (:class:`SessionChannel`); in somebody's own ``ainvoke`` it is whatever transport
 they gave. It travels in a context variable, so one agent object serves many clients at once and
@@ -19,7 +19,7 @@ from trunkline.session.context import Decision, TurnContext
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 
-__all__ = ["VOICE", "Channel", "SessionChannel", "current_voice", "speaking"]
+__all__ = ["CHANNEL", "Channel", "SessionChannel", "current_channel", "use_channel"]
 
 
 class Channel(Protocol):
@@ -93,23 +93,23 @@ class Channel(Protocol):
         ...
 
 
-VOICE: ContextVar[Channel | None] = ContextVar("trunkline_voice", default=None)
-"""The voice of the run this code is part of."""
+CHANNEL: ContextVar[Channel | None] = ContextVar("trunkline_channel", default=None)
+"""The channel of the run this code is part of."""
 
 
-def current_voice() -> Channel | None:
-    """The voice of the run this code is part of, or None outside of one."""
-    return VOICE.get()
+def current_channel() -> Channel | None:
+    """The channel of the run this code is part of, or None outside of one."""
+    return CHANNEL.get()
 
 
 @contextmanager
-def speaking(voice: Channel) -> Generator[None]:
-    """Let everything that starts inside this block talk through ``voice``."""
-    token = VOICE.set(voice)
+def use_channel(channel: Channel) -> Generator[None]:
+    """Let everything that starts inside this block talk through ``channel``."""
+    token = CHANNEL.set(channel)
     try:
         yield
     finally:
-        VOICE.reset(token)
+        CHANNEL.reset(token)
 
 
 class SessionChannel:

@@ -1,6 +1,6 @@
-"""Where a middleware finds its voice.
+"""Where a middleware finds its channel.
 
-In a session, and inside ``acp_agent``, the voice travels in a context variable. In somebody's own
+In a session, and inside ``acp_agent``, the channel travels in a context variable. In somebody's own
 ``ainvoke`` it is found by the run: by the context that was given with it, or by the switchboard that
 ``acp_middleware`` gave its middlewares.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trunkline.agents.langchain.channel import VOICE, Channel
+from trunkline.agents.langchain.channel import CHANNEL, Channel
 
-__all__ = ["ChannelSource", "TrunklineContext", "is_nested", "speaking_for", "voice_of"]
+__all__ = ["ChannelSource", "TrunklineContext", "is_nested", "use_run_channel", "find_channel"]
 
 
 @dataclass(kw_only=True)
@@ -29,53 +29,53 @@ class TrunklineContext:
 
 
 class ChannelSource(Protocol):
-    """Gives the voice of a run, the same one for as long as the run lasts."""
+    """Gives the channel of a run, the same one for as long as the run lasts."""
 
     def connect(self, context: TrunklineContext | None) -> Channel | None:
-        """The voice of the run this code is part of; None when nobody is there to talk to."""
+        """The channel of the run this code is part of; None when nobody is there to talk to."""
         ...
 
 
-def voice_of(runtime: Any, own: Any = None) -> Channel | None:
-    """Find the voice of a run: ``own`` is the middleware (or callback handler) that asks."""
-    voice = VOICE.get()
-    if voice is not None:
-        return voice
+def find_channel(runtime: Any, own: Any = None) -> Channel | None:
+    """Find the channel of a run: ``own`` is the middleware (or callback handler) that asks."""
+    channel = CHANNEL.get()
+    if channel is not None:
+        return channel
     given: Any = getattr(runtime, "context", None)
     context = given if isinstance(given, TrunklineContext) else None
-    exchange: ChannelSource | None = getattr(own, "exchange", None)
-    if exchange is None:
+    channel_source: ChannelSource | None = getattr(own, "channel_source", None)
+    if channel_source is None:
         if context is None or context.transport is None:
             return None
         from trunkline.agents.langchain.own_program.runs import SWITCHBOARD
 
-        exchange = SWITCHBOARD
-    return exchange.connect(context)
+        channel_source = SWITCHBOARD
+    return channel_source.connect(context)
 
 
-class speaking_for:
-    """Lets whatever is called in its block find the run's voice by ``current_voice``.
+class use_run_channel:
+    """Lets whatever is called in its block find the run's channel by ``current_channel``.
 
     Not a generator: every call of a model and of a tool passes here.
     """
 
-    __slots__ = ("_token", "_voice")
+    __slots__ = ("_token", "_channel")
 
     def __init__(self, runtime: Any, own: Any = None) -> None:
-        """Find the voice of a run, as ``voice_of`` does."""
-        self._voice = voice_of(runtime, own)
+        """Find the channel of a run, as ``find_channel`` does."""
+        self._channel = find_channel(runtime, own)
         self._token: Any = None
 
     def __enter__(self) -> Channel | None:
-        """Give the voice, which may be nobody's."""
-        if self._voice is not None:
-            self._token = VOICE.set(self._voice)
-        return self._voice
+        """Give the channel, which may be nobody's."""
+        if self._channel is not None:
+            self._token = CHANNEL.set(self._channel)
+        return self._channel
 
     def __exit__(self, *error: object) -> None:
-        """Leave the voice to whoever had it before."""
+        """Leave the channel to whoever had it before."""
         if self._token is not None:
-            VOICE.reset(self._token)
+            CHANNEL.reset(self._token)
 
 
 def is_nested(runtime: Any) -> bool:

@@ -23,7 +23,7 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
-from trunkline.agents.langchain.channel import SessionChannel, speaking
+from trunkline.agents.langchain.channel import SessionChannel, use_channel
 from trunkline.agents.langchain.errors import answer_error, asked_model
 from trunkline.agents.langchain.graph.checkpointers import LiveSaver
 from trunkline.agents.langchain.graph.interrupts import (
@@ -105,10 +105,10 @@ class GraphTurn:
             say_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )
-        self._voice = SessionChannel(
+        self._channel = SessionChannel(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
         )
-        heed(self._voice, agent.middleware)
+        heed(self._channel, agent.middleware)
         self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)
         self._handler = GraphHandler(
             self._emitter,
@@ -131,11 +131,11 @@ class GraphTurn:
     def _annotations(self, tool: str) -> dict[str, Any] | None:
         """What a tool's server says of it."""
         own = self._agent.annotations_of(tool)
-        found = find_tool(self._voice, tool) if own is None else None
+        found = find_tool(self._channel, tool) if own is None else None
         return own if found is None else found.metadata
 
     def _say(self, event: ev.AnyEvent) -> None:
-        self._voice.say(event)
+        self._channel.say(event)
 
     def _keep(self, message: Any) -> None:
         self._final = message
@@ -187,8 +187,8 @@ class GraphTurn:
         """Run to the end, asking whatever the graph stops for."""
         self._given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
         try:
-            with speaking(self._voice):
-                await gather_tools(self._voice)
+            with use_channel(self._channel):
+                await gather_tools(self._channel)
                 while payload is not _END:
                     await self._go(payload)
                     payload = await self._after()
@@ -212,7 +212,7 @@ class GraphTurn:
         self._say_output()
         self._state.finish()
         if not self._agent.doors.model:
-            tell_unbound(self._voice)
+            tell_unbound(self._channel)
         if (why := breakdown_of(self._final)) is not None:
             yield ev.TurnFailed(code="model_failed", message=why)
         else:
@@ -249,7 +249,7 @@ class GraphTurn:
         """
         begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
         calls = unanswered_calls(messages[begin + 1 :])
-        answers = await answer_dangling(calls, self._voice, own=self._agent.own_tools)
+        answers = await answer_dangling(calls, self._channel, own=self._agent.own_tools)
         if not answers:
             return _END
         answered = {answer.tool_call_id for answer in answers}
@@ -380,20 +380,20 @@ class GraphTurn:
         if answered is None and covers is not None:
             answered = self._answered_earlier(item)
         if answered is None:
-            answered = await self._voice.ask(item.question, durable_key=item.key, group=group, lane=lane)
+            answered = await self._channel.ask(item.question, durable_key=item.key, group=group, lane=lane)
         if answered.input is not None:
             answered = self._denied(item, answered.input) or answered
         if answered.option_kind == "allow_always":
-            self._voice.remember(covers, Decision(allowed=True, call_id="", always=True))
+            self._channel.remember(covers, Decision(allowed=True, call_id="", always=True))
         if (form := reply_form(item, answered)) is not None:
-            words = await self._voice.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
+            words = await self._channel.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
             said = words.content.get("answer") if words.outcome == "accepted" else None
             answered = msgspec.structs.replace(answered, reason=said)
         show_decision(self._emitter, item, answered)
         return answered
 
     def _cover(self, call: Mapping[str, Any]) -> Coverage | None:
-        return self._voice.covers(call, self._kind_of(str(call["name"])))
+        return self._channel.covers(call, self._kind_of(str(call["name"])))
 
     def _kind_of(self, tool: str) -> ev.ToolKind:
         return kind_of(tool, self._annotations(tool), self._agent.kind_mapper)
@@ -413,7 +413,7 @@ class GraphTurn:
 
     def _decide(self, item: Pending, args: Any) -> Decision | None:
         call = {"id": item.native_id, "name": item.action["name"], "args": args}
-        return self._voice.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
+        return self._channel.decide(call, self._kind_of(str(call["name"])), durable_key=item.key)
 
 
 _END: Any = object()

@@ -30,7 +30,7 @@ import trunkline.agents.langchain.callbacks.own_run_handler as callbacks
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler, is_followed
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
@@ -224,13 +224,15 @@ async def test_a_finished_run_is_not_held_either() -> None:
     assert not vars(handler)["_routes"]
 
 
-async def test_a_voice_that_raises_does_no_harm_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_channel_that_raises_does_no_harm_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     class Hoarse(Ear):
         def say(self, event: Any) -> None:
             raise RuntimeError("cannot speak")
 
     script = model()
-    with speaking(Hoarse()), caplog.at_level(logging.WARNING):
+    with use_channel(Hoarse()), caplog.at_level(logging.WARNING):
         agent = create_agent(script, [weather])
         result = await soon(agent.ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert result["messages"][-1].content == "It is sunny."
@@ -263,15 +265,15 @@ async def test_a_mapper_that_fails_where_a_subagent_ends_holds_no_run(
     assert [record.message for record in caplog.records] == ["what an agent did could not be said"]
 
 
-async def test_it_speaks_through_the_voice_of_its_run() -> None:
+async def test_it_speaks_through_the_channel_of_its_run() -> None:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         agent = create_agent(model(), [weather])
         await soon(agent.ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert "".join(one.delta for one in ear.heard if isinstance(one, ev.Text)) == "Look: It is sunny."
 
 
-async def test_without_voice_or_transport_it_is_silent() -> None:
+async def test_without_channel_or_transport_it_is_silent() -> None:
     handler = TrunklineCallbackHandler()
     result = await soon(create_agent(model(), [weather]).ainvoke(PROMPT, on_thread("s1", handler)))
     assert result["messages"][-1].content == "It is sunny."
@@ -295,7 +297,7 @@ async def test_a_model_alone_is_followed() -> None:
     with pytest.raises(ValueError, match="gone"):
         await soon(ScriptedChatModel(ValueError("gone")).ainvoke("hi", {"callbacks": [handler]}))
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         await soon(ScriptedChatModel("Hi.").ainvoke("hi", {"callbacks": [TrunklineCallbackHandler()]}))
     assert [one.delta for one in ear.heard] == ["Hi."]
     assert not vars(handler)["_routes"]
@@ -382,7 +384,7 @@ async def test_an_event_of_a_node_is_passed_on() -> None:
     graph = StateGraph(MessagesState)
     graph.add_node("work", work)
     graph.add_edge("__start__", "work")
-    with speaking(ear):
+    with use_channel(ear):
         await soon(graph.compile().ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert [(one.name, one.value) for one in only(ear.heard, ev.Custom)] == [("progress", {"done": 3})]
 

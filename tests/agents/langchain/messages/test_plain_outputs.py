@@ -74,7 +74,7 @@ def first(outputs: dict[str, Any]) -> Any:
     return outputs["one"]
 
 
-def speaking(*answers: Any) -> Any:
+def use_channel(*answers: Any) -> Any:
     """An agent whose model says this."""
     return create_agent(ScriptedChatModel(*answers), [])
 
@@ -107,11 +107,11 @@ RUNNABLES: dict[str, tuple[Any, Any]] = {
         '{\n  "name": "Paris",\n  "people": 2\n}',
     ),
     "an agent that is tried again": (
-        speaking(RuntimeError("down"), "Better.").with_retry(wait_exponential_jitter=False),
+        use_channel(RuntimeError("down"), "Better.").with_retry(wait_exponential_jitter=False),
         "Better.",
     ),
     "an agent with another to fall back on": (
-        speaking(["Half. ", RuntimeError("down")]).with_fallbacks([speaking("Whole.")]),
+        use_channel(["Half. ", RuntimeError("down")]).with_fallbacks([use_channel("Whole.")]),
         "Half. Whole.",
     ),
     "a model with another to fall back on": (

@@ -22,7 +22,7 @@ from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.graph.compiled import middleware_in
 from trunkline.agents.langchain.middleware import _end_of_run
@@ -88,7 +88,7 @@ async def test_a_plan_by_hand_is_silenced_without_a_hook(off: bool, plain: bool)
     middleware = [IDLE["plan"]()] if off else []
     agent = create_agent(ScriptedChatModel([call("steps", {})], "Done."), [steps], middleware=middleware)
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         if plain:
             await soon(asyncio.to_thread(agent.invoke, PROMPT, on_thread("s1")))
         else:
@@ -121,7 +121,7 @@ async def test_an_end_that_cannot_be_told_breaks_no_run(
 
     monkeypatch.setattr(middleware, "_conclude", fail)
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[middleware])
-    with caplog.at_level(logging.ERROR), speaking(Ear()):
+    with caplog.at_level(logging.ERROR), use_channel(Ear()):
         ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     assert ended["messages"][-1].text == "Hi."
     assert "the end of a run could not be told" in caplog.text
@@ -247,7 +247,7 @@ async def test_an_agent_inside_of_another_that_calls_no_model_ends_nothing() -> 
         return (await inner.ainvoke({"messages": [("user", job)]}))["messages"][-1].text
 
     model, ear = ScriptedChatModel([call("helper", {"job": "x"})], "Done."), Ear()
-    with speaking(ear):
+    with use_channel(ear):
         await soon(create_agent(model, [helper]).ainvoke(PROMPT, on_thread("s1")))
     assert only(ear.heard, ev.StateReplaced) == []
 
@@ -255,7 +255,7 @@ async def test_an_agent_inside_of_another_that_calls_no_model_ends_nothing() -> 
 def test_nobody_is_told_of_a_state_that_is_written_by_hand() -> None:
     ear, middleware = Ear(), [SessionMiddleware(), Review()]
     agent = create_agent(ScriptedChatModel(), [], middleware=middleware, checkpointer=InMemorySaver())
-    with speaking(ear):
+    with use_channel(ear):
         agent.update_state(on_thread("s1"), {**PROMPT, "note": "by hand"}, as_node="Review.after_agent")
         assert agent.get_state(on_thread("s1")).values["note"] == "by hand"
     assert ear.heard == []

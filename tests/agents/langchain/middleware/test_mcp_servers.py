@@ -15,7 +15,7 @@ from tests.agents.langchain.workshops import STDIO, is_alive, patiently
 from tests.worlds import collect, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware import _mcp_servers
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.own_program.agent import acp_agent
@@ -88,7 +88,7 @@ async def test_a_plain_invoke_uses_the_servers_of_a_session_that_is_open() -> No
 async def test_a_plain_invoke_in_a_loop_says_what_to_do_instead() -> None:
     ear = Ear()
     middleware = SessionMiddleware(mcp_servers=WORKSHOP)
-    with speaking(ear):
+    with use_channel(ear):
         create_agent(ScriptedChatModel("Hi."), [], middleware=[middleware]).invoke(PROMPT)
     (notice,) = [one for one in ear.heard if isinstance(one, ev.Notice)]
     assert "call ainvoke()" in str(notice.description)
@@ -100,7 +100,7 @@ BAD: Any = {"gone": {"command": "/no/such/program", "transport": "stdio"}}
 async def test_a_server_that_fails_is_named_and_the_run_goes_on() -> None:
     ear = Ear()
     async with SessionMiddleware(mcp_servers=BAD) as middleware:
-        with speaking(ear):
+        with use_channel(ear):
             agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[middleware])
             result = await patiently(agent.ainvoke(PROMPT))
     assert result["messages"][-1].content == "Hi."

@@ -18,7 +18,7 @@ from tests.frontends.acp.editors import editing
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.commands import Answer
@@ -435,9 +435,9 @@ def test_a_tool_changes_the_mode_of_a_thread() -> None:
         agent.invoke(PROMPT)
 
 
-def test_a_voice_without_modes_hears_of_a_change() -> None:
+def test_a_channel_without_modes_hears_of_a_change() -> None:
     modes, ear = ModeMiddleware(), Ear("1")
-    with speaking(ear):
+    with use_channel(ear):
         modes.switch_mode("planning")
     assert modes.mode_of(ear) == "planning"
     [changed] = only(ear.heard, ev.ConfigChanged)
@@ -456,7 +456,7 @@ def test_a_plain_run_in_planning_mode_shows_its_plan_to_whoever_listens() -> Non
     model = ScriptedChatModel("So:\n1. Look\n2. Write", "So:\n1. Sleep\n2. Eat")
     agent = create_agent(model, list(TOOLS), middleware=[ModeMiddleware(default_mode="planning")])
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         agent.invoke(PROMPT)
     agent.invoke(PROMPT)
     assert ear.plans == [["Look", "Write"]]
@@ -466,7 +466,7 @@ def test_a_call_is_asked_about_each_time_also_when_a_careless_model_repeats_its_
     model = ScriptedChatModel([WRITE], [WRITE], "Done.")
     agent = create_agent(model, list(TOOLS), middleware=[ModeMiddleware(default_mode="interactive")])
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         agent.invoke(PROMPT)
     assert (len(ear.asked), ran) == (2, ["write a", "write a"])
 
@@ -515,7 +515,7 @@ def test_a_plain_agent_asks_too(answer: str, done: list[str]) -> None:
     model = ScriptedChatModel([WRITE], "Done.")
     agent = create_agent(model, list(TOOLS), middleware=[ModeMiddleware(default_mode="interactive")])
     ear = Ear(answer=answer)
-    with speaking(ear):
+    with use_channel(ear):
         agent.invoke(PROMPT)
     assert len(ear.asked) == 1
     assert ran == done

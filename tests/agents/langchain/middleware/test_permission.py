@@ -551,7 +551,7 @@ async def test_every_decision_can_be_taken_in_an_editor_about_the_call_it_shows(
     assert len(set(kinds)) == len(kinds), "some clients tell options apart by their kind only"
 
 
-# -- without a voice -------------------------------------------------------------------------------
+# -- without a channel -------------------------------------------------------------------------------
 
 GO: Any = {"messages": [("user", "go")]}
 
@@ -583,7 +583,7 @@ async def test_without_anybody_to_ask_a_call_is_refused_and_the_model_learns_why
         ({"type": "respond", "message": "written already"}, [], "written already"),
     ],
 )
-async def test_without_a_voice_a_checkpointer_keeps_the_question_as_an_interrupt(
+async def test_without_a_channel_a_checkpointer_keeps_the_question_as_an_interrupt(
     sync: bool, decision: Any, ran: list[str], told: str
 ) -> None:
     scene = Scene(
@@ -620,7 +620,7 @@ async def test_an_interrupt_accepts_the_decisions_of_its_rule_only() -> None:
     assert scene.trace.ran == ["a"]
 
 
-async def test_without_a_voice_a_persisted_always_still_counts() -> None:
+async def test_without_a_channel_a_persisted_always_still_counts() -> None:
     scene = Scene(
         {"write": Rule()}, [call("write", {"path": "a"}, "w1")], "Done.", persist={"write": "allow"}
     )

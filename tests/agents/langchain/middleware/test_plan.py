@@ -23,7 +23,7 @@ from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import adapt
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.own_program import runs
@@ -40,7 +40,7 @@ Run = Callable[..., Ear]
 
 def run_plain(*answers: Any, tools: Any = (), state: Any = None, **options: Any) -> Ear:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         _made(*answers, tools=tools, **options).invoke({**PROMPT, **(state or {})})
     return ear
 
@@ -49,7 +49,7 @@ def run_async(*answers: Any, tools: Any = (), state: Any = None, **options: Any)
     ear = Ear()
 
     async def run() -> None:
-        with speaking(ear):
+        with use_channel(ear):
             await _made(*answers, tools=tools, **options).ainvoke({**PROMPT, **(state or {})})
 
     asyncio.run(run())
@@ -226,7 +226,7 @@ async def test_a_node_shows_a_plan_by_hand() -> None:
 
 
 class Operator:
-    """Connects every run to one voice."""
+    """Connects every run to one channel."""
 
     def __init__(self, ear: Ear) -> None:
         self.ear = ear
@@ -237,7 +237,7 @@ class Operator:
 
 def test_a_run_that_only_the_middleware_can_connect_is_heard_also_by_hand() -> None:
     ear, plan = Ear(), PlanMiddleware()
-    plan.exchange = Operator(ear)
+    plan.channel_source = Operator(ear)
     script = [[call("plan_by_hand", {"steps": ["a"]})], "My plan:\n1. b\n2. c"]
     _made(*script, tools=[plan_by_hand], middleware=[plan]).invoke(PROMPT)
     assert ear.plans == [["a"], ["b", "c"]]
@@ -280,7 +280,7 @@ def test_a_plan_of_an_earlier_turn_is_not_shown_again() -> None:
     middleware = [PlanMiddleware(), TodoListMiddleware()]
     agent = create_agent(model, [], middleware=middleware, checkpointer=InMemorySaver())
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         for _ in range(2):
             agent.invoke(PROMPT, {"configurable": {"thread_id": "1"}})
     assert ear.plans == [[">Look", "Write"]]
@@ -330,7 +330,7 @@ def test_an_option_that_cannot_be_meant_is_refused(wrong: Any, why: str) -> None
         PlanMiddleware(**wrong)
 
 
-def test_without_a_voice_the_agent_runs_as_without_the_middleware() -> None:
+def test_without_a_channel_the_agent_runs_as_without_the_middleware() -> None:
     plain = _made("My plan:\n1. a\n2. b", tools=[], middleware=[PlanMiddleware()]).invoke(PROMPT)
     assert plain["messages"][-1].text == "My plan:\n1. a\n2. b"
 

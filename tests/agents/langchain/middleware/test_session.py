@@ -21,7 +21,7 @@ from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.own_program.agent import acp_agent, acp_middleware
@@ -49,7 +49,7 @@ Run = Callable[..., Ear]
 
 def run_plain(*middleware: Any, script: Any = SCRIPT, start: Any = START, **options: Any) -> Ear:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         _agent(script, middleware, options).invoke(start)
     return ear
 
@@ -58,7 +58,7 @@ def run_async(*middleware: Any, script: Any = SCRIPT, start: Any = START, **opti
     ear = Ear()
 
     async def run() -> None:
-        with speaking(ear):
+        with use_channel(ear):
             await soon(_agent(script, middleware, options).ainvoke(start))
 
     asyncio.run(run())
@@ -119,7 +119,7 @@ def test_a_state_that_does_not_change_is_shown_once(run: Run) -> None:
 
 def test_an_agent_without_a_state_of_its_own_shows_none() -> None:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[SessionMiddleware()])
         agent.invoke(PROMPT)
     assert shown(ear) == []
@@ -221,7 +221,7 @@ async def test_the_state_of_a_subagent_is_its_own_business() -> None:
         return "found"
 
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         outer = create_agent(ScriptedChatModel(call("scout", {}), "Done."), [scout])
         await soon(outer.ainvoke(PROMPT))
     assert shown(ear) == []

@@ -19,7 +19,7 @@ from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware import tools as tools_module
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
 from trunkline.agents.langchain.own_program.agent import acp_agent
@@ -39,7 +39,7 @@ def _agent(answers: tuple[Any, ...], tools: Any, middleware: Any) -> Any:
 
 def run_plain(*answers: Any, tools: Any = (weather, broken), middleware: Any) -> Ear:
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         _agent(answers, tools, middleware).invoke(PROMPT)
     return ear
 
@@ -48,7 +48,7 @@ def run_async(*answers: Any, tools: Any = (weather, broken), middleware: Any) ->
     ear = Ear()
 
     async def run() -> None:
-        with speaking(ear):
+        with use_channel(ear):
             await soon(_agent(answers, tools, middleware).ainvoke(PROMPT))
 
     asyncio.run(run())
@@ -103,7 +103,7 @@ def test_an_exception_is_raised_where_that_is_wanted(run: Run) -> None:
 
 
 class _Keeps(AgentMiddleware[Any, Any, Any]):
-    """Keeps the voice of a run that will raise."""
+    """Keeps the channel of a run that will raise."""
 
     def __init__(self, ears: list[Ear]) -> None:
         super().__init__()
@@ -118,11 +118,11 @@ class _Keeps(AgentMiddleware[Any, Any, Any]):
         return await handler(request)
 
     def _keep(self) -> None:
-        from trunkline.agents.langchain.channel import current_voice
+        from trunkline.agents.langchain.channel import current_channel
 
-        voice = current_voice()
-        assert isinstance(voice, Ear)
-        self._ears.append(voice)
+        channel = current_channel()
+        assert isinstance(channel, Ear)
+        self._ears.append(channel)
 
 
 @pytest.mark.parametrize("error", [GraphInterrupt(()), TurnCancelled("the turn is over")])
@@ -293,7 +293,7 @@ async def test_an_image_in_a_result_is_an_image() -> None:
         return [{"type": "image", "base64": "aGk=", "mime_type": "image/png"}]
 
     ear = Ear()
-    with speaking(ear):
+    with use_channel(ear):
         agent = create_agent(
             ScriptedChatModel(call("draw", {}), "Done."), [draw], middleware=[ToolMiddleware()]
         )

@@ -1,4 +1,4 @@
-"""Tests of the voice that speaks ACP by itself: updates, questions, threads, and clients that are gone."""
+"""Tests of the channel that speaks ACP by itself: updates, questions, threads, and clients that are gone."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from trunkline.testing.recording import RecordingTransport
 CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})
 
 
-def voice_on(transport: Any, **options: Any) -> AcpVoice:
+def channel_on(transport: Any, **options: Any) -> AcpVoice:
     return AcpVoice(AcpLine(transport, "s1", **options))
 
 
-def permission(voice: AcpVoice, **options: Any) -> Permission:
-    call_id = voice.emitter.describe(None, {"id": "c1", "name": "write_file", "args": {"path": "a.txt"}})
+def permission(channel: AcpVoice, **options: Any) -> Permission:
+    call_id = channel.emitter.describe(None, {"id": "c1", "name": "write_file", "args": {"path": "a.txt"}})
     return Permission(call_id=call_id, options=default_options(), **options)
 
 
@@ -39,9 +39,9 @@ def permission(voice: AcpVoice, **options: Any) -> Permission:
 
 def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.emitter.tool_started(None, "c1", "weather", {})
-    voice.end()
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    channel.end()
     assert statuses(transport, "c1") == ["pending", "in_progress", "failed"]
 
 
@@ -56,44 +56,44 @@ def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
 )
 def test_the_reason_is_how_the_run_ended(outcome: BaseException, word: str) -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.emitter.tool_started(None, "c1", "weather", {})
-    voice.end(outcome)
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    channel.end(outcome)
     assert call_of(transport, "c1")["content"][-1]["content"]["text"] == word
 
 
 def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.emitter.tool_started(None, "c1", "weather", {})
-    voice.emitter.tool_raised(None, "c1", "OSError: no wind")
-    voice.end(RuntimeError("something else"))
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    channel.emitter.tool_raised(None, "c1", "OSError: no wind")
+    channel.end(RuntimeError("something else"))
     assert "no wind" in str(call_of(transport, "c1")["content"])
 
 
 def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.end()
-    voice.end()
-    voice.finish()
-    voice.interrupt()
-    voice.end()
-    voice.say(ev.Text(message_id="m", delta="late"))
+    channel = channel_on(transport)
+    channel.end()
+    channel.end()
+    channel.finish()
+    channel.interrupt()
+    channel.end()
+    channel.say(ev.Text(message_id="m", delta="late"))
     assert transport.emitted == []
-    assert voice.line.ties.interrupted is None
+    assert channel.line.ties.interrupted is None
 
 
 def test_an_interrupted_turn_can_be_given_up() -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.emitter.tool_started(None, "c1", "weather", {})
-    voice.interrupt()
-    voice.end()
-    assert voice.line.ties.interrupted is voice
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    channel.interrupt()
+    channel.end()
+    assert channel.line.ties.interrupted is channel
     assert statuses(transport, "c1") == ["pending", "in_progress"]
-    voice.finish()
-    assert voice.line.ties.interrupted is None
+    channel.finish()
+    assert channel.line.ties.interrupted is None
     assert statuses(transport, "c1")[-1] == "failed"
 
 
@@ -110,20 +110,20 @@ def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
 
 
 def test_one_handler_speaks_for_a_run() -> None:
-    voice = voice_on(RecordingTransport())
+    channel = channel_on(RecordingTransport())
     one, other = object(), object()
-    assert not voice.claimed
-    assert voice.claim(one)
-    assert voice.claim(one)
-    assert not voice.claim(other)
-    assert voice.claimed
+    assert not channel.claimed
+    assert channel.claim(one)
+    assert channel.claim(one)
+    assert not channel.claim(other)
+    assert channel.claimed
 
 
 def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
     transport = RecordingTransport()
-    voice = voice_on(transport)
-    voice.say(ev.Text(message_id="m", delta="\ud800"))
-    voice.say(ev.Text(message_id="m", delta="fine"))
+    channel = channel_on(transport)
+    channel.say(ev.Text(message_id="m", delta="\ud800"))
+    channel.say(ev.Text(message_id="m", delta="fine"))
     assert text(transport) == "fine"
     assert len(caplog.records) == 1
 
@@ -133,8 +133,8 @@ def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptu
 
 async def test_a_permission_is_a_request_with_the_call_as_it_is_known() -> None:
     transport = RecordingTransport(permissions=["allow_always"])
-    voice = voice_on(transport)
-    answered = await soon(voice.ask(permission(voice)))
+    channel = channel_on(transport)
+    answered = await soon(channel.ask(permission(channel)))
     assert (answered.option_kind, answered.by) == ("allow_always", "acp")
     (asked,) = transport.requested
     assert asked.params["sessionId"] == "s1"
@@ -146,8 +146,8 @@ async def test_arguments_are_edited_in_a_form_where_the_client_has_forms() -> No
     edit = {"action": "accept", "content": {"choice": "trunkline:edit"}}
     transport.queue_answer("elicitation/create", edit)
     transport.queue_answer("elicitation/create", {"action": "accept", "content": {"path": "b.txt"}})
-    voice = voice_on(transport, client=CAPABLE)
-    answered = await soon(voice.ask(permission(voice, allows_edit=True)))
+    channel = channel_on(transport, client=CAPABLE)
+    answered = await soon(channel.ask(permission(channel, allows_edit=True)))
     assert answered.input == {"path": "b.txt"}
 
 
@@ -155,27 +155,27 @@ async def test_forms_and_links_are_elicited() -> None:
     transport = RecordingTransport()
     transport.queue_answer("elicitation/create", {"action": "accept", "content": {"name": "Anna"}})
     transport.queue_answer("elicitation/create", {"action": "accept"})
-    voice = voice_on(transport, client=CAPABLE)
+    channel = channel_on(transport, client=CAPABLE)
     form = Form(message="Who?", fields={"type": "object", "properties": {"name": {"type": "string"}}})
-    assert (await soon(voice.ask(form))).content == {"name": "Anna"}
-    assert (await soon(voice.ask(Link(url="https://example.com")))).outcome == "accepted"
+    assert (await soon(channel.ask(form))).content == {"name": "Anna"}
+    assert (await soon(channel.ask(Link(url="https://example.com")))).outcome == "accepted"
     assert transport.emitted[-1].method == "elicitation/complete"
 
 
 async def test_a_client_without_forms_declines_them() -> None:
-    voice = voice_on(RecordingTransport())
+    channel = channel_on(RecordingTransport())
     form = Form(fields={"type": "object", "properties": {"name": {"type": "string"}}})
-    answered = await soon(voice.ask(form))
+    answered = await soon(channel.ask(form))
     assert (answered.outcome, answered.reason) == ("declined", "the client cannot show forms")
-    call = await soon(voice.ask(ClientCall(call_id="c1", name="x")))
+    call = await soon(channel.ask(ClientCall(call_id="c1", name="x")))
     assert call.outcome == "declined"
 
 
 async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
     transport = RecordingTransport(permissions=["true"])
-    voice = voice_on(transport)
+    channel = channel_on(transport)
     form = Form(message="Go on?", fields={"type": "object", "properties": {"answer": {"type": "boolean"}}})
-    assert (await soon(voice.ask(form))).content == {"answer": True}
+    assert (await soon(channel.ask(form))).content == {"answer": True}
     (asked,) = transport.requested
     assert [option["name"] for option in asked.params["options"]] == ["Yes", "No"]
     card = asked.params["toolCall"]["toolCallId"]
@@ -203,56 +203,56 @@ async def test_a_choice_is_a_permission_for_a_client_without_forms() -> None:
 async def test_a_client_that_cannot_answer_declines(answer: Any, reason: str) -> None:
     transport = RecordingTransport()
     transport.queue_answer("session/request_permission", answer)
-    voice = voice_on(transport)
-    answered = await soon(voice.ask(permission(voice)))
+    channel = channel_on(transport)
+    answered = await soon(channel.ask(permission(channel)))
     assert answered.outcome == "declined"
     assert reason in str(answered.reason)
 
 
 async def test_a_client_that_cancels_cancels_the_turn() -> None:
-    voice = voice_on(RecordingTransport(permissions=["cancelled"]))
+    channel = channel_on(RecordingTransport(permissions=["cancelled"]))
     with pytest.raises(TurnCancelled):
-        await soon(voice.ask(permission(voice)))
+        await soon(channel.ask(permission(channel)))
 
 
 async def test_nobody_is_asked_once_the_run_is_over() -> None:
     transport = RecordingTransport(permissions=["allow_once"])
-    voice = voice_on(transport)
-    question = permission(voice)
-    voice.end()
+    channel = channel_on(transport)
+    question = permission(channel)
+    channel.end()
     with pytest.raises(TurnCancelled, match="over"):
-        await soon(voice.ask(question))
+        await soon(channel.ask(question))
     assert transport.requested == []
 
 
 def test_an_always_is_remembered_by_tool_and_kind() -> None:
-    voice = voice_on(RecordingTransport())
+    channel = channel_on(RecordingTransport())
     call = {"id": "c1", "name": "write_file"}
-    assert voice.decide(call, "edit", durable_key="k") is None
-    voice.remember(voice.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
-    assert voice.decide(call, "edit", durable_key="k") is None
-    voice.remember(voice.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
-    decision = voice.decide(call, "edit", durable_key="k")
+    assert channel.decide(call, "edit", durable_key="k") is None
+    channel.remember(channel.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
+    assert channel.decide(call, "edit", durable_key="k") is None
+    channel.remember(channel.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
+    decision = channel.decide(call, "edit", durable_key="k")
     assert decision is not None
     assert not decision
     assert decision.reason == "an earlier answer was to always refuse write_file"
-    assert voice.decide(call, "execute", durable_key="k") is None
+    assert channel.decide(call, "execute", durable_key="k") is None
 
 
 def test_an_always_for_one_command_allows_no_other() -> None:
-    voice = voice_on(RecordingTransport())
+    channel = channel_on(RecordingTransport())
     ls, rm = ({"id": "c", "name": "bash", "args": {"command": line}} for line in ("ls", "rm -rf /"))
-    voice.remember(voice.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
-    assert voice.decide(ls, "execute", durable_key="k")
-    assert voice.decide(rm, "execute", durable_key="k") is None
+    channel.remember(channel.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
+    assert channel.decide(ls, "execute", durable_key="k")
+    assert channel.decide(rm, "execute", durable_key="k") is None
 
 
 # -- threads and loops -------------------------------------------------------------------------------
 
 
 def test_a_plain_function_asks_without_a_loop() -> None:
-    voice = voice_on(RecordingTransport(permissions=["allow_once"]))
-    assert voice.ask_sync(permission(voice)).option_kind == "allow_once"
+    channel = channel_on(RecordingTransport(permissions=["allow_once"]))
+    assert channel.ask_sync(permission(channel)).option_kind == "allow_once"
 
 
 async def test_a_thread_speaks_and_asks_in_the_loop_of_the_transport() -> None:
@@ -269,11 +269,11 @@ async def test_a_thread_speaks_and_asks_in_the_loop_of_the_transport() -> None:
 
     transport = InLoop(permissions=["allow_once"])
     transport.threads = set()
-    voice = voice_on(transport)
+    channel = channel_on(transport)
 
     def work() -> ev.Answered:
-        voice.say(ev.Text(message_id="m", delta="from afar"))
-        return voice.ask_sync(permission(voice))
+        channel.say(ev.Text(message_id="m", delta="from afar"))
+        return channel.ask_sync(permission(channel))
 
     answered = await soon(asyncio.to_thread(work))
     assert answered.option_kind == "allow_once"
@@ -295,8 +295,8 @@ async def test_a_run_in_a_loop_of_its_own_asks_in_the_loop_of_the_transport() ->
     transport = Settled()
 
     async def elsewhere() -> ev.Answered:
-        voice = voice_on(transport)
-        return await voice.ask(permission(voice))
+        channel = channel_on(transport)
+        return await channel.ask(permission(channel))
 
     answered = await soon(asyncio.to_thread(asyncio.run, elsewhere()))
     assert answered.option_kind == "allow_once"
@@ -304,22 +304,22 @@ async def test_a_run_in_a_loop_of_its_own_asks_in_the_loop_of_the_transport() ->
 
 
 async def test_asking_like_a_plain_function_in_a_loop_says_what_to_write() -> None:
-    voice = voice_on(RecordingTransport())
+    channel = channel_on(RecordingTransport())
     with pytest.raises(RuntimeError, match="write await ask"):
-        voice.ask_sync(permission(voice))
+        channel.ask_sync(permission(channel))
 
 
 async def test_a_loop_that_is_blocked_is_told_apart_from_a_slow_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_SIGN_OF_LIFE", 0.05)
-    voice = voice_on(RecordingTransport(permissions=["allow_once"]))
-    question = permission(voice)
+    channel = channel_on(RecordingTransport(permissions=["allow_once"]))
+    question = permission(channel)
     errors: list[BaseException] = []
 
     def work() -> None:
         try:
-            voice.ask_sync(question)
+            channel.ask_sync(question)
         except RuntimeError as error:
             errors.append(error)
 
@@ -334,11 +334,11 @@ async def test_what_cannot_be_sent_has_a_bound(
 ) -> None:
     monkeypatch.setattr(line_module, "_MOST_UNSENT", 3)
     transport = RecordingTransport()
-    voice = voice_on(transport)
+    channel = channel_on(transport)
 
     def work() -> None:
         for number in range(10):
-            voice.say(ev.Text(message_id="m", delta=str(number)))
+            channel.say(ev.Text(message_id="m", delta=str(number)))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -349,5 +349,5 @@ async def test_what_cannot_be_sent_has_a_bound(
     assert [one.message for one in caplog.records] == [
         "the client of session s1 cannot be told: it is too far behind"
     ]
-    voice.say(ev.Text(message_id="m", delta="again"))
+    channel.say(ev.Text(message_id="m", delta="again"))
     assert pieces(transport)[-1] == "again"

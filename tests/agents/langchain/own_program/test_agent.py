@@ -41,7 +41,7 @@ from tests.agents.langchain.lines import (
 from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import soon
 
-from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.middleware._end_of_run import Presence
 from trunkline.agents.langchain.middleware.modes import Mode
@@ -309,7 +309,7 @@ async def test_a_stream_that_is_left_early_settles_its_calls() -> None:
     stream = agent.astream(PROMPT, stream_mode="updates")
     async with asyncio.timeout(10):
         await anext(stream)
-        assert current_voice() is None
+        assert current_channel() is None
         await stream.aclose()
     assert statuses(transport, "call_1")[-1] == "failed"
 
@@ -319,7 +319,7 @@ def test_a_plain_stream_that_is_left_early_settles_its_calls() -> None:
     agent = acp_agent(model(), [weather], transport=transport)
     stream = agent.stream(PROMPT, stream_mode="updates")
     next(stream)
-    assert current_voice() is None
+    assert current_channel() is None
     stream.close()
     assert statuses(transport, "call_1")[-1] == "failed"
 
@@ -532,7 +532,7 @@ async def test_the_middlewares_find_their_client_in_anybodys_run(follow: bool, p
     assert statuses(transport, "call_1") == ["pending", "in_progress", "completed"]
     assert len(transport.requested) == 1
     assert session_ids(transport) == {"s1"}
-    assert current_voice() is None
+    assert current_channel() is None
 
 
 async def test_runs_without_threads_do_not_mix_either() -> None:
@@ -569,15 +569,15 @@ async def test_runs_without_threads_do_not_mix_either() -> None:
         assert statuses(client, "same") == ["pending", "in_progress", "completed"]
 
 
-async def test_a_tool_finds_the_voice_of_its_run() -> None:
+async def test_a_tool_finds_the_channel_of_its_run() -> None:
     heard: list[str] = []
 
     @tool
     async def listen() -> str:
         """Listen."""
-        voice = current_voice()
-        assert voice is not None
-        heard.append(voice.session_id)
+        channel = current_channel()
+        assert channel is not None
+        heard.append(channel.session_id)
         return "ok"
 
     line = acp_middleware(RecordingTransport(), emit_tool_start=False, emit_tool_results=False)
@@ -599,7 +599,7 @@ def _everything(saver: InMemorySaver) -> bytes:
     )
 
 
-async def test_no_checkpoint_in_memory_contains_a_transport_or_a_voice() -> None:
+async def test_no_checkpoint_in_memory_contains_a_transport_or_a_channel() -> None:
     transport = RecordingTransport(permissions=["allow_once"])
     saver = InMemorySaver()
     agent = acp_agent(
@@ -613,7 +613,7 @@ async def test_no_checkpoint_in_memory_contains_a_transport_or_a_voice() -> None
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
-async def test_no_checkpoint_on_disk_contains_a_transport_or_a_voice(plain: bool, tmp_path: Path) -> None:
+async def test_no_checkpoint_on_disk_contains_a_transport_or_a_channel(plain: bool, tmp_path: Path) -> None:
     transport = RecordingTransport()
     path = str(tmp_path / "threads.db")
     line = acp_middleware()

@@ -32,7 +32,7 @@ from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import soon, until
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.own_program import agui_run
 from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
@@ -571,7 +571,7 @@ async def test_middleware_and_callbacks_are_enough(follow: bool, plain: bool, pa
     assert len([one for one in page.events if one["type"] == "TEXT_MESSAGE_CONTENT"]) == (6 if follow else 2)
     assert page.call("call_1")["result"] == "It is sunny in Paris."
     assert (page.outcome, ids(page)[0]) == ("success", "t1")
-    assert current_voice() is None
+    assert current_channel() is None
 
 
 @pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
@@ -617,7 +617,7 @@ async def test_a_run_of_your_own_brings_its_transport_in_its_context(page: Page)
 # -- nothing of it is kept -------------------------------------------------------------------------
 
 
-async def test_no_checkpoint_contains_a_transport_or_a_voice(page: Page) -> None:
+async def test_no_checkpoint_contains_a_transport_or_a_channel(page: Page) -> None:
     saver = InMemorySaver()
     agent = agui_agent(model(), [weather], checkpointer=saver, policy=ASK)
     context = TrunklineContext(transport=page, thread_id="t1", run_id="r1")
@@ -635,40 +635,40 @@ async def test_threads_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(agui_run, "_MOST_THREADS", 2)
     board = AguiBoard(Page(), AguiOptions())
     for name in ("t1", "t2", "t3"):
-        voice = board.open(None, on_thread(name))
-        assert voice is not None
-        voice.memory["name"] = name
-        voice.end()
+        channel = board.open(None, on_thread(name))
+        assert channel is not None
+        channel.memory["name"] = name
+        channel.end()
     for name, known in (("t3", {"name": "t3"}), ("t1", {})):
-        voice = board.open(None, on_thread(name))
-        assert voice is not None
-        assert voice.memory == known
+        channel = board.open(None, on_thread(name))
+        assert channel is not None
+        assert channel.memory == known
 
 
-# -- the voice -------------------------------------------------------------------------------------
+# -- the channel -------------------------------------------------------------------------------------
 
 
-def voice_on(page: Page) -> AguiVoice:
-    voice = AguiBoard(page, AguiOptions()).open(None, on_thread("t1"))
-    assert isinstance(voice, AguiVoice)
-    return voice
+def channel_on(page: Page) -> AguiVoice:
+    channel = AguiBoard(page, AguiOptions()).open(None, on_thread("t1"))
+    assert isinstance(channel, AguiVoice)
+    return channel
 
 
 def test_between_two_runs_nobody_hears_anything(page: Page) -> None:
-    voice = voice_on(page)
-    voice.interrupt(_stop("ask"))
-    voice.end()
-    voice.say(ev.Text(message_id="m", delta="late"))
-    voice.end()
+    channel = channel_on(page)
+    channel.interrupt(_stop("ask"))
+    channel.end()
+    channel.say(ev.Text(message_id="m", delta="late"))
+    channel.end()
     assert page.outcome == "interrupt"
-    voice.finish()
+    channel.finish()
     assert len([one for one in page.events if one["type"].startswith("RUN_")]) == 2
 
 
 def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
-    voice = voice_on(page)
-    voice.interrupt()
-    voice.end()
+    channel = channel_on(page)
+    channel.interrupt()
+    channel.end()
     assert page.outcome == "success"
 
 
@@ -677,11 +677,11 @@ def _stop(value: Any) -> BaseException:
 
 
 async def test_what_is_asked_in_the_middle_of_something_is_declined(page: Page) -> None:
-    voice = voice_on(page)
-    answered = await soon(voice.ask(WHO))
+    channel = channel_on(page)
+    answered = await soon(channel.ask(WHO))
     assert answered.outcome == "declined"
-    assert voice.ask_sync(WHO).outcome == "declined"
-    voice.end()
+    assert channel.ask_sync(WHO).outcome == "declined"
+    channel.end()
 
 
 async def test_a_message_made_by_a_node_is_told(page: Page) -> None:

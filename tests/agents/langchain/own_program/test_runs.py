@@ -1,4 +1,4 @@
-"""Tests of the switchboard: which run gets which voice, and that none is kept for ever."""
+"""Tests of the switchboard: which run gets which channel, and that none is kept for ever."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ THREAD: Any = {"configurable": {"thread_id": "s1"}}
 
 
 def opened(board: Switchboard, config: Any = THREAD, context: TrunklineContext | None = None) -> AcpVoice:
-    voice = board.open(context, config)
-    assert isinstance(voice, AcpVoice)
-    return voice
+    channel = board.open(context, config)
+    assert isinstance(channel, AcpVoice)
+    return channel
 
 
 def test_a_session_has_one_memory_however_many_runs() -> None:
@@ -50,27 +50,27 @@ def test_the_context_names_the_session_before_the_config() -> None:
     assert opened(board, context=TrunklineContext(thread_id="given")).session_id == "given"
 
 
-def test_an_interrupted_voice_is_taken_up_by_the_next_run() -> None:
+def test_an_interrupted_channel_is_taken_up_by_the_next_run() -> None:
     board = Switchboard(RecordingTransport())
-    voice = opened(board)
-    voice.interrupt()
-    voice.end()
+    channel = opened(board)
+    channel.interrupt()
+    channel.end()
     resumed = board.open(None, THREAD, kept=True)
-    assert resumed is voice
-    assert voice.kept
-    voice.end()
-    assert opened(board) is not voice
+    assert resumed is channel
+    assert channel.kept
+    channel.end()
+    assert opened(board) is not channel
 
 
-def test_a_kind_mapper_and_a_discretion_are_given_to_each_voice() -> None:
+def test_a_kind_mapper_and_a_discretion_are_given_to_each_channel() -> None:
     transport = RecordingTransport()
     board = Switchboard(
         transport, tool_kind_mapper=lambda name: "fetch", discretion=lambda: Discretion(start=False)
     )
-    voice = opened(board)
-    voice.emitter.announce(None, "1", "weather", None)
+    channel = opened(board)
+    channel.emitter.announce(None, "1", "weather", None)
     assert transport.updates == []
-    voice.end()
+    channel.end()
     assert statuses(transport, "1") == []
 
 
@@ -78,9 +78,9 @@ def test_sessions_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(module, "_MOST_LINES", 2)
     board = Switchboard(RecordingTransport())
     for name in ("s1", "s2", "s3"):
-        voice = opened(board, {"configurable": {"thread_id": name}})
-        voice.memory["name"] = name
-        voice.end()
+        channel = opened(board, {"configurable": {"thread_id": name}})
+        channel.memory["name"] = name
+        channel.end()
     assert opened(board, {"configurable": {"thread_id": "s3"}}).memory == {"name": "s3"}
     assert opened(board).memory == {}
 
@@ -89,24 +89,24 @@ async def test_runs_that_nobody_ended_make_room(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "_MOST_RUNS", 2)
     transport = RecordingTransport()
     board = Switchboard(transport)
-    voices: list[Any] = []
+    channels: list[Any] = []
 
     class Begins(AgentMiddleware[Any, Any, Any]):
         async def abefore_agent(self, state: Any, runtime: Any) -> None:
-            voice = board.connect(None)
-            assert voice is board.connect(None)
-            assert voice is not None
-            voice.emitter.announce(None, f"c{len(voices)}", "weather", None)
-            voices.append(voice)
+            channel = board.connect(None)
+            assert channel is board.connect(None)
+            assert channel is not None
+            channel.emitter.announce(None, f"c{len(channels)}", "weather", None)
+            channels.append(channel)
 
     agent = create_agent(ScriptedChatModel("Hi.", each_turn=True), [], middleware=[Begins()])
     for number in range(4):
         await soon(agent.ainvoke(PROMPT, on_thread(f"s{number}")))
     assert statuses(transport, "c0")[-1] == statuses(transport, "c1")[-1] == "failed"
     assert statuses(transport, "c3") == ["pending"]
-    for voice in voices:
-        voice.finish()
-    voices[0].say(ev.Text(message_id="m", delta="too late"))
+    for channel in channels:
+        channel.finish()
+    channels[0].say(ev.Text(message_id="m", delta="too late"))
     assert all(one["sessionUpdate"] != "agent_message_chunk" for one in transport.updates)
 
 

@@ -14,7 +14,7 @@ from trunkline.session.context import TurnContext
 
 
 class Frank(SessionChannel):
-    """A voice that takes any answer, as one without a desk would."""
+    """A channel that takes any answer, as one without a desk would."""
 
     async def ask(self, *args: Any, **options: Any) -> ev.Answered:
         answered = await super().ask(*args, **options)
@@ -27,15 +27,15 @@ class Frank(SessionChannel):
 
 
 async def verdicts(
-    person: Person, *steps: Any, voices: type[SessionChannel] = SessionChannel
+    person: Person, *steps: Any, channels: type[SessionChannel] = SessionChannel
 ) -> tuple[list[Any], list[Any]]:
-    """Take steps with the voice of a turn; give what they gave, and the events."""
+    """Take steps with the channel of a turn; give what they gave, and the events."""
     results: list[Any] = []
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> Any:
-        voice = voices(ctx, Emitter(ctx.emit, ctx.turn_id))
+        channel = channels(ctx, Emitter(ctx.emit, ctx.turn_id))
         for step in steps:
-            results.append(await step(voice))
+            results.append(await step(channel))
         yield "done"
 
     async with world(agent) as hub:
@@ -53,11 +53,11 @@ def made(number: int = 1, **args: Any) -> dict[str, Any]:
 
 
 async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
-    async def ask(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(), Rule())
+    async def ask(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(), Rule())
 
-    async def let_go(voice: SessionChannel) -> None:
-        forget(voice, made())
+    async def let_go(channel: SessionChannel) -> None:
+        forget(channel, made())
 
     person = says(chooses("allow_once"), chooses("reject_once", reason="enough"))
     results, events = await verdicts(person, ask, ask, let_go, ask)
@@ -66,14 +66,14 @@ async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
 
 
 async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_call() -> None:
-    async def first(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(), Rule())
+    async def first(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(), Rule())
 
-    async def other_arguments(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(path="b"), Rule())
+    async def other_arguments(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(path="b"), Rule())
 
-    async def other_lane(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(), Rule(), "l1")
+    async def other_lane(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(), Rule(), "l1")
 
     results, _ = await verdicts(
         says(chooses("allow_once"), chooses("reject_once"), chooses("reject_once")),
@@ -85,26 +85,26 @@ async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_ca
 
 
 async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
-    async def ask(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(), Rule(allowed_decisions=("approve", "reject")))
+    async def ask(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(), Rule(allowed_decisions=("approve", "reject")))
 
-    results, _ = await verdicts(chooses("allow_once"), ask, voices=Frank)
+    results, _ = await verdicts(chooses("allow_once"), ask, channels=Frank)
     assert results == [Verdict(word="reject", message="The arguments of delete may not be edited.")]
 
 
 async def test_what_was_decided_is_bounded() -> None:
-    async def many(voice: SessionChannel) -> None:
+    async def many(channel: SessionChannel) -> None:
         for number in range(1100):
-            await decide(voice, made(number), Rule())
+            await decide(channel, made(number), Rule())
 
-    async def oldest(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(0), Rule())
+    async def oldest(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(0), Rule())
 
-    async def newest(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(1099), Rule())
+    async def newest(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(1099), Rule())
 
     class Quick(SessionChannel):
-        """A voice that says yes without asking."""
+        """A channel that says yes without asking."""
 
         asked = 0
 
@@ -112,11 +112,11 @@ async def test_what_was_decided_is_bounded() -> None:
             Quick.asked += 1
             return ev.Answered(question_id="", outcome="selected", option_kind="allow_once")
 
-    await verdicts(chooses("allow_once"), many, newest, oldest, voices=Quick)
+    await verdicts(chooses("allow_once"), many, newest, oldest, channels=Quick)
     assert Quick.asked == 1101
 
 
-async def test_without_a_voice_a_rule_that_nobody_could_approve_refuses() -> None:
+async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> None:
     never = Rule(allowed_decisions=("reject",))
     assert not await decide(None, made(), never)
     assert not decide_sync(None, made(), never)
@@ -125,14 +125,14 @@ async def test_without_a_voice_a_rule_that_nobody_could_approve_refuses() -> Non
 
 
 async def test_an_edit_is_shown_and_a_second_gate_finds_it_approved() -> None:
-    async def ask(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(), Rule())
+    async def ask(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(), Rule())
 
-    async def again(voice: SessionChannel) -> Verdict:
-        return await decide(voice, made(path="b"), Rule())
+    async def again(channel: SessionChannel) -> Verdict:
+        return await decide(channel, made(path="b"), Rule())
 
-    async def let_go(voice: SessionChannel) -> None:
-        forget(voice, made())
+    async def let_go(channel: SessionChannel) -> None:
+        forget(channel, made())
 
     person = says(chooses("allow_once", input={"path": "b"}), chooses("reject_once"))
     results, events = await verdicts(person, ask, again, let_go, again)

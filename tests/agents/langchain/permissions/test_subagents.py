@@ -21,7 +21,7 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
-from trunkline.agents.langchain.channel import SessionChannel, speaking
+from trunkline.agents.langchain.channel import SessionChannel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
@@ -415,7 +415,7 @@ def in_thread(graph: Any, payload: Any = GO) -> Any:
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> Any:
         emitter = Emitter(ctx.emit, ctx.turn_id)
-        with speaking(SessionChannel(ctx, emitter)):
+        with use_channel(SessionChannel(ctx, emitter)):
             result = await asyncio.to_thread(graph.invoke, payload, {"callbacks": [GraphHandler(emitter)]})
         yield str(result["messages"][-2].content)
 
@@ -521,7 +521,7 @@ async def test_a_run_by_another_name_does_not_lead_around_the_rule_of_its_tool()
     assert trace.ran == []
 
 
-# -- without a voice -------------------------------------------------------------------------------
+# -- without a channel -------------------------------------------------------------------------------
 
 
 async def test_without_anybody_to_ask_a_call_inside_is_refused() -> None:
@@ -536,7 +536,7 @@ async def test_without_anybody_to_ask_a_call_inside_is_refused() -> None:
 
 @pytest.mark.parametrize("sync", [False, True])
 @pytest.mark.parametrize("answer", ["approve", "reject"])
-async def test_without_a_voice_a_call_inside_interrupts_and_resumes(
+async def test_without_a_channel_a_call_inside_interrupts_and_resumes(
     sync: bool, answer: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     trace = Trace()

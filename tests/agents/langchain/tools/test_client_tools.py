@@ -265,8 +265,8 @@ async def test_a_cancelled_turn_does_not_wait_for_the_front_end(tools: Any) -> N
 async def test_a_tool_that_is_kept_beyond_its_run_says_that_nobody_is_there() -> None:
     kept: list[Any] = []
 
-    async def act(voice: SessionChannel) -> None:
-        kept.extend(client_tools(voice))
+    async def act(channel: SessionChannel) -> None:
+        kept.extend(client_tools(channel))
 
     await in_turn(act, tools=(COLOUR,))
     message = await invoke(kept[0], colour="red")
@@ -277,8 +277,8 @@ async def test_a_tool_that_is_kept_beyond_its_run_says_that_nobody_is_there() ->
 
 
 async def test_plain_functions_ask_the_front_end_from_their_thread() -> None:
-    async def act(voice: SessionChannel) -> str:
-        (tool,) = client_tools(voice)
+    async def act(channel: SessionChannel) -> str:
+        (tool,) = client_tools(channel)
         run: Any = {"type": "tool_call", "id": "k1", "name": tool.name, "args": {"colour": "red"}}
         message: Any = await asyncio.to_thread(tool.invoke, run)
         return message.content

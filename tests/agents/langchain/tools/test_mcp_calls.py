@@ -23,12 +23,12 @@ Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
 def with_tools(place: Any, act: Act) -> Callable[[SessionChannel], Awaitable[Any]]:
     """Do something with the tools of a server that is held."""
 
-    async def acting(voice: SessionChannel) -> Any:
+    async def acting(channel: SessionChannel) -> Any:
         servers = McpServers({"w": place})
         servers.start()
         try:
             await patiently(servers.ready())
-            return await act(voice, named(servers.tools))
+            return await act(channel, named(servers.tools))
         finally:
             await servers.close()
 
@@ -38,8 +38,8 @@ def with_tools(place: Any, act: Act) -> Callable[[SessionChannel], Awaitable[Any
 def calling(tool: str, **args: Any) -> Act:
     """Call one tool as call ``c1``."""
 
-    async def act(voice: SessionChannel, tools: dict[str, Any]) -> str:
-        voice.emitter.tool_started(None, "c1", tool, args)
+    async def act(channel: SessionChannel, tools: dict[str, Any]) -> str:
+        channel.emitter.tool_started(None, "c1", tool, args)
         return text_in(await patiently(invoke(tools[tool], "c1", **args)))
 
     return act
@@ -95,9 +95,9 @@ async def test_an_address_to_visit_is_a_link(outcome: str, action: str, http: di
 async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) -> None:
     answered = asyncio.Event()
 
-    async def act(voice: SessionChannel, tools: dict[str, Any]) -> list[str]:
+    async def act(channel: SessionChannel, tools: dict[str, Any]) -> list[str]:
         for name in ("c1", "c2"):
-            voice.emitter.tool_started(None, name, "w__taste", {})
+            channel.emitter.tool_started(None, name, "w__taste", {})
         tasting = [asyncio.create_task(invoke(tools["w__taste"], name)) for name in ("c1", "c2")]
         assert text_in(await patiently(invoke(tools["w__add"], "c3", a=1, b=1))) == "2"
         assert not any(task.done() for task in tasting)
@@ -122,7 +122,7 @@ async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) 
 async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
 
-    async def act(voice: SessionChannel, tools: dict[str, Any]) -> None:
+    async def act(channel: SessionChannel, tools: dict[str, Any]) -> None:
         await patiently(invoke(tools["w__ask_later"]))
         await patiently(invoke(tools["w__what_later"], marker=str(marker)))
         await until(marker.exists, PATIENCE)

@@ -173,9 +173,9 @@ async def test_a_call_that_is_cancelled_ends_its_process_at_once(tmp_path: Path)
 async def test_mcp_progress_reaches_the_user_on_the_right_call_also_in_parallel(http: dict[str, Any]) -> None:
     tools = named(await patiently(load_mcp_tools({"w": http})))
 
-    async def act(voice: Any) -> None:
+    async def act(channel: Any) -> None:
         for name in "ab":
-            voice.emitter.tool_started(None, name, "w__work", {"name": name})
+            channel.emitter.tool_started(None, name, "w__work", {"name": name})
         await asyncio.gather(*(invoke(tools["w__work"], name, name=name, steps=4) for name in "ab"))
 
     _, told = await in_turn(act)

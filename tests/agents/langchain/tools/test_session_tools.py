@@ -29,7 +29,7 @@ from tests.worlds import only, text_of, until, world
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.channel import SessionChannel, current_voice
+from trunkline.agents.langchain.channel import SessionChannel, current_channel
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers
 from trunkline.agents.langchain.tools.session_tools import (
     answer_dangling,
@@ -203,16 +203,16 @@ class Binding(AgentMiddleware[Any, Any, Any]):
     """What a middleware does with them, in both ways."""
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
-        return handler(offer_tools(request, current_voice()))
+        return handler(offer_tools(request, current_channel()))
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-        return await handler(offer_tools(request, current_voice()))
+        return await handler(offer_tools(request, current_channel()))
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return carry_out_sync(request, handler, current_voice())
+        return carry_out_sync(request, handler, current_channel())
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return await carry_out(request, handler, current_voice())
+        return await carry_out(request, handler, current_channel())
 
 
 async def answer_all(session: Any, asked: ev.Asked) -> None:
@@ -220,7 +220,7 @@ async def answer_all(session: Any, asked: ev.Asked) -> None:
 
 
 async def test_a_middleware_binds_them_in_plain_functions_and_in_the_loop() -> None:
-    async def act(voice: SessionChannel) -> list[list[str]]:
+    async def act(channel: SessionChannel) -> list[list[str]]:
         offered: list[list[str]] = []
         for plainly in (True, False):
             model = ScriptedChatModel(call("set_colour", {}, f"k{plainly}"), "Red.")
@@ -248,7 +248,7 @@ async def test_who_wraps_inside_of_another_adds_nothing() -> None:
     assert only(told, ev.Notice) == []
 
 
-async def test_without_a_voice_a_request_stays_as_it_is() -> None:
+async def test_without_a_channel_a_request_stays_as_it_is() -> None:
     model = ScriptedChatModel(call("weather", {"city": "Oslo"}), "Sunny.")
     agent = create_agent(model, [weather], middleware=[Binding()])
     result = await agent.ainvoke({"messages": "go"})
@@ -266,14 +266,14 @@ async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
 
     with serving("http") as place:
 
-        async def act(voice: SessionChannel) -> list[Any]:
-            await attach_servers(voice.memory, {"w": place})
+        async def act(channel: SessionChannel) -> list[Any]:
+            await attach_servers(channel.memory, {"w": place})
             try:
-                tools = named(await patiently(gather_tools(voice)))
-                assert find_tool(voice, "w__add") is tools["w__add"]
-                return offer_tools(Request(), voice)["tools"]
+                tools = named(await patiently(gather_tools(channel)))
+                assert find_tool(channel, "w__add") is tools["w__add"]
+                return offer_tools(Request(), channel)["tools"]
             finally:
-                await detach_servers(voice.memory)
+                await detach_servers(channel.memory)
 
         offered, _ = await in_turn(act)
     assert offered[:2] == list(Request.tools)
@@ -285,13 +285,13 @@ async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
 async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> None:
     with serving("http") as place:
 
-        async def act(voice: SessionChannel) -> list[Any]:
-            await attach_servers(voice.memory, {"w": place})
+        async def act(channel: SessionChannel) -> list[Any]:
+            await attach_servers(channel.memory, {"w": place})
             try:
-                await patiently(gather_tools(voice))
-                return [one for one in dynamic_tools(voice) if one.name == "w__add"]
+                await patiently(gather_tools(channel))
+                return [one for one in dynamic_tools(channel) if one.name == "w__add"]
             finally:
-                await detach_servers(voice.memory)
+                await detach_servers(channel.memory)
 
         found, told = await in_turn(act, tools=({**COLOUR, "name": "w__add"},))
     assert len(found) == 1
@@ -300,14 +300,14 @@ async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> No
 
 
 async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() -> None:
-    async def act(voice: SessionChannel) -> list[ToolMessage]:
-        known = dynamic_tools(voice)
+    async def act(channel: SessionChannel) -> list[ToolMessage]:
+        known = dynamic_tools(channel)
         assert [one.name for one in known] == ["set_colour"]
         calls: list[Any] = [
             {"id": "k1", "name": "unknown", "args": {}},
             {"id": "k2", "name": "set_colour", "args": {"tool_runtime": "forged"}},
         ]
-        return await answer_dangling(calls, voice)
+        return await answer_dangling(calls, channel)
 
     (answer,), told = await in_turn(act, {ev.Asked: answer_all}, tools=(COLOUR,))
     assert (answer.tool_call_id, answer.status) == ("k2", "error")

@@ -2,7 +2,7 @@
 
 One handler object serves any number of runs at once. It is a plain handler that runs inline, so there is
 no loop to start and no task to wait for, whichever way the agent is called. It never raises into the
-agent, whatever the voice does.
+agent, whatever the channel does.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from langgraph.runtime import get_runtime
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.listener import Key, Listener, key_of
 from trunkline.agents.langchain.callbacks.session_handler import handlers_in
-from trunkline.agents.langchain.channel import Channel, SessionChannel, current_voice
-from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
+from trunkline.agents.langchain.channel import Channel, SessionChannel, current_channel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.own_program.acp import Transport
@@ -54,12 +54,12 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         content_block_mapper: ContentBlockMapper | None = None,
         transport: Transport | None = None,
     ) -> None:
-        """Speak through the run's own voice, or else through a transport."""
+        """Speak through the run's own channel, or else through a transport."""
         super().__init__()
         self.emit_text_chunks = emit_text_chunks
         self.emit_reasoning_chunks = emit_reasoning_chunks
         self.content_block_mapper = content_block_mapper
-        self.exchange: ChannelSource | None = None if transport is None else Switchboard(transport)
+        self.channel_source: ChannelSource | None = None if transport is None else Switchboard(transport)
         self._routes: dict[Key, _Route] = {}
         self._disposed = False
         self._failed = False
@@ -73,9 +73,9 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         for route in set(routes.values()):
             route.end(None)
 
-    def follows(self, voice: Channel) -> bool:
-        """Whether this handler says the tokens and calls of a voice's run."""
-        return isinstance(voice, LineVoice) and voice.speaker is self and not self._disposed
+    def follows(self, channel: Channel) -> bool:
+        """Whether this handler says the tokens and calls of a channel's run."""
+        return isinstance(channel, LineVoice) and channel.speaker is self and not self._disposed
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
@@ -108,30 +108,30 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         if route.connected:
             return route.listener
         route.connected = True
-        voice = self._voice(metadata)
-        if voice is None or isinstance(voice, SessionChannel):
+        channel = self._channel(metadata)
+        if channel is None or isinstance(channel, SessionChannel):
             return None  # Nobody listens, or a session that follows its agent by itself.
-        on_line = isinstance(voice, LineVoice)
-        if on_line and not voice.claim(self):
+        on_line = isinstance(channel, LineVoice)
+        if on_line and not channel.claim(self):
             return None  # Another handler speaks already.
-        route.voice = voice
-        route.listener = Listener(self._view(voice.emitter), on_usage=voice.count if on_line else None)
+        route.channel = channel
+        route.listener = Listener(self._view(channel.emitter), on_usage=channel.count if on_line else None)
         return route.listener
 
     def _join(self, route: _Route) -> None:
         """Connect a route on which no model and no tool ran, where somebody waits to hear of it."""
-        if current_voice() is not None:
+        if current_channel() is not None:
             self._connect(route)
 
-    def _voice(self, metadata: dict[str, Any] | None) -> Channel | None:
+    def _channel(self, metadata: dict[str, Any] | None) -> Channel | None:
         try:
             runtime = get_runtime()
         except (RuntimeError, KeyError):
             # No graph, but a model, or a chain around one.
-            if current_voice() is None and isinstance(self.exchange, Board):
-                return self.exchange.open(None, {"configurable": metadata or {}})
-            return current_voice()
-        return voice_of(runtime, self)
+            if current_channel() is None and isinstance(self.channel_source, Board):
+                return self.channel_source.open(None, {"configurable": metadata or {}})
+            return current_channel()
+        return find_channel(runtime, self)
 
     def _view(self, emitter: Emitter) -> Emitter:
         """An emitter that shares what was said, with this handler's own switches and mapper."""
@@ -210,8 +210,8 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         route = self._routes.get(run)
         if route is not None and isinstance(error, GraphInterrupt):
             self._join(route)
-            if route.listener is not None and isinstance(route.voice, LineVoice):
-                route.voice.interrupt(error, route.listener.lane_of(run))
+            if route.listener is not None and isinstance(route.channel, LineVoice):
+                route.channel.interrupt(error, route.listener.lane_of(run))
         self._leave(run, error)
 
     def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -331,28 +331,28 @@ def _without_taps(kind: type[Any]) -> type[Any]:
 class _Route:
     """A run from its top to its leaves, and whom it talks to once that is known."""
 
-    __slots__ = ("began", "connected", "listener", "top", "voice")
+    __slots__ = ("began", "connected", "listener", "top", "channel")
 
     def __init__(self, top: Key) -> None:
         self.top = top
         self.connected = False
         self.began = False
-        self.voice: Channel | None = None
+        self.channel: Channel | None = None
         self.listener: Listener | None = None
 
     def end(self, outcome: Any) -> None:
         """End the turn, unless somebody keeps it."""
-        if isinstance(self.voice, LineVoice):
-            self.voice.final = outcome
-            if not self.voice.kept:
-                self.voice.end(outcome)
+        if isinstance(self.channel, LineVoice):
+            self.channel.final = outcome
+            if not self.channel.kept:
+                self.channel.end(outcome)
         self.listener = None
 
 
-def is_followed(voice: Channel, config: Any) -> bool:
+def is_followed(channel: Channel, config: Any) -> bool:
     """Whether a callback handler in a config says what the tools of a run do."""
     return any(
-        one.follows(voice) if isinstance(one, TrunklineCallbackHandler) else True
+        one.follows(channel) if isinstance(one, TrunklineCallbackHandler) else True
         for one in handlers_in(config)
     )
 

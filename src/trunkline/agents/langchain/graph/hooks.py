@@ -1,6 +1,6 @@
 """What goes through the doors of a graph: a session's own tools, and the errors of all.
 
-The graph is shared by every session; the voice of the run tells which one this is.
+The graph is shared by every session; the channel of the run tells which one this is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from uuid import uuid4
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline.agents.langchain.callbacks.listener import tool_messages
-from trunkline.agents.langchain.channel import current_voice
+from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.tools.session_tools import carry_out, offer_tools
 from trunkline.errors import TurnCancelled
@@ -24,7 +24,7 @@ Execute = Callable[[Any], Awaitable[Any]]
 
 def change_request(request: Any) -> Any:
     """Offer the model the tools of this session and of its front end."""
-    return offer_tools(request, current_voice())
+    return offer_tools(request, current_channel())
 
 
 def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
@@ -32,7 +32,7 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
 
     async def guard(request: Any, execute: Execute) -> Any:
         try:
-            return _told(await carry_out(request, execute, current_voice()))
+            return _told(await carry_out(request, execute, current_channel()))
         except (GraphBubbleUp, TurnCancelled):
             raise
         except (Exception, SystemExit) as error:
@@ -46,10 +46,10 @@ def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
 
 def _told(answer: Any) -> Any:
     """Say what answers the model, as it leaves the last wrapper; named now, so that its name is known."""
-    voice = current_voice()
+    channel = current_channel()
     for message in tool_messages(answer):
         if message.id is None:
             message.id = str(uuid4())
-        if voice is not None:
-            voice.emitter.tool_message(None, message)
+        if channel is not None:
+            channel.emitter.tool_message(None, message)
     return answer

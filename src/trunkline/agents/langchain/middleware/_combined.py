@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from trunkline.agents.langchain.channel_lookup import ChannelSource, speaking_for
+from trunkline.agents.langchain.channel_lookup import ChannelSource, use_run_channel
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import (
     LIGHT,
@@ -34,7 +34,7 @@ class CombinedMiddleware(Middleware):
     """Does what its pieces do, the first of them outermost."""
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
 
     def __init__(self, pieces: Sequence[Middleware]) -> None:
         """Take over the hooks that wrap calls, and the one after an agent."""
@@ -65,7 +65,7 @@ class CombinedMiddleware(Middleware):
     @signed
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it."""
-        with speaking_for(request.runtime, self):
+        with use_run_channel(request.runtime, self):
             return _nest(self._hooks["wrap_model_call"], handler)(request)
 
     @signed
@@ -76,7 +76,7 @@ class CombinedMiddleware(Middleware):
     @signed
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it."""
-        with speaking_for(request.runtime, self):
+        with use_run_channel(request.runtime, self):
             return _nest(self._hooks["wrap_tool_call"], handler)(request)
 
     @signed
@@ -85,8 +85,8 @@ class CombinedMiddleware(Middleware):
         return self._call("awrap_tool_call", request, handler)
 
     async def _call(self, hook: str, request: Any, handler: Callable[[Any], Any]) -> Any:
-        # The pieces look for their voice one by one; the nearest place is the quickest to find.
-        with speaking_for(request.runtime, self):
+        # The pieces look for their channel one by one; the nearest place is the quickest to find.
+        with use_run_channel(request.runtime, self):
             return await _nest(self._hooks[hook], handler)(request)
 
     def after_agent(self, state: Any, runtime: Any) -> None:

@@ -30,7 +30,7 @@ _MOST_SESSIONS = 256
 
 
 class Unheard:
-    """Stands in for the voice of a run that nobody follows: it has tools of its own all the same."""
+    """Stands in for the channel of a run that nobody follows: it has tools of its own all the same."""
 
     client_tools: tuple[Any, ...] = ()
 
@@ -61,21 +61,21 @@ class AttachedServers:
         self._loaded: list[Any] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    def listener(self, voice: Channel | None, session_id: str | None) -> Channel:
-        """The voice that a session's tools belong to; one is made up where nobody listens."""
-        if voice is not None:
-            return voice
+    def listener(self, channel: Channel | None, session_id: str | None) -> Channel:
+        """The channel that a session's tools belong to; one is made up where nobody listens."""
+        if channel is not None:
+            return channel
         unheard = self._unheard.setdefault(session_id or "", cast("Channel", Unheard()))
         if len(self._unheard) > _MOST_SESSIONS:
             self._unheard.popitem(last=False)
         return unheard
 
-    async def attach(self, voice: Channel) -> None:
+    async def attach(self, channel: Channel) -> None:
         """See that a session has its servers, and wait until they are up or have failed."""
-        if not isinstance(voice, SessionChannel):  # Those of a session of ours are closed with it.
-            self._hold(voice.memory)
-        await attach_servers(voice.memory, self._servers, source="middleware", **self._options)
-        await gather_tools(voice)
+        if not isinstance(channel, SessionChannel):  # Those of a session of ours are closed with it.
+            self._hold(channel.memory)
+        await attach_servers(channel.memory, self._servers, source="middleware", **self._options)
+        await gather_tools(channel)
 
     def _hold(self, memory: dict[Any, Any]) -> None:
         self._sessions[id(memory)] = memory
@@ -86,15 +86,15 @@ class AttachedServers:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    def load(self, voice: Channel) -> list[Any]:
+    def load(self, channel: Channel) -> list[Any]:
         """The tools for a plain ``invoke`` in a session without open servers: each call opens its own."""
-        if attached_tools(voice.memory):
+        if attached_tools(channel.memory):
             return []
         if self._loaded is None:
-            self._loaded = self._list(voice)
+            self._loaded = self._list(channel)
         return self._loaded
 
-    def _list(self, voice: Channel) -> list[Any]:
+    def _list(self, channel: Channel) -> list[Any]:
         from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 
         if in_loop():
@@ -105,7 +105,7 @@ class AttachedServers:
             except Exception as error:
                 why = explain(error)
         title = "The MCP servers are not available"
-        voice.say(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
+        channel.say(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
         return []
 
     async def close(self) -> None:

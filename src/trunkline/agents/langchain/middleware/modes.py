@@ -19,7 +19,7 @@ from langgraph.config import get_config
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, SessionChannel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
@@ -48,7 +48,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
 
     def __init__(
         self,
@@ -101,24 +101,24 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         Whether the model may decide that is up to the tool: ask the person first.
         """
         self._known(mode)
-        voice = voice_of(runtime, self)
-        if isinstance(voice, SessionChannel) and voice.mode is not None:
-            listed = voice.ctx.session.options
+        channel = find_channel(runtime, self)
+        if isinstance(channel, SessionChannel) and channel.mode is not None:
+            listed = channel.ctx.session.options
             option = next(one for one in listed if one.category == "mode")
-            voice.say(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
+            channel.say(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
             return
-        thread = _thread(voice)
+        thread = _thread(channel)
         if thread is None:
             raise InvalidCommand("this run has no thread: give its config a thread_id to keep a mode")
         self.set_mode(thread, mode)
-        if voice is not None:
-            voice.say(ev.ConfigChanged(options=self.options(mode)))
+        if channel is not None:
+            channel.say(ev.ConfigChanged(options=self.options(mode)))
 
-    def mode_of(self, voice: Channel | None) -> str:
+    def mode_of(self, channel: Channel | None) -> str:
         """The mode that a run is in at this moment."""
-        if voice is not None and voice.mode in self.modes:
-            return voice.mode
-        thread = _thread(voice) if self._chosen else None
+        if channel is not None and channel.mode in self.modes:
+            return channel.mode
+        thread = _thread(channel) if self._chosen else None
         if thread not in self._chosen:
             return self.default_mode
         self._chosen.move_to_end(thread)
@@ -133,21 +133,21 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the mode wants it."""
-        voice = voice_of(request.runtime, self)
-        mode = self.modes[self.mode_of(voice)]
+        channel = find_channel(request.runtime, self)
+        mode = self.modes[self.mode_of(channel)]
         response = handler(self._shaped(request, mode))
-        if mode.planning and voice is not None:
-            show_plan_of(voice, request.state, response, planning=True)
+        if mode.planning and channel is not None:
+            show_plan_of(channel, request.state, response, planning=True)
         return response
 
     @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Call the model as the mode wants it."""
-        voice = voice_of(request.runtime, self)
-        mode = self.modes[self.mode_of(voice)]
+        channel = find_channel(request.runtime, self)
+        mode = self.modes[self.mode_of(channel)]
         response = await handler(self._shaped(request, mode))
-        if mode.planning and voice is not None:
-            show_plan_of(voice, request.state, response, planning=True)
+        if mode.planning and channel is not None:
+            show_plan_of(channel, request.state, response, planning=True)
         return response
 
     def _shaped(self, request: Any, mode: Mode) -> Any:
@@ -172,65 +172,65 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool if the mode allows it, and where the mode asks, if the person does."""
-        voice, call, lane, rule = self._judge(request)
-        verdict = decide_sync(voice, call, rule, lane) if isinstance(rule, Rule) else rule
+        channel, call, lane, rule = self._judge(request)
+        verdict = decide_sync(channel, call, rule, lane) if isinstance(rule, Rule) else rule
         if verdict:
-            with self._guarded(voice, request):
+            with self._guarded(channel, request):
                 result = handler(_revised(request, verdict))
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
-            forget(voice, call, lane)
+            forget(channel, call, lane)
         return result
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool if the mode allows it, and where the mode asks, if the person does."""
-        voice, call, lane, rule = self._judge(request)
-        verdict = await decide(voice, call, rule, lane) if isinstance(rule, Rule) else rule
+        channel, call, lane, rule = self._judge(request)
+        verdict = await decide(channel, call, rule, lane) if isinstance(rule, Rule) else rule
         if verdict:
-            with self._guarded(voice, request):
+            with self._guarded(channel, request):
                 result = await handler(_revised(request, verdict))
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
-            forget(voice, call, lane)
+            forget(channel, call, lane)
         return result
 
     def _judge(self, request: Any) -> tuple[Channel | None, Any, str | None, Verdict | Rule]:
         """Find whose call it is, in which lane, and what the mode says: yes, no, or ask."""
-        voice, call, about = voice_of(request.runtime, self), request.tool_call, _metadata(request.tool)
+        channel, call, about = find_channel(request.runtime, self), request.tool_call, _metadata(request.tool)
         lane = lane_at(request.runtime.config)
-        reason = self.objection(voice, call["name"], about)
+        reason = self.objection(channel, call["name"], about)
         if reason is None:
-            return voice, call, lane, self._rule_for(voice, call["name"], about) or _RUNS
-        if voice is not None:
-            voice.emitter.describe(lane, call)
-            voice.emitter.tool_denied(lane, call["id"], reason)
-        return voice, call, lane, Verdict(word="reject", message=reason)
+            return channel, call, lane, self._rule_for(channel, call["name"], about) or _RUNS
+        if channel is not None:
+            channel.emitter.describe(lane, call)
+            channel.emitter.tool_denied(lane, call["id"], reason)
+        return channel, call, lane, Verdict(word="reject", message=reason)
 
     @contextmanager
-    def _guarded(self, voice: Channel | None, request: Any) -> Generator[None]:
+    def _guarded(self, channel: Channel | None, request: Any) -> Generator[None]:
         """Hold the mode against the calls of subagents, also when it changes while they work."""
         config = request.runtime.config
         with ExitStack() as guards:
             if self._restricts:
-                guards.enter_context(barring(voice, config, partial(self.objection, voice)))
+                guards.enter_context(barring(channel, config, partial(self.objection, channel)))
             if self._asks:
-                guards.enter_context(guarding(voice, config, partial(self._rule_for, voice)))
+                guards.enter_context(guarding(channel, config, partial(self._rule_for, channel)))
             yield
 
     def _rule_for(
-        self, voice: Channel | None, name: str, annotations: Mapping[str, Any] | None = None
+        self, channel: Channel | None, name: str, annotations: Mapping[str, Any] | None = None
     ) -> Rule | None:
-        mode = self.modes[self.mode_of(voice)]
+        mode = self.modes[self.mode_of(channel)]
         return _ASKS if mode.require_permission and mode.asks(name, self._kind(name, annotations)) else None
 
     def objection(
-        self, voice: Channel | None, name: str, annotations: Mapping[str, Any] | None
+        self, channel: Channel | None, name: str, annotations: Mapping[str, Any] | None
     ) -> str | None:
         """Why the present mode forbids a call, or None when it does not."""
-        key = self.mode_of(voice)
+        key = self.mode_of(channel)
         mode = self.modes[key]
         if not mode.restricts or mode.permits(name, self._kind(name, annotations)):
             return None
@@ -248,9 +248,9 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         return kind_of(name, annotations, self._kind_mapper)
 
 
-def _thread(voice: Channel | None) -> str | None:
-    if voice is not None:
-        return voice.session_id
+def _thread(channel: Channel | None) -> str | None:
+    if channel is not None:
+        return channel.session_id
     try:
         return get_config().get("configurable", {}).get("thread_id")
     except RuntimeError:

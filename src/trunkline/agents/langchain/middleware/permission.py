@@ -19,7 +19,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from trunkline.agents.langchain.channel import Channel, SessionChannel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, voice_of
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.middleware._hooks import LIGHT, inline
 from trunkline.agents.langchain.permissions.decide import (
     Always,
@@ -57,7 +57,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
 
     def __init__(
         self,
@@ -85,37 +85,37 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
         """Ask, then run the call, answer in its place, or refuse it."""
-        voice, call = voice_of(_runtime(request), self), request.tool_call
+        channel, call = find_channel(_runtime(request), self), request.tool_call
         lane = lane_at(_config(request))
-        verdict = await decide(voice, call, self._rule_for(call["name"]), lane, **self._about)
+        verdict = await decide(channel, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
-            with self._guard(voice, request):
+            with self._guard(channel, request):
                 result = await handler(_revised(request, verdict))
         else:
             result = _answer(request, verdict)
-        forget(voice, call, lane)
+        forget(channel, call, lane)
         return result
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Ask from a plain function, as ``awrap_tool_call`` does."""
-        voice, call = voice_of(_runtime(request), self), request.tool_call
+        channel, call = find_channel(_runtime(request), self), request.tool_call
         lane = lane_at(_config(request))
-        verdict = decide_sync(voice, call, self._rule_for(call["name"]), lane, **self._about)
+        verdict = decide_sync(channel, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
-            with self._guard(voice, request):
+            with self._guard(channel, request):
                 result = handler(_revised(request, verdict))
         else:
             result = _answer(request, verdict)
-        forget(voice, call, lane)
+        forget(channel, call, lane)
         return result
 
-    def _guard(self, voice: Channel | None, request: ToolCallRequest) -> AbstractContextManager[None]:
+    def _guard(self, channel: Channel | None, request: ToolCallRequest) -> AbstractContextManager[None]:
         # Only a session has a policy of its own besides these rules.
-        if not self._subagents or not (self._asks or isinstance(voice, SessionChannel)):
+        if not self._subagents or not (self._asks or isinstance(channel, SessionChannel)):
             return nullcontext()
-        return guarding(voice, _config(request), self._rule_for, **self._about)
+        return guarding(channel, _config(request), self._rule_for, **self._about)
 
 
 def _runtime(request: ToolCallRequest) -> Any:

@@ -19,8 +19,8 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, current_voice
-from trunkline.agents.langchain.channel_lookup import ChannelSource, speaking_for, voice_of
+from trunkline.agents.langchain.channel import Channel, current_channel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
 from trunkline.agents.langchain.middleware._end_of_run import attend, channels_of, present
 from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware._plan_text import plan_in
@@ -58,25 +58,25 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
     ``priority``. Outside of a run nobody listens, and nothing happens.
     """
-    plan, voice = _entries(entries), _voice_here()
-    if voice is not None and (shown := _shown(voice)).by_hand and not _is_silenced():
-        _show(voice, shown, plan)
+    plan, channel = _entries(entries), _channel_here()
+    if channel is not None and (shown := _shown(channel)).by_hand and not _is_silenced():
+        _show(channel, shown, plan)
 
 
-def heed(voice: Channel, middleware: Iterable[Any]) -> None:
+def heed(channel: Channel, middleware: Iterable[Any]) -> None:
     """Let a graph's middleware say whether plans are shown by hand, before a run and wherever it goes."""
     for one in middleware:
         if isinstance(one, PlanMiddleware):
-            _shown(voice).by_hand = one.by_hand
+            _shown(channel).by_hand = one.by_hand
 
 
-def show_plan_of(voice: Channel, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
+def show_plan_of(channel: Channel, state: Mapping[str, Any], response: Any, *, planning: bool) -> None:
     """Show the plan in a model's words, unless the agent keeps its plan in its state."""
     if state.get("todos") or state.get("plan"):
         return
     plan = plan_in(_message_of(response), planning=planning)
     if plan:
-        _bring(voice, "words", plan)
+        _bring(channel, "words", plan)
 
 
 class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -92,7 +92,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
 
     def __init__(
         self,
@@ -117,60 +117,60 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
-        voice = self._before(request)
+        channel = self._before(request)
         response = handler(request)
-        self._after(voice, request, response)
+        self._after(channel, request, response)
         return response
 
     @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
-        voice = self._before(request)
+        channel = self._before(request)
         response = await handler(request)
-        self._after(voice, request, response)
+        self._after(channel, request, response)
         return response
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show the todos that a tool wrote."""
-        with speaking_for(request.runtime, self) as voice:
+        with use_run_channel(request.runtime, self) as channel:
             result = handler(request)
-        self._wrote(voice, request, result)
+        self._wrote(channel, request, result)
         return result
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the todos that a tool wrote."""
-        with speaking_for(request.runtime, self) as voice:
+        with use_run_channel(request.runtime, self) as channel:
             result = await handler(request)
-        self._wrote(voice, request, result)
+        self._wrote(channel, request, result)
         return result
 
     def _before(self, request: Any) -> Channel | None:
-        voice = voice_of(request.runtime, self)
-        if voice is not None:
-            _shown(voice).by_hand = self.by_hand
-            if self._after_tools and not self._built(voice, request.state):
-                self._stands(voice, request.state.get("todos"), request.state.get("plan"))
-        return voice
+        channel = find_channel(request.runtime, self)
+        if channel is not None:
+            _shown(channel).by_hand = self.by_hand
+            if self._after_tools and not self._built(channel, request.state):
+                self._stands(channel, request.state.get("todos"), request.state.get("plan"))
+        return channel
 
-    def _after(self, voice: Channel | None, request: Any, response: Any) -> None:
-        if voice is None or not self._after_model:
+    def _after(self, channel: Channel | None, request: Any, response: Any) -> None:
+        if channel is None or not self._after_model:
             return
         if self._build is not None:
             heard = [*request.state.get("messages", ()), _message_of(response)]
-            if self._built(voice, {**request.state, "messages": heard}):
+            if self._built(channel, {**request.state, "messages": heard}):
                 return
         if self._reads_words:
-            show_plan_of(voice, request.state, response, planning=False)
+            show_plan_of(channel, request.state, response, planning=False)
 
-    def _wrote(self, voice: Channel | None, request: Any, result: Any) -> None:
-        if voice is None or not self._after_tools or self._build is not None:
+    def _wrote(self, channel: Channel | None, request: Any, result: Any) -> None:
+        if channel is None or not self._after_tools or self._build is not None:
             return
         update = getattr(result, "update", None)
         if request.tool_call["name"] in _TODO_TOOLS and isinstance(update, dict):
-            self._stands(voice, cast("dict[str, Any]", update).get("todos"))
+            self._stands(channel, cast("dict[str, Any]", update).get("todos"))
 
-    def _built(self, voice: Channel, state: Any) -> bool:
+    def _built(self, channel: Channel, state: Any) -> bool:
         """Show the plan that the user's own function makes of a state; its bugs cost the plan only."""
         if self._build is None:
             return False
@@ -181,38 +181,38 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             log.exception("build_plan failed; no plan is shown")
             return True
         if plan is not None:
-            _bring(voice, "built", plan)
+            _bring(channel, "built", plan)
         return plan is not None
 
-    def _stands(self, voice: Channel, *fields: Any) -> None:
+    def _stands(self, channel: Channel, *fields: Any) -> None:
         """Show a plan that stands in the state; the adapter sees it too, and one of us says it."""
         todos = next((cast("list[Any]", field) for field in fields if isinstance(field, list)), None)
         if todos is None:
             return
-        shown, plan = _shown(voice), _entries(todos)
+        shown, plan = _shown(channel), _entries(todos)
         if shown.by_road.get("state") != plan:
             shown.by_road["state"] = shown.now = plan
-            voice.emitter.plan(todos)
+            channel.emitter.plan(todos)
 
 
-def _bring(voice: Channel, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
+def _bring(channel: Channel, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
     """Show a plan if it is another one than this road brought last."""
-    shown = _shown(voice)
+    shown = _shown(channel)
     if shown.by_road.get(road) != plan:
         shown.by_road[road] = plan
-        _show(voice, shown, plan)
+        _show(channel, shown, plan)
 
 
-def _show(voice: Channel, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
+def _show(channel: Channel, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
     if plan != shown.now:
         shown.now = plan
-        voice.say(ev.Plan(turn_id=voice.emitter.turn_id, entries=plan))
+        channel.say(ev.Plan(turn_id=channel.emitter.turn_id, entries=plan))
 
 
-def _voice_here() -> Channel | None:
-    """The voice of the run this is called in, which may be known by its context only."""
+def _channel_here() -> Channel | None:
+    """The channel of the run this is called in, which may be known by its context only."""
     try:
-        return current_voice() or voice_of(get_runtime())
+        return current_channel() or find_channel(get_runtime())
     except RuntimeError:
         return None
 
@@ -226,8 +226,8 @@ def _is_silenced() -> bool:
     return any(isinstance(one, PlanMiddleware) and not one.by_hand for one in present(channels))
 
 
-def _shown(voice: Channel) -> _Shown:
-    return voice.memory.setdefault(_MEMORY, _Shown())
+def _shown(channel: Channel) -> _Shown:
+    return channel.memory.setdefault(_MEMORY, _Shown())
 
 
 def _message_of(response: Any) -> Any:

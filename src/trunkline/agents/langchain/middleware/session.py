@@ -15,7 +15,7 @@ from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, SessionChannel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, speaking_for, voice_of
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
 from trunkline.agents.langchain.middleware._end_of_run import AUDIBLE, attend, hear_end
 from trunkline.agents.langchain.middleware._hooks import (
@@ -57,7 +57,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
     relays = False
     """Whether it says answers and the end of a run also where it shows no state."""
 
@@ -122,62 +122,62 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
-        voice = self._observe(request)
-        owner = self._owner(voice)
+        channel = self._observe(request)
+        owner = self._owner(channel)
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
         try:
             response = handler(offer_tools(request, owner))
         except BaseException as error:
-            _break_off(voice, request.runtime, error)
+            _break_off(channel, request.runtime, error)
             raise
-        self._relay(voice, request, response)
+        self._relay(channel, request, response)
         return response
 
     @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
-        voice = self._observe(request)
-        owner = self._owner(voice)
+        channel = self._observe(request)
+        owner = self._owner(channel)
         if owner is not None and self._servers is not None:
             await self._servers.attach(owner)
-        if isinstance(voice, LineVoice):
-            await voice.ready()
+        if isinstance(channel, LineVoice):
+            await channel.ready()
         try:
             response = await handler(offer_tools(request, owner))
         except BaseException as error:
-            _break_off(voice, request.runtime, error)
+            _break_off(channel, request.runtime, error)
             raise
-        self._relay(voice, request, response)
+        self._relay(channel, request, response)
         return response
 
-    def _owner(self, voice: Channel | None) -> Channel | None:
-        """The voice whose session has the tools."""
-        if self._servers is None or voice is not None:
-            return voice
-        return self._servers.listener(voice, self.session_of(get_config()))
+    def _owner(self, channel: Channel | None) -> Channel | None:
+        """The channel whose session has the tools."""
+        if self._servers is None or channel is not None:
+            return channel
+        return self._servers.listener(channel, self.session_of(get_config()))
 
     def _observe(self, request: Any) -> Channel | None:
-        voice = voice_of(request.runtime, self)
-        if voice is not None and not is_nested(request.runtime):
-            self._tell(voice, request.state)
-            if not isinstance(voice, SessionChannel):
-                hear_end(get_config(), self.place, partial(self._conclude, voice))
-        return voice
+        channel = find_channel(request.runtime, self)
+        if channel is not None and not is_nested(request.runtime):
+            self._tell(channel, request.state)
+            if not isinstance(channel, SessionChannel):
+                hear_end(get_config(), self.place, partial(self._conclude, channel))
+        return channel
 
-    def _relay(self, voice: Channel | None, request: Any, response: Any) -> None:
+    def _relay(self, channel: Channel | None, request: Any, response: Any) -> None:
         """Say what the model answered, where no callback said it token by token."""
-        if isinstance(voice, LineVoice) and not is_nested(request.runtime):
+        if isinstance(channel, LineVoice) and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
             for message in getattr(answer, "result", [answer]):
-                voice.emitter.message(None, message)
+                channel.emitter.message(None, message)
 
     # -- the tools ---------------------------------------------------------------------------------
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool, one of the session's own too."""
-        with speaking_for(request.runtime, self) as voice:
-            owner = self._owner(voice)
+        with use_run_channel(request.runtime, self) as channel:
+            owner = self._owner(channel)
             if owner is not None and self._servers is not None and request.tool is None:
                 name = request.tool_call["name"]
                 tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
@@ -185,26 +185,26 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 return carry_out_sync(request, handler, owner)
             except BaseException as error:
-                _break_off(voice, request.runtime, error, forgiving=True)
+                _break_off(channel, request.runtime, error, forgiving=True)
                 raise
 
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run a tool, one of the session's own too."""
-        with speaking_for(request.runtime, self) as voice:
+        with use_run_channel(request.runtime, self) as channel:
             try:
-                return await carry_out(request, handler, self._owner(voice))
+                return await carry_out(request, handler, self._owner(channel))
             except BaseException as error:
-                _break_off(voice, request.runtime, error, forgiving=True)
+                _break_off(channel, request.runtime, error, forgiving=True)
                 raise
 
     # -- the state ---------------------------------------------------------------------------------
 
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Show the last state, where the end of a run cannot be heard."""
-        voice = voice_of(runtime, self)
-        if voice is not None and not is_nested(runtime):
-            self._conclude(voice, state)
+        channel = find_channel(runtime, self)
+        if channel is not None and not is_nested(runtime):
+            self._conclude(channel, state)
         return None
 
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -213,33 +213,33 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def overhear(self, state: dict[str, Any]) -> None:
         """Show the last state of a run that is over and called no model."""
-        voice = voice_of(get_runtime(), self)
-        if voice is not None:
-            self._conclude(voice, state)
+        channel = find_channel(get_runtime(), self)
+        if channel is not None:
+            self._conclude(channel, state)
 
-    def _conclude(self, voice: Channel, state: dict[str, Any]) -> None:
-        self._tell(voice, state, last=True)
-        if isinstance(voice, LineVoice) and not voice.kept and not voice.claimed:
+    def _conclude(self, channel: Channel, state: dict[str, Any]) -> None:
+        self._tell(channel, state, last=True)
+        if isinstance(channel, LineVoice) and not channel.kept and not channel.claimed:
             # No callback follows this run, and nobody else will say that it is over.
             messages = cast("list[Any]", state.get("messages") or [])
-            voice.end(messages[-1] if messages else None)
+            channel.end(messages[-1] if messages else None)
 
-    def _tell(self, voice: Channel, state: Any, *, last: bool = False) -> None:
+    def _tell(self, channel: Channel, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
         if when == "none" or (when == "final" and not last):
             return
-        if isinstance(voice, SessionChannel):
+        if isinstance(channel, SessionChannel):
             return  # A session reads the state from the graph itself.
         now = self._shown(cast("dict[str, Any]", state))
-        shown = voice.shown if isinstance(voice, LineVoice) else voice.memory
+        shown = channel.shown if isinstance(channel, LineVoice) else channel.memory
         before: Any = shown.get(_STATE)
         if now is None or same_json(now, before) or (before is None and not now):
             return
         shown[_STATE] = now
         if when != "initial" or before is None:
-            voice.say(ev.StateReplaced(state=now))
+            channel.say(ev.StateReplaced(state=now))
         else:
-            voice.say(ev.StatePatched(patch=tuple(diff(before, now))))
+            channel.say(ev.StatePatched(patch=tuple(diff(before, now))))
 
     def _shown(self, state: dict[str, Any]) -> Any:
         shared = shareable(state)
@@ -254,13 +254,19 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
 
 
-def _break_off(voice: Channel | None, runtime: Any, error: BaseException, *, forgiving: bool = False) -> None:
+def _break_off(
+    channel: Channel | None, runtime: Any, error: BaseException, *, forgiving: bool = False
+) -> None:
     """End a run that fails or stops here, if no callback follows it to its end.
 
     Where somebody is ``forgiving``, an error does not end the run: the model is told of it.
     """
     fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
-    if fatal and isinstance(voice, LineVoice) and not (voice.kept or voice.claimed or is_nested(runtime)):
+    if (
+        fatal
+        and isinstance(channel, LineVoice)
+        and not (channel.kept or channel.claimed or is_nested(runtime))
+    ):
         if isinstance(error, GraphInterrupt):
-            voice.interrupt(error)
-        voice.end(error)
+            channel.interrupt(error)
+        channel.end(error)

@@ -18,7 +18,7 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
 from trunkline.agents.langchain.channel import Channel, SessionChannel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, speaking_for
+from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import LIGHT, TOOL_HOOKS, inline, without
@@ -38,7 +38,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows tool calls as pending, in progress, and completed or failed."""
 
     trace_policy = LIGHT
-    exchange: ChannelSource | None = None
+    channel_source: ChannelSource | None = None
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show a call while it runs."""
-        with speaking_for(request.runtime, self) as voice:
-            listener = self._begin(voice, request)
+        with use_run_channel(request.runtime, self) as channel:
+            listener = self._begin(channel, request)
             try:
                 result = handler(request)
             except (GraphBubbleUp, TurnCancelled):
@@ -80,8 +80,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     @inline
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show a call while it runs."""
-        with speaking_for(request.runtime, self) as voice:
-            listener = self._begin(voice, request)
+        with use_run_channel(request.runtime, self) as channel:
+            listener = self._begin(channel, request)
             try:
                 result = await handler(request)
             except (GraphBubbleUp, TurnCancelled):
@@ -102,52 +102,54 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     def _ends(self) -> bool:
         return self.emit_tool_start or self.emit_tool_results
 
-    def _begin(self, voice: Channel | None, request: Any) -> Channel | None:
+    def _begin(self, channel: Channel | None, request: Any) -> Channel | None:
         """Say that a call begins; give whom its end is said to."""
-        if voice is None or not self._ends or is_nested(request.runtime):
+        if channel is None or not self._ends or is_nested(request.runtime):
             return None  # The calls of a subagent are told by callback, which knows where they belong.
         if not self.emit_tool_start:
-            return voice
+            return channel
         call: Any = request.tool_call
-        call_id = voice.emitter.describe(None, call)
+        call_id = channel.emitter.describe(None, call)
         hints = getattr(request.tool, "metadata", None)
         kind = kind_of(call["name"], hints, self.tool_kind_mapper)
-        if kind != _announced_kind(voice, call["name"], hints):
-            voice.say(ev.ToolUpdate(call_id=call_id, kind=kind))
-        if not is_followed(voice, request.runtime.config):
+        if kind != _announced_kind(channel, call["name"], hints):
+            channel.say(ev.ToolUpdate(call_id=call_id, kind=kind))
+        if not is_followed(channel, request.runtime.config):
             # A callback would know the very moment: after permission was given.
-            voice.emitter.tool_started(None, call["id"], call["name"], call["args"])
-        return voice
+            channel.emitter.tool_started(None, call["id"], call["name"], call["args"])
+        return channel
 
-    def _failed(self, voice: Channel | None, request: Any, error: BaseException) -> ToolMessage:
+    def _failed(self, channel: Channel | None, request: Any, error: BaseException) -> ToolMessage:
         call: Any = request.tool_call
         if not self.handle_errors or is_invalid_resume(error):
-            if voice is not None:
-                voice.emitter.tool_failed(None, call["id"], explain(error))
+            if channel is not None:
+                channel.emitter.tool_failed(None, call["id"], explain(error))
             raise error
         return answer_error(call, error)
 
-    def _end(self, voice: Channel | None, request: Any, result: Any) -> None:
-        if voice is None:
+    def _end(self, channel: Channel | None, request: Any, result: Any) -> None:
+        if channel is None:
             return
         for message in _messages_of(result, request.tool_call["id"]):
             # Named before it is said: the thread then knows it by the id that the client knows.
             message.id = message.id or str(uuid4())
             if not self.emit_tool_results:
-                voice.emitter.tool_message(None, message.model_copy(update={"content": "", "artifact": None}))
+                channel.emitter.tool_message(
+                    None, message.model_copy(update={"content": "", "artifact": None})
+                )
                 continue
             shown = self.content_mapper(message) if self.content_mapper is not None else None
-            call_id = voice.emitter.find(None, message.tool_call_id)
+            call_id = channel.emitter.find(None, message.tool_call_id)
             mapped = None
             if shown is not None and call_id is not None:
                 mapped = ev.ToolUpdate(call_id=call_id, content=_blocks(shown))
             # Where a call ends with its result nothing can follow it.
-            first = isinstance(voice, LineVoice) and voice.halts
+            first = isinstance(channel, LineVoice) and channel.halts
             if mapped is not None and first:
-                voice.say(mapped)
-            voice.emitter.tool_message(None, message)
+                channel.say(mapped)
+            channel.emitter.tool_message(None, message)
             if mapped is not None and not first:
-                voice.say(mapped)
+                channel.say(mapped)
 
 
 class Discretion:
@@ -193,10 +195,10 @@ class Discretion:
         return [] if held is None else [held]
 
 
-def _announced_kind(voice: Channel, name: str, hints: Any) -> ev.ToolKind:
+def _announced_kind(channel: Channel, name: str, hints: Any) -> ev.ToolKind:
     """What an emitter takes a tool for: only a session knows the hints of its tools."""
     return kind_of(
-        name, hints if isinstance(voice, SessionChannel) else None, getattr(voice, "kind_mapper", None)
+        name, hints if isinstance(channel, SessionChannel) else None, getattr(channel, "kind_mapper", None)
     )
 
 

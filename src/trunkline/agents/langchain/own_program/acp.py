@@ -1,4 +1,4 @@
-"""ACP without a server of ours: a voice over any object that can ``emit`` and ``request``.
+"""ACP without a server of ours: a channel over any object that can ``emit`` and ``request``.
 
 What an agent says goes through the grammar and the ACP encoder, so updates are legal whatever the
 agent does, and then to the transport.
@@ -110,7 +110,7 @@ class AcpVoice(LineVoice):
         on_over: Callable[[Any], None] | None = None,
         kept: bool = False,
     ) -> None:
-        """Begin a turn, as every voice on a line does."""
+        """Begin a turn, as every channel on a line does."""
         line.turns += 1
         self._script = line.lend()
         self._asks: dict[str, Ask] = {}

@@ -10,7 +10,7 @@
     await agent.ainvoke(prompt, {"configurable": {"thread_id": session_id}})
     await agent.ainvoke(prompt, transport=another)
 
-The middlewares and the callback handler find the voice of their run through a board; the agent around
+The middlewares and the callback handler find the channel of their run through a board; the agent around
 them opens it before the run and ends it with the run, well or not.
 """
 
@@ -30,7 +30,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
 
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
-from trunkline.agents.langchain.channel import speaking
+from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.graph.compiled import middleware_in
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
@@ -100,7 +100,7 @@ class LineMiddleware(list[AgentMiddleware[Any, Any, Any]]):
         handler = TrunklineCallbackHandler(**share(options, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
         for piece in cast("list[Any]", [ensemble, *pieces, handler]):
-            piece.exchange = self.board
+            piece.channel_source = self.board
 
     async def aclose(self) -> None:
         """End what the middlewares opened."""
@@ -140,8 +140,8 @@ class StandaloneAgent(ABC):
         """Run the agent and give its result."""
         about, merged = self._about(input, config, transport, context, kwargs)
         await self._meet(about)
-        with self._running(about, merged) as voice, _in_voice(voice):
-            given = await self._aprepare(input, voice, merged)
+        with self._running(about, merged) as channel, _in_channel(channel):
+            given = await self._aprepare(input, channel, merged)
             return None if given is NOTHING else await self.agent.ainvoke(given, merged, **kwargs)
 
     def invoke(
@@ -155,8 +155,8 @@ class StandaloneAgent(ABC):
     ) -> Any:
         """Run the agent in this thread and give its result."""
         about, merged = self._about(input, config, transport, context, kwargs)
-        with self._running(about, merged) as voice, _in_voice(voice):
-            return self.agent.invoke(self._prepare(input, voice, merged), merged, **kwargs)
+        with self._running(about, merged) as channel, _in_channel(channel):
+            return self.agent.invoke(self._prepare(input, channel, merged), merged, **kwargs)
 
     async def astream(
         self,
@@ -170,15 +170,15 @@ class StandaloneAgent(ABC):
         """Run the agent and give what it streams."""
         about, merged = self._about(input, config, transport, context, kwargs)
         await self._meet(about)
-        with self._running(about, merged) as voice:
-            given = await self._aprepare(input, voice, merged)
+        with self._running(about, merged) as channel:
+            given = await self._aprepare(input, channel, merged)
             if given is NOTHING:
                 return
             stream = cast("AsyncGenerator[Any]", self.agent.astream(given, merged, **kwargs))
             try:
                 while True:
-                    # Step by step: whoever reads the stream must not find himself in this voice.
-                    with _in_voice(voice):
+                    # Step by step: whoever reads the stream must not find himself in this channel.
+                    with _in_channel(channel):
                         item = await anext(stream, _END)
                     if item is _END:
                         return
@@ -197,12 +197,12 @@ class StandaloneAgent(ABC):
     ) -> Generator[Any]:
         """Run the agent in this thread and give what it streams."""
         about, merged = self._about(input, config, transport, context, kwargs)
-        with self._running(about, merged) as voice:
-            given = self._prepare(input, voice, merged)
+        with self._running(about, merged) as channel:
+            given = self._prepare(input, channel, merged)
             stream = cast("Generator[Any]", self.agent.stream(given, merged, **kwargs))
             try:
                 while True:
-                    with _in_voice(voice):
+                    with _in_channel(channel):
                         item = next(stream, _END)
                     if item is _END:
                         return
@@ -226,13 +226,13 @@ class StandaloneAgent(ABC):
         """See that the client is there."""
         return
 
-    def _prepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
+    def _prepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
         """Give what the agent takes."""
         return input
 
-    async def _aprepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
+    async def _aprepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
         """Give what the agent takes, or NOTHING when there is nothing to run."""
-        return self._prepare(input, voice, config)
+        return self._prepare(input, channel, config)
 
     def _about(
         self,
@@ -252,26 +252,26 @@ class StandaloneAgent(ABC):
 
     @contextmanager
     def _running(self, about: TrunklineContext, config: RunnableConfig) -> Generator[LineVoice | None]:
-        """Open a voice for one run, and end it with the run."""
-        voice = self.middleware.board.open(about, config, kept=True)
-        if voice is not None:
-            heed(voice, self.middleware.pieces)
+        """Open a channel for one run, and end it with the run."""
+        channel = self.middleware.board.open(about, config, kept=True)
+        if channel is not None:
+            heed(channel, self.middleware.pieces)
         try:
-            yield voice
+            yield channel
         except BaseException as error:
-            if voice is not None:
-                voice.end(error)
+            if channel is not None:
+                channel.end(error)
             raise
-        if voice is not None:
-            voice.end()
+        if channel is not None:
+            channel.end()
 
 
 NOTHING: Any = object()
 _END: Any = object()
 
 
-def _in_voice(voice: LineVoice | None) -> AbstractContextManager[None]:
-    return nullcontext() if voice is None else speaking(voice)
+def _in_channel(channel: LineVoice | None) -> AbstractContextManager[None]:
+    return nullcontext() if channel is None else use_channel(channel)
 
 
 # -- putting an agent together ---------------------------------------------------------------------

@@ -121,17 +121,17 @@ class AguiAgent(StandaloneAgent):
     async def _meet(self, about: TrunklineContext) -> None:
         await self._board.meet(about)
 
-    def _prepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
+    def _prepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
         if isinstance(input, wire.RunAgentInput):
             raise ConfigurationError(
                 "a client's request is for ainvoke() and astream(), which read its thread"
             )
-        if isinstance(voice, AguiVoice) and self._goes_on(input):
-            voice.recall(thread_messages(cast("Any", self.agent).get_state(_place(config))))
+        if isinstance(channel, AguiVoice) and self._goes_on(input):
+            channel.recall(thread_messages(cast("Any", self.agent).get_state(_place(config))))
         return input
 
-    async def _aprepare(self, input: Any, voice: LineVoice | None, config: RunnableConfig) -> Any:
-        speaks = voice if isinstance(voice, AguiVoice) else None
+    async def _aprepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
+        speaks = channel if isinstance(channel, AguiVoice) else None
         if speaks is not None:
             speaks.watch()
         if isinstance(input, wire.RunAgentInput):
@@ -144,31 +144,33 @@ class AguiAgent(StandaloneAgent):
         return isinstance(input, Command) and is_durable(self.agent)
 
     async def _take_in(
-        self, told: wire.RunAgentInput, voice: AguiVoice | None, config: RunnableConfig
+        self, told: wire.RunAgentInput, channel: AguiVoice | None, config: RunnableConfig
     ) -> Any:
         """Do what a request means before the agent runs; give what it runs with."""
         place = _place(config)["configurable"]["thread_id"]
         try:
-            intake = await read_request(self.agent, told, place, voice.questions if voice is not None else {})
+            intake = await read_request(
+                self.agent, told, place, channel.questions if channel is not None else {}
+            )
         except InvalidCommand as error:
-            if voice is not None:
-                voice.turn_away(error)
+            if channel is not None:
+                channel.turn_away(error)
             raise
         if intake.payload is None:
-            if voice is not None:
-                voice.be_too_late()
+            if channel is not None:
+                channel.be_too_late()
             return NOTHING
-        if voice is not None:
+        if channel is not None:
             if intake.asked:
-                voice.remind()
+                channel.remind()
             elif is_durable(self.agent):
-                voice.catch_up(conversation_of(intake.known))
-            voice.recall(intake.known, intake.asked)
+                channel.catch_up(conversation_of(intake.known))
+            channel.recall(intake.known, intake.asked)
             for item, answered in intake.answers:
-                voice.say(answered)
-                show_decision(voice.emitter, item, answered)
+                channel.say(answered)
+                show_decision(channel.emitter, item, answered)
             if intake.gives_up:
-                voice.give_up("the user went on without an answer")
+                channel.give_up("the user went on without an answer")
         return intake.payload
 
 

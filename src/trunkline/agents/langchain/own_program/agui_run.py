@@ -1,4 +1,4 @@
-"""AG-UI without a server of ours: a voice over any object that can ``emit`` an event.
+"""AG-UI without a server of ours: a channel over any object that can ``emit`` an event.
 
 A run begins with RUN_STARTED and has one terminal, whatever becomes of it. Nobody can answer in the middle
 of one: a question stops the graph where a checkpointer can keep it, the run ends with an interrupt (or,
@@ -411,7 +411,7 @@ def _is_kept() -> bool:
 
 
 class AguiBoard(Board):
-    """Connects runs to voices that speak AG-UI."""
+    """Connects runs to channels that speak AG-UI."""
 
     def __init__(self, transport: Any, options: AguiOptions, **manner: Any) -> None:
         """Speak with these options; ids on the wire are an override, the config's, the context's or new."""
@@ -460,11 +460,11 @@ class AguiBoard(Board):
             raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
         ties.busy = ties.busy or kept
         line = _Line(transport, cast("str", about.thread_id), ties=ties, home=self._home)
-        voice, run_id = ties.interrupted, str(about.run_id)
-        if isinstance(voice, AguiVoice):
-            voice.resume(line, run_id, about.told)
-            voice.kept = kept
-            return voice
+        channel, run_id = ties.interrupted, str(about.run_id)
+        if isinstance(channel, AguiVoice):
+            channel.resume(line, run_id, about.told)
+            channel.kept = kept
+            return channel
         return AguiVoice(line, run_id, self.options, told=about.told, **self._manner(kept=kept))
 
     def _ties(self, place: str) -> Ties:

@@ -1,7 +1,7 @@
-"""What the voices on a line have in common: one run of an agent, from its first word to its last.
+"""What the channels on a line have in common: one run of an agent, from its first word to its last.
 
 What an agent says goes through the grammar, so it is legal whatever the agent does, and then on to the
-protocol that a voice speaks.
+protocol that a channel speaks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The switchboard: which run talks through which voice, where no context variable says so.
+"""The switchboard: which run talks through which channel, where no context variable says so.
 
 A run is told from another by the control object that LangGraph gives to each, and to nobody else. So
 two clients of one agent never mix, with or without thread ids. Runs and sessions that are not used any
@@ -47,7 +47,7 @@ def session_in(config: Any) -> str | None:
 
 
 class Board(ABC):
-    """Connects runs to voices on transports, in whatever protocol."""
+    """Connects runs to channels on transports, in whatever protocol."""
 
     scrub: Scrub | None = None
     """Makes a message fit to be said, where the agent redacts its own."""
@@ -69,27 +69,27 @@ class Board(ABC):
         self._home = asyncio.get_running_loop() if in_loop() else None
         self._runs: OrderedDict[int, tuple[object, LineVoice]] = OrderedDict()
         self._keys: dict[int, list[int]] = {}
-        """Where each voice is among the runs: a thousand of them may wait to be forgotten."""
+        """Where each channel is among the runs: a thousand of them may wait to be forgotten."""
         self._lock = threading.RLock()
 
     def connect(self, context: TrunklineContext | None) -> LineVoice | None:
-        """The voice of the run this code is part of; None when nobody is there to talk to."""
+        """The channel of the run this code is part of; None when nobody is there to talk to."""
         run = get_runtime().control
         if (known := self._runs.get(id(run))) is not None:
             return known[1]
         with self._lock:
             if (known := self._runs.get(id(run))) is not None:
                 return known[1]
-            voice = self.open(context, get_config())
-            if voice is None:
+            channel = self.open(context, get_config())
+            if channel is None:
                 return None
-            self._runs[id(run)] = (run, voice)
-            self._keys.setdefault(id(voice), []).append(id(run))
+            self._runs[id(run)] = (run, channel)
+            self._keys.setdefault(id(channel), []).append(id(run))
             oldest = next(iter(self._runs.values()))[1]
             crowded = len(self._runs) > _MOST_RUNS
         if crowded:
             oldest.finish()
-        return voice
+        return channel
 
     def open(self, context: TrunklineContext | None, config: Any, *, kept: bool = False) -> LineVoice | None:
         """Begin a turn, or go on with the one that was interrupted in this session."""
@@ -99,16 +99,16 @@ class Board(ABC):
         if transport is None:
             return None
         with self._lock:
-            voice = self._begin(transport, context or TrunklineContext(), config, kept=kept)
-        voice.emitter.scrub = self.scrub
-        return voice
+            channel = self._begin(transport, context or TrunklineContext(), config, kept=kept)
+        channel.emitter.scrub = self.scrub
+        return channel
 
     @abstractmethod
     def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> LineVoice:
-        """Give the voice of a run on a transport."""
+        """Give the channel of a run on a transport."""
 
     def _manner(self, *, kept: bool) -> dict[str, Any]:
-        """How a new voice speaks."""
+        """How a new channel speaks."""
         return {
             "kind_mapper": self._kind_mapper,
             "discretion": self._discretion() if self._discretion is not None else None,
@@ -116,14 +116,14 @@ class Board(ABC):
             "kept": kept,
         }
 
-    def _forget(self, voice: LineVoice) -> None:
+    def _forget(self, channel: LineVoice) -> None:
         with self._lock:
-            for key in self._keys.pop(id(voice), ()):
+            for key in self._keys.pop(id(channel), ()):
                 del self._runs[key]
 
 
 class Switchboard(Board):
-    """Connects runs to voices that speak ACP."""
+    """Connects runs to channels that speak ACP."""
 
     def __init__(
         self,
@@ -147,11 +147,11 @@ class Switchboard(Board):
     def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> AcpVoice:
         session_id = context.thread_id
         line = self._line(transport, self._session_of(config) if session_id is None else session_id)
-        voice = line.ties.interrupted
-        if isinstance(voice, AcpVoice):
-            voice.go_on()
-            voice.kept = kept
-            return voice
+        channel = line.ties.interrupted
+        if isinstance(channel, AcpVoice):
+            channel.go_on()
+            channel.kept = kept
+            return channel
         return AcpVoice(line, run_id=context.run_id, **self._manner(kept=kept))
 
     def _line(self, transport: Transport, session_id: str | None) -> AcpLine:

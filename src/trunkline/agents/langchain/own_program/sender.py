@@ -33,7 +33,7 @@ class Ties:
         self.always: dict[str, bool] = {}
         """What a person allowed or refused for good, by the key of what the answer covers."""
         self.interrupted: LineVoice | None = None
-        """The voice of a run that waits to be resumed."""
+        """The channel of a run that waits to be resumed."""
         self.busy = False
         """Whether somebody runs the agent in this session, who will also say when that is over."""
         self._idle: Any = None

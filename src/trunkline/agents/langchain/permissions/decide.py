@@ -2,7 +2,7 @@
 
 Permissions and modes share this, so that a call which both of them gate is asked about once. The
 operator's policy and the session's earlier "always" answers come first, then the rule, then a person.
-Without a voice there is nobody to ask but LangGraph: ``interrupt()`` where a checkpointer can keep the
+Without a channel there is nobody to ask but LangGraph: ``interrupt()`` where a checkpointer can keep the
 question, else the call is refused.
 """
 
@@ -117,7 +117,7 @@ _APPROVED = Verdict(word="approve")
 
 
 async def decide(
-    voice: Channel | None,
+    channel: Channel | None,
     call: Call,
     rule: Rule | None,
     lane: str | None = None,
@@ -132,17 +132,19 @@ async def decide(
     holds answers that outlive the session, and where the call is not ``changeable`` its arguments and
     its result are the tool's own. Raises TurnCancelled when the turn ends meanwhile.
     """
-    steps = _deliberate(voice, call, rule or _FREE, lane, describe, always, changeable)
+    steps = _deliberate(channel, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
         while True:
-            question, key = steps.send(await cast("Channel", voice).ask(question, durable_key=key, lane=lane))
+            question, key = steps.send(
+                await cast("Channel", channel).ask(question, durable_key=key, lane=lane)
+            )
     except StopIteration as end:
         return end.value
 
 
 def decide_sync(
-    voice: Channel | None,
+    channel: Channel | None,
     call: Call,
     rule: Rule | None,
     lane: str | None = None,
@@ -152,21 +154,23 @@ def decide_sync(
     changeable: bool = True,
 ) -> Verdict:
     """Decide from a plain function, as ``decide`` does."""
-    steps = _deliberate(voice, call, rule or _FREE, lane, describe, always, changeable)
+    steps = _deliberate(channel, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
-        if in_loop() and not (isinstance(voice, LineVoice) and voice.halts):
-            return _refuse(voice, call, lane, "Nobody can be asked from here: call ainvoke(), not invoke().")
+        if in_loop() and not (isinstance(channel, LineVoice) and channel.halts):
+            return _refuse(
+                channel, call, lane, "Nobody can be asked from here: call ainvoke(), not invoke()."
+            )
         while True:
-            answered = cast("Channel", voice).ask_sync(question, durable_key=key, lane=lane)
+            answered = cast("Channel", channel).ask_sync(question, durable_key=key, lane=lane)
             question, key = steps.send(answered)
     except StopIteration as end:
         return end.value
 
 
-def forget(voice: Channel | None, call: Call, lane: str | None = None) -> None:
+def forget(channel: Channel | None, call: Call, lane: str | None = None) -> None:
     """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
-    decided = _DECIDED.get(voice) if voice is not None else None
+    decided = _DECIDED.get(channel) if channel is not None else None
     if decided:
         verdict = decided.pop(_key(call, lane), None)
         if verdict is not None and verdict.args is not None:
@@ -182,7 +186,7 @@ _DECIDED: WeakKeyDictionary[Any, OrderedDict[str, Verdict]] = WeakKeyDictionary(
 
 
 def _deliberate(
-    voice: Channel | None,
+    channel: Channel | None,
     call: Call,
     rule: Rule,
     lane: str | None,
@@ -194,29 +198,29 @@ def _deliberate(
     key, name = _key(call, lane), str(call["name"])
     earlier: Decision | None = None
     kind = rule.kind or kind_of(name)
-    if voice is not None:
-        known = _decided(voice).get(key)
+    if channel is not None:
+        known = _decided(channel).get(key)
         if known is not None:
             return known
-        earlier = voice.decide(call, kind, durable_key=key)
-    covers = coverage_of(name, kind, call.get("args")) if voice is None else voice.covers(call, kind)
+        earlier = channel.decide(call, kind, durable_key=key)
+    covers = coverage_of(name, kind, call.get("args")) if channel is None else channel.covers(call, kind)
     if earlier is None and rule.require_permission:
-        earlier = _kept(always, covers, _whose(voice))
+        earlier = _kept(always, covers, _whose(channel))
     if earlier is not None:
-        return _APPROVED if earlier else _refuse(voice, call, lane, earlier.reason or _REFUSED)
+        return _APPROVED if earlier else _refuse(channel, call, lane, earlier.reason or _REFUSED)
     if not rule.require_permission:
         return _APPROVED
     words: list[Word] = [
         word for word in rule.allowed_decisions if changeable or word in ("approve", "reject")
     ]
     if set(words) <= {"reject"}:
-        return _refuse(voice, call, lane, f"No call of {name} can be approved here; it did not run.")
+        return _refuse(channel, call, lane, f"No call of {name} can be approved here; it did not run.")
     message = describe(call) if callable(describe) else describe or f"Run {name}?"
-    if voice is None:
+    if channel is None:
         return _interrupt(call, words, message)
-    call_id = voice.emitter.describe(lane, call)
+    call_id = channel.emitter.describe(lane, call)
     if rule.kind is not None:
-        voice.say(ev.ToolUpdate(lane=lane, call_id=call_id, kind=rule.kind))
+        channel.say(ev.ToolUpdate(lane=lane, call_id=call_id, kind=rule.kind))
     answered = yield (
         Permission(
             message=message,
@@ -230,10 +234,10 @@ def _deliberate(
     verdict = _read(answered, call, words)
     if verdict.word == "edit" and not isinstance(cast("Any", verdict.args), dict):
         verdict = Verdict(word="reject", message=f"The edited arguments are no object: {verdict.args!r}.")
-        voice.emitter.tool_failed(lane, str(call.get("id")), verdict.message)
+        channel.emitter.tool_failed(lane, str(call.get("id")), verdict.message)
     if verdict.word == "edit":
         # The policy has not seen these: what it denies nobody can write into a call.
-        edited = voice.decide({**call, "args": verdict.args}, kind, durable_key=key)
+        edited = channel.decide({**call, "args": verdict.args}, kind, durable_key=key)
         if edited is not None and not edited and edited.by == "policy":
             verdict = Verdict(word="reject", message=edited.reason or _REFUSED)
     if verdict.word == "respond" and not verdict.message:
@@ -241,13 +245,13 @@ def _deliberate(
         verdict = _read_words((yield form, f"{key}:words"))
     said_yes = answered.option_kind in ALLOW_KINDS
     if (answered.option_kind or "").endswith("_always") and bool(verdict) == said_yes:
-        voice.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
-        _keep(always, covers, _whose(voice), verdict)
-    _show(voice, call, lane, verdict)
-    _note(voice, key, verdict)
+        channel.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
+        _keep(always, covers, _whose(channel), verdict)
+    _show(channel, call, lane, verdict)
+    _note(channel, key, verdict)
     if verdict.args is not None:
         # A second gate sees the call as it was edited.
-        _note(voice, _key({**call, "args": verdict.args}, lane), _APPROVED)
+        _note(channel, _key({**call, "args": verdict.args}, lane), _APPROVED)
     return verdict
 
 
@@ -258,20 +262,20 @@ def _key(call: Call, lane: str | None) -> str:
     return f"permit:{lane or ''}:{call.get('id')}:{digest}"
 
 
-def _decided(voice: Channel) -> OrderedDict[str, Verdict]:
-    return _DECIDED.setdefault(voice, OrderedDict())
+def _decided(channel: Channel) -> OrderedDict[str, Verdict]:
+    return _DECIDED.setdefault(channel, OrderedDict())
 
 
-def _note(voice: Channel, key: str, verdict: Verdict) -> None:
-    decided = _decided(voice)
+def _note(channel: Channel, key: str, verdict: Verdict) -> None:
+    decided = _decided(channel)
     decided[key] = verdict
     if len(decided) > _REMEMBERED:
         decided.popitem(last=False)
 
 
-def _whose(voice: Channel | None) -> str:
+def _whose(channel: Channel | None) -> str:
     """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
-    principal = voice.ctx.session.principal if isinstance(voice, SessionChannel) else "local"
+    principal = channel.ctx.session.principal if isinstance(channel, SessionChannel) else "local"
     return "" if principal == "local" else json.dumps(principal)
 
 
@@ -307,21 +311,21 @@ def _keep(always: Always | None, covers: Coverage | None, whose: str, verdict: V
             log.warning("the answer for %s could not be kept: %s", covers, error)
 
 
-def _refuse(voice: Channel | None, call: Call, lane: str | None, why: str) -> Verdict:
+def _refuse(channel: Channel | None, call: Call, lane: str | None, why: str) -> Verdict:
     verdict = Verdict(word="reject", message=why)
-    if voice is not None:
-        _show(voice, call, lane, verdict)
+    if channel is not None:
+        _show(channel, call, lane, verdict)
     return verdict
 
 
-def _show(voice: Channel, call: Call, lane: str | None, verdict: Verdict) -> None:
+def _show(channel: Channel, call: Call, lane: str | None, verdict: Verdict) -> None:
     """Show a refusal or an edit; the rest shows by itself when the call runs or is answered."""
     native_id = str(call.get("id"))
     if verdict.word == "reject":
-        voice.emitter.describe(lane, call)
-        voice.emitter.tool_denied(lane, native_id, verdict.message)
+        channel.emitter.describe(lane, call)
+        channel.emitter.tool_denied(lane, native_id, verdict.message)
     elif verdict.args is not None:
-        voice.emitter.revise(lane, native_id, verdict.args)
+        channel.emitter.revise(lane, native_id, verdict.args)
 
 
 # -- questions and answers ---------------------------------------------------------------------------

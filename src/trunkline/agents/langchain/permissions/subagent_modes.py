@@ -26,9 +26,9 @@ Objection = Callable[[str, Mapping[str, Any] | None], str | None]
 
 
 @contextmanager
-def barring(voice: Channel | None, config: Any, objection: Objection) -> Generator[None]:
+def barring(channel: Channel | None, config: Any, objection: Objection) -> Generator[None]:
     """Stop every call below the one that runs in this block, if there is an objection to it."""
-    token = _BARRIER.set(ModeBarrier(voice, config, objection))
+    token = _BARRIER.set(ModeBarrier(channel, config, objection))
     try:
         yield
     finally:
@@ -41,9 +41,9 @@ class ModeBarrier(BaseCallbackHandler):
     run_inline = True
     raise_error = True
 
-    def __init__(self, voice: Channel | None, config: Any, objection: Objection) -> None:
+    def __init__(self, channel: Channel | None, config: Any, objection: Objection) -> None:
         """Stand below the call that runs with ``config``."""
-        self._voice = voice
+        self._channel = channel
         self._objection = objection
         self._graph = handler_in(config)
 
@@ -66,11 +66,11 @@ class ModeBarrier(BaseCallbackHandler):
         reason = self._objection(name, metadata)
         if reason is None:
             return
-        if self._voice is not None and self._graph is not None:
+        if self._channel is not None and self._graph is not None:
             lane = self._graph.lane_of(parent_run_id)
             call: dict[str, Any] = {"id": native_id, "name": name, "args": kwargs.get("inputs") or {}}
-            self._voice.emitter.describe(lane, call)
-            self._voice.emitter.tool_denied(lane, native_id, reason)
+            self._channel.emitter.describe(lane, call)
+            self._channel.emitter.tool_denied(lane, native_id, reason)
         raise Refused(name, reason)
 
 

@@ -55,7 +55,7 @@ class Refused(ToolInvocationError):
 
 @contextmanager
 def guarding(
-    voice: Channel | None,
+    channel: Channel | None,
     config: Any,
     rule_for: Callable[[str], Rule | None],
     *,
@@ -66,7 +66,7 @@ def guarding(
 
     ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
     """
-    watch = _Watch(voice, config, rule_for, describe, always)
+    watch = _Watch(channel, config, rule_for, describe, always)
     if (other := _BAR.get()) is not None:
         watch.join(other.watch)
     tokens = _WARDEN.set(PermissionWarden(watch)), _BAR.set(PermissionBar(watch))
@@ -103,15 +103,15 @@ class _Watch:
 
     def __init__(
         self,
-        voice: Channel | None,
+        channel: Channel | None,
         config: Any,
         rule_for: Callable[[str], Rule | None],
         describe: Describe | None,
         always: Always | None,
     ) -> None:
-        self.voice = voice
+        self.channel = channel
         # A question that stops the run can only be put from inside of the call.
-        self.asks_early = voice is not None and not (isinstance(voice, LineVoice) and voice.halts)
+        self.asks_early = channel is not None and not (isinstance(channel, LineVoice) and channel.halts)
         self._graph = handler_in(config)
         self._own_run = _run_of(config)
         self._rule_for = rule_for
@@ -131,7 +131,7 @@ class _Watch:
             await self._outer.judge(place, call, near)
         if (place, call["id"]) not in self._cases and place != self._own_run:
             lane = self._graph.lane_of(near) if self._graph is not None else None
-            verdict = await decide(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
+            verdict = await decide(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
             self._cases[place, call["id"]] = _Case(call, lane, verdict)
 
     def judge_sync(self, place: UUID | None, call: Call, near: UUID | None) -> None:
@@ -142,7 +142,7 @@ class _Watch:
             lane = self._graph.lane_of(near) if self._graph is not None else None
             # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
             self._cases[place, call["id"]] = _Case(call, lane, _UNDECIDED)
-            verdict = decide_sync(self.voice, call, self._rule_for(call["name"]), lane, **self._about)
+            verdict = decide_sync(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
             self._cases[place, call["id"]] = _Case(call, lane, verdict)
 
     def check(self, place: UUID | None, call: Call, run_id: UUID) -> None:
@@ -153,7 +153,7 @@ class _Watch:
         if case is None:
             return  # It is the middleware's own.
         if not case.verdict:
-            forget(self.voice, case.call, case.lane)
+            forget(self.channel, case.call, case.lane)
             raise Refused(call["name"], case.verdict.message)
         self._running[run_id] = case
 
@@ -162,7 +162,7 @@ class _Watch:
         if self._outer is not None:
             self._outer.end(run_id)
         if (case := self._running.pop(run_id, None)) is not None:
-            forget(self.voice, case.call, case.lane)
+            forget(self.channel, case.call, case.lane)
 
 
 class PermissionWarden(AsyncCallbackHandler):
@@ -188,7 +188,7 @@ class PermissionWarden(AsyncCallbackHandler):
     ) -> None:
         """Ask about a call that nobody saw coming."""
         call = _call_of(serialized, kwargs)
-        if self._watch.voice is not None and call is not None:
+        if self._watch.channel is not None and call is not None:
             await self._watch.judge(parent_run_id, call, parent_run_id)
 
 

@@ -27,26 +27,26 @@ _NONE: Any = None
 _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-def client_tools(voice: Channel) -> list[BaseTool]:
+def client_tools(channel: Channel) -> list[BaseTool]:
     """The tools that the front end gave with its prompt; what has no name is none."""
-    given = (cast("Mapping[str, Any]", tool) for tool in voice.client_tools if isinstance(tool, Mapping))
+    given = (cast("Mapping[str, Any]", tool) for tool in channel.client_tools if isinstance(tool, Mapping))
     return [_tool(tool) for tool in given if tool.get("name")]
 
 
-async def recall_tools(voice: Channel) -> None:
+async def recall_tools(channel: Channel) -> None:
     """Remember the tools whose calls an earlier process asked for: the prompt that named them is gone."""
-    if not isinstance(voice, SessionChannel) or voice.ctx.prompt.content:
+    if not isinstance(channel, SessionChannel) or channel.ctx.prompt.content:
         return
-    told = await voice.ctx.said()
+    told = await channel.ctx.said()
     asked = (state.asked.question for state in told.questions.values())
     names = {question.name for question in asked if isinstance(question, ClientCall)}
-    voice.memory[_RECALLED] = (voice.emitter.turn_id, [_tool({"name": name}) for name in names])
+    channel.memory[_RECALLED] = (channel.emitter.turn_id, [_tool({"name": name}) for name in names])
 
 
-def recalled_tools(voice: Channel) -> list[BaseTool]:
+def recalled_tools(channel: Channel) -> list[BaseTool]:
     """The tools that are remembered in this turn: their calls can be answered, no more."""
-    recalled = voice.memory.get(_RECALLED)  # Nothing, where nobody listens: such a voice has no emitter.
-    return recalled[1] if recalled is not None and recalled[0] == voice.emitter.turn_id else []
+    recalled = channel.memory.get(_RECALLED)  # Nothing, where nobody listens: such a channel has no emitter.
+    return recalled[1] if recalled is not None and recalled[0] == channel.emitter.turn_id else []
 
 
 def _tool(given: Mapping[str, Any]) -> BaseTool:
@@ -54,13 +54,13 @@ def _tool(given: Mapping[str, Any]) -> BaseTool:
 
     async def call(tool_runtime: ToolRuntime[Any, Any] = _NONE, **arguments: Any) -> Any:
         this = this_call(tool_runtime)
-        voice, question, key = _question(this, name, arguments)
-        return _result(await voice.ask(question, durable_key=key, lane=this.lane), this, name)
+        channel, question, key = _question(this, name, arguments)
+        return _result(await channel.ask(question, durable_key=key, lane=this.lane), this, name)
 
     def call_sync(tool_runtime: ToolRuntime[Any, Any] = _NONE, **arguments: Any) -> Any:
         this = this_call(tool_runtime)
-        voice, question, key = _question(this, name, arguments)
-        return _result(voice.ask_sync(question, durable_key=key, lane=this.lane), this, name)
+        channel, question, key = _question(this, name, arguments)
+        return _result(channel.ask_sync(question, durable_key=key, lane=this.lane), this, name)
 
     return CalledTool(
         name=name,

@@ -1,4 +1,4 @@
-"""Which call a tool is run for: its id, its lane, and the voice of its run.
+"""Which call a tool is run for: its id, its lane, and the channel of its run.
 
 LangChain tells a tool its call's id only if it is asked for in the arguments, and then refuses to run
 it without one. So the id travels beside, in a context variable.
@@ -17,7 +17,7 @@ from langgraph.prebuilt import tool_node
 from typing_extensions import override
 
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.channel_lookup import voice_of
+from trunkline.agents.langchain.channel_lookup import find_channel
 from trunkline.agents.langchain.permissions.subagents import lane_at
 
 __all__ = ["Call", "CalledTool", "keeping_types", "this_call"]
@@ -77,7 +77,7 @@ def keeping_types() -> Generator[Callable[[Any], Any]]:
 def this_call(runtime: Any) -> Call:
     """The call that a tool is run for; ``runtime`` is what its graph gave it, if there is one."""
     lane = lane_at(runtime.config) if runtime is not None else None
-    return Call(voice_of(runtime), _ID.get(), lane)
+    return Call(find_channel(runtime), _ID.get(), lane)
 
 
 class CalledTool(StructuredTool):

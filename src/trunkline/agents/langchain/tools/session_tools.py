@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, current_voice, speaking
+from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.tools.attached_servers import attached_tools, server_news, wake_servers
 from trunkline.agents.langchain.tools.client_tools import client_tools, recall_tools, recalled_tools
@@ -40,41 +40,41 @@ _SAID = "trunkline.tools.said"
 _ASKED = "trunkline.tools.asked"
 
 
-async def gather_tools(voice: Channel) -> list[BaseTool]:
+async def gather_tools(channel: Channel) -> list[BaseTool]:
     """Wait for the session's servers, tell what is wrong with any, and give all tools there are.
 
     Call it where a turn begins, before the graph runs.
     """
-    await wake_servers(voice.memory)
-    await recall_tools(voice)
-    _tell_news(voice)
-    return dynamic_tools(voice)
+    await wake_servers(channel.memory)
+    await recall_tools(channel)
+    _tell_news(channel)
+    return dynamic_tools(channel)
 
 
-def dynamic_tools(voice: Channel) -> list[BaseTool]:
+def dynamic_tools(channel: Channel) -> list[BaseTool]:
     """The tools of this session beside the agent's own; a server's goes before a front end's of its name."""
     named: dict[str, BaseTool] = {}
-    for tool in attached_tools(voice.memory):
+    for tool in attached_tools(channel.memory):
         named.setdefault(tool.name, tool)
-    for tool in client_tools(voice):
+    for tool in client_tools(channel):
         if named.setdefault(tool.name, tool) is not tool:
-            _tell_clash(voice, tool.name)
+            _tell_clash(channel, tool.name)
     return list(named.values())
 
 
-def find_tool(voice: Channel | None, name: str) -> BaseTool | None:
+def find_tool(channel: Channel | None, name: str) -> BaseTool | None:
     """The session's own tool of this name; its metadata is what its server says of it."""
-    found = [*dynamic_tools(voice), *recalled_tools(voice)] if voice is not None else ()
+    found = [*dynamic_tools(channel), *recalled_tools(channel)] if channel is not None else ()
     return next((tool for tool in found if tool.name == name), None)
 
 
 def session_tools() -> list[BaseTool]:
     """The session's own tools, for a graph that binds its model by itself: call it inside a node."""
-    voice = current_voice()
-    if voice is None:
+    channel = current_channel()
+    if channel is None:
         return []
-    voice.memory[_ASKED] = True
-    return dynamic_tools(voice)
+    channel.memory[_ASKED] = True
+    return dynamic_tools(channel)
 
 
 class Offered(dict[str, Any]):
@@ -83,12 +83,12 @@ class Offered(dict[str, Any]):
     metadata: dict[str, Any] | None = None
 
 
-def offer_tools(request: Any, voice: Channel | None) -> Any:
+def offer_tools(request: Any, channel: Channel | None) -> Any:
     """Add the session's tools to a request to the model, unless they are there; the graph's own win."""
-    tools = dynamic_tools(voice) if voice is not None else []
-    if voice is None or not tools:
+    tools = dynamic_tools(channel) if channel is not None else []
+    if channel is None or not tools:
         return request
-    _tell_news(voice)
+    _tell_news(channel)
     present = {_name_of(tool): tool for tool in request.tools}
     added: list[Any] = []
     for tool in tools:
@@ -97,29 +97,29 @@ def offer_tools(request: Any, voice: Channel | None) -> Any:
             made.metadata = tool.metadata
             added.append(made)
         elif not isinstance(present[tool.name], Offered):
-            _tell_clash(voice, tool.name)
+            _tell_clash(channel, tool.name)
     return request.override(tools=[*request.tools, *added]) if added else request
 
 
-async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], voice: Channel | None) -> Any:
+async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], channel: Channel | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
     with keeping_types() as restore:
-        return restore(await handler(_with_tool(request, voice)))
+        return restore(await handler(_with_tool(request, channel)))
 
 
-def carry_out_sync(request: Any, handler: Callable[[Any], Any], voice: Channel | None) -> Any:
+def carry_out_sync(request: Any, handler: Callable[[Any], Any], channel: Channel | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
     with keeping_types() as restore:
-        return restore(handler(_with_tool(request, voice)))
+        return restore(handler(_with_tool(request, channel)))
 
 
-def _with_tool(request: Any, voice: Channel | None) -> Any:
-    tool = find_tool(voice, request.tool_call["name"]) if request.tool is None else None
+def _with_tool(request: Any, channel: Channel | None) -> Any:
+    tool = find_tool(channel, request.tool_call["name"]) if request.tool is None else None
     return request if tool is None else request.override(tool=tool)
 
 
 async def answer_dangling(
-    calls: Sequence[Mapping[str, Any]], voice: Channel, own: Collection[str] = ()
+    calls: Sequence[Mapping[str, Any]], channel: Channel, own: Collection[str] = ()
 ) -> list[ToolMessage]:
     """Carry out those calls that are the session's to answer, side by side.
 
@@ -127,15 +127,15 @@ async def answer_dangling(
     """
     if not calls:
         return []
-    await recall_tools(voice)
-    found = ((find_tool(voice, call["name"]), call) for call in calls if call["name"] not in own)
-    ours = [_answer(tool, call, voice) for tool, call in found if tool is not None]
-    with speaking(voice):
+    await recall_tools(channel)
+    found = ((find_tool(channel, call["name"]), call) for call in calls if call["name"] not in own)
+    ours = [_answer(tool, call, channel) for tool, call in found if tool is not None]
+    with use_channel(channel):
         return list(await asyncio.gather(*ours))
 
 
-async def _answer(tool: BaseTool, call: Any, voice: Channel) -> ToolMessage:
-    voice.emitter.tool_started(None, call["id"], tool.name, call["args"])
+async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
+    channel.emitter.tool_started(None, call["id"], tool.name, call["args"])
     try:
         answered: ToolMessage = await tool.ainvoke({**call, "type": "tool_call"})
     except TurnCancelled:
@@ -143,25 +143,25 @@ async def _answer(tool: BaseTool, call: Any, voice: Channel) -> ToolMessage:
     except (Exception, SystemExit) as error:
         answered = answer_error(call, error)
     answered.id = answered.id or new_id("result")
-    voice.emitter.tool_message(None, answered)
+    channel.emitter.tool_message(None, answered)
     return answered
 
 
 # -- telling ---------------------------------------------------------------------------------------
 
 
-def _tell_news(voice: Channel) -> None:
-    for notice in server_news(voice.memory):
-        voice.say(notice)
+def _tell_news(channel: Channel) -> None:
+    for notice in server_news(channel.memory):
+        channel.say(notice)
 
 
-def tell_unbound(voice: Channel) -> None:
+def tell_unbound(channel: Channel) -> None:
     """Say that this graph offered the session's tools to nobody; call it when its run is over."""
-    tools = dynamic_tools(voice)
-    if tools and not voice.memory.get(_ASKED):
+    tools = dynamic_tools(channel)
+    if tools and not channel.memory.get(_ASKED):
         names = ", ".join(tool.name for tool in tools[:5]) + (" and others" if len(tools) > 5 else "")
         _say_once(
-            voice,
+            channel,
             ev.Notice(
                 title="This agent does not use the tools of the session",
                 description=f"its graph has a model node of its own, and {names} must be bound there: "
@@ -172,9 +172,9 @@ def tell_unbound(voice: Channel) -> None:
         )
 
 
-def _tell_clash(voice: Channel, name: str) -> None:
+def _tell_clash(channel: Channel, name: str) -> None:
     _say_once(
-        voice,
+        channel,
         ev.Notice(
             title=f"Two tools are called {name!r}",
             description="the agent's side has it already, and the other one is not used: rename that one",
@@ -184,11 +184,11 @@ def _tell_clash(voice: Channel, name: str) -> None:
     )
 
 
-def _say_once(voice: Channel, notice: ev.Notice) -> None:
-    said: set[str] = voice.memory.setdefault(_SAID, set())
+def _say_once(channel: Channel, notice: ev.Notice) -> None:
+    said: set[str] = channel.memory.setdefault(_SAID, set())
     if notice.title not in said:
         said.add(notice.title)
-        voice.say(notice)
+        channel.say(notice)
 
 
 def _name_of(tool: Any) -> str:
