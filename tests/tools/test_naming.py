@@ -13,7 +13,8 @@ from tests.agents.langchain.loose import create_deep_agent
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock
-from trunkline.tools.naming import diff_of, kind_of, locations_of, title_of
+from trunkline.tools.diffs import diff_of
+from trunkline.tools.naming import kind_of, locations_of, title_of
 
 # -- kinds -----------------------------------------------------------------------------------------
 

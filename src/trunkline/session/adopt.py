@@ -77,9 +77,7 @@ async def adopt(session: Session) -> None:
     if questions:
         await session.recover(None if can_wait(session.agent, questions) else _ENDED)
     await session.event_stream.durable()
-    first = next((message.text.strip() for message in news if message.role == "user"), "")
-    if session.info.title is None and first:
-        session.name(first.splitlines()[0][:80])
+    session.name_after(next((message.text for message in news if message.role == "user"), ""))
 
 
 async def _is_known(session: Session, remembered: Conversation) -> bool:

@@ -45,6 +45,8 @@ __all__ = ["Receipt", "Session"]
 
 log = logging.getLogger("trunkline.session")
 
+_TITLE_LENGTH = 80
+
 
 class Session(ReadableSession):
     """One conversation, whoever is connected to it."""
@@ -210,8 +212,7 @@ class Session(ReadableSession):
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.turn = Turn(self, turn_id, prompt)
         self.turn.start()
-        if self.info.title is None and prompt.text.strip():
-            self.name(prompt.text.strip().splitlines()[0][:80])
+        self.name_after(prompt.text)
         self.follower_watch.count(self.followers)
         return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
@@ -327,6 +328,11 @@ class Session(ReadableSession):
             self.emit(msgspec.structs.replace(event, turn_id=turn_id))
         self.emit(ev.TurnFinished(turn_id=turn_id))
         await self.durable()
+
+    def name_after(self, text: str) -> None:
+        """Take the first line of a user's message as the title, unless there is one."""
+        if self.info.title is None and text.strip():
+            self.name(text.strip().splitlines()[0][:_TITLE_LENGTH])
 
     def name(self, title: str | None) -> None:
         """Give the session a title."""

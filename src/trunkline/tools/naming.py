@@ -1,4 +1,4 @@
-"""What a tool does, read from its name, its annotations and its arguments."""
+"""The kind of a tool, the title of a call and the files it names, by name, annotations and arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trunkline.content import DiffBlock
 from trunkline.escapes import one_line
 from trunkline.tools.diffs import PATH_KEYS, diff_of
 
-__all__ = ["KindMapper", "diff_of", "kind_of", "locations_of", "paths_of", "title_of"]
+__all__ = ["KindMapper", "kind_of", "locations_of", "paths_of", "title_of"]
 
 KindMapper = Callable[[str], ev.ToolKind | None]
 
@@ -31,8 +31,8 @@ _PATTERNS: dict[ev.ToolKind, str] = {
     "think": "think* reason* analyze* write_todos task",
     "fetch": "fetch* get*url* download*",
 }
-"""The seed's patterns, and the names that LangChain, deepagents and the providers give their tools."""
-_BY_LETTERS: list[tuple[str, ev.ToolKind]] = sorted(
+"""Common verbs, and the names that LangChain, deepagents and the model providers give their tools."""
+_LONGEST_FIRST: list[tuple[str, ev.ToolKind]] = sorted(
     ((pattern, kind) for kind, patterns in _PATTERNS.items() for pattern in patterns.split()),
     key=lambda row: -len(row[0].replace("*", "")),
 )
@@ -40,7 +40,7 @@ _BY_LETTERS: list[tuple[str, ev.ToolKind]] = sorted(
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 _VERBS = {"ls": "List", "cat": "Read", "glob": "Find", "grep": "Search for", "write_todos": "Update the plan"}
-_WANTED_KEYS = ("query", "pattern", "url")
+_SUBJECT_KEYS = ("query", "pattern", "url")
 _OTHER_KEYS = ("description", "name", "title")
 _LINE_KEYS = ("line", "line_number", "start_line", "line_start")
 _LIST_KEYS = ("paths", "files", "file_paths", "edits")
@@ -67,13 +67,13 @@ def kind_of(
 
 @lru_cache(maxsize=1024)
 def _by_name(name: str) -> ev.ToolKind:
-    """Match the whole name, else what its later words say: the first may be a server's name."""
+    """Match the whole name, else its later words: the first word may be a server's name."""
     words = [word.lower() for word in _WORD.split(name.rpartition("__")[2]) if word]
-    for pattern, kind in _BY_LETTERS:
+    for pattern, kind in _LONGEST_FIRST:
         if fnmatchcase("_".join(words), pattern):
             return kind
     later = ["_".join(words[start:]) for start in range(1, len(words))]
-    verbs = [row for row in _BY_LETTERS if row[0].endswith("*")]
+    verbs = [row for row in _LONGEST_FIRST if row[0].endswith("*")]
     found = [row for rest in later for row in verbs if fnmatchcase(rest, row[0])]
     # Further in, a word that changes something counts more than one that does not.
     for _, kind in sorted(found, key=lambda row: row[1] not in _CHANGING):
@@ -86,29 +86,29 @@ def _by_name(name: str) -> ev.ToolKind:
 
 def title_of(name: str, args: Any, annotations: Mapping[str, Any] | None = None) -> str:
     """Give a call a title that a person understands; MCP's own title when there is one."""
-    words = str((annotations or {}).get("title") or _VERBS.get(name) or _in_words(name))
+    verb = str((annotations or {}).get("title") or _VERBS.get(name) or _spaced(name))
     if not isinstance(args, dict):
-        return _short(words)
-    given = {key: text for key, text in cast("dict[str, Any]", args).items() if _is_said(text)}
+        return _short(verb)
+    given = {key: text for key, text in cast("dict[str, Any]", args).items() if _is_text(text)}
     path = next((given[key] for key in PATH_KEYS if key in given), None)
     if name == "task" and "subagent_type" in given:
         return _short(f"{given['subagent_type'].capitalize()}: {given.get('description', 'at work')}")
     if "command" in given and _by_name(name) == "execute":
         return _short(f"Run {given['command']}")
-    wanted = next((given[key] for key in _WANTED_KEYS if key in given), None)
-    if wanted is not None:
-        return _short(f"{words} {wanted}" + (f" in {path}" if path else ""))
+    subject = next((given[key] for key in _SUBJECT_KEYS if key in given), None)
+    if subject is not None:
+        return _short(f"{verb} {subject}" + (f" in {path}" if path else ""))
     if path is not None:
-        return _short(f"{words.removesuffix(' file')} {path}")
-    return _short(" ".join([words, *(given[key] for key in _OTHER_KEYS if key in given)][:2]))
+        return _short(f"{verb.removesuffix(' file')} {path}")
+    return _short(" ".join([verb, *(given[key] for key in _OTHER_KEYS if key in given)][:2]))
 
 
-def _is_said(value: Any) -> TypeGuard[str]:
+def _is_text(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
 @lru_cache(maxsize=1024)
-def _in_words(name: str) -> str:
+def _spaced(name: str) -> str:
     server, apart, tool = name.rpartition("__")
     words = " ".join(word.lower() for word in _WORD.split(tool) if word).capitalize() or name
     return f"{server}: {words}" if apart and server else words
@@ -119,7 +119,7 @@ def _short(title: str) -> str:
     return one_line(title, _TITLE_LENGTH)
 
 
-# -- places ----------------------------------------------------------------------------------------
+# -- files ----------------------------------------------------------------------------------------
 
 
 def locations_of(args: Any) -> tuple[ev.Location, ...]:
@@ -133,7 +133,7 @@ def locations_of(args: Any) -> tuple[ev.Location, ...]:
 
 
 def paths_of(args: Any) -> tuple[str, ...]:
-    """Find whatever a call's arguments name as a path, for a policy: also what no client could open.
+    """Find every path that a call's arguments name, for a policy: also one that no client could open.
 
     A name with a line feed, ``://`` or many dots in it is still a file to the system.
     """

@@ -207,4 +207,4 @@ class SessionChannel:
     def _request(self, call: Mapping[str, Any]) -> tuple[Any, list[str], tuple[str, ...] | str | None]:
         """The arguments of a call, and the paths and the command among them."""
         args: Any = call.get("args")
-        return args, self.emitter.places.paths(str(call["name"]), args), command_in(args)
+        return args, self.emitter.call_files.paths(str(call["name"]), args), command_in(args)

@@ -50,6 +50,7 @@ from trunkline.agents.langchain.messages.plain_outputs import combine, put_in_wo
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
 from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.stop_reasons import breakdown_of, code_of, explain, map_to_stop_reason
+from trunkline.agents.langchain.tools.deepagents_files import call_files_of
 from trunkline.agents.langchain.tools.session_tools import (
     answer_dangling,
     find_tool,
@@ -63,7 +64,6 @@ from trunkline.json_patch import same_json
 from trunkline.questions import Coverage, Permission
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
-from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import kind_of
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class GraphTurn:
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
-            places=CallFiles(agent.middleware, ctx.session.folders),
+            call_files=call_files_of(agent.middleware, ctx.session.folders),
             say_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )

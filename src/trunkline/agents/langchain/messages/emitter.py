@@ -78,7 +78,7 @@ class Emitter:
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
-        places: CallFiles | None = None,
+        call_files: CallFiles | None = None,
         say_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
         text: bool = True,
@@ -96,7 +96,7 @@ class Emitter:
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
         self._annotations = annotations or _nothing
-        self.places = places or CallFiles()
+        self.call_files = call_files or CallFiles()
         self._with_text = text
         self._with_reasoning = reasoning
         self._calls: dict[tuple[str | None, str], _Call] = {}
@@ -262,14 +262,14 @@ class Emitter:
             self._detail(lane, call, args)
 
     def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
-        diff = self.places.changes(call.name, args)
+        diff = self.call_files.changes(call.name, args)
         call.diff = bool(diff)
         self._say(
             ev.ToolUpdate(
                 call_id=call.call_id,
                 title=title_of(call.name, args, self._annotations(call.name)),
                 input=plain(args),
-                locations=self.places.locations(call.name, args) or None,
+                locations=self.call_files.locations(call.name, args) or None,
                 content=diff or None,
             ),
             lane,
