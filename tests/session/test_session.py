@@ -7,13 +7,26 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.worlds import WAIT, collect, echo, events_of, forever, make, only, soon, text_of, until, world
+from tests.worlds import (
+    WAIT,
+    collect,
+    echo,
+    entries_of,
+    events_of,
+    forever,
+    make,
+    only,
+    soon,
+    text_of,
+    until,
+    world,
+)
 
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import DropPrompt, Prompt
-from trunkline.cursor import Cursor, Gap
+from trunkline.cursor import Cursor, Gap, cut, piece_of
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo, open_journal
@@ -253,6 +266,24 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
         await session.cancel()
         await session.rewind(None)
         assert asked == [None]
+
+
+async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        for prompt in ("one two three", "four five"):
+            await collect(session, prompt)
+        said: list[ev.Event] = []
+        for entry in await entries_of(session):
+            piece = piece_of(entry.event)
+            if piece is not None and len(piece) > 1:
+                head, _ = cut(entry.event, 1)
+                assert head is not None
+                place = Cursor(entry.fence, entry.seq, entry.offset - len(piece) + 1)
+                assert await session.history(until=place) == fold([*said, head])
+            said.append(entry.event)
+            assert await session.history(until=entry.cursor) == fold(said)
+        assert await session.history(until=session.position) == await session.history()
 
 
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:

@@ -156,6 +156,32 @@ async def test_a_window_that_ends_on_suspension_is_followed_by_one_that_resumes(
         assert fold([i for i in first + second if not isinstance(i, tuple)]) == await session.history()
 
 
+async def test_a_replay_passes_suspensions_that_hold_no_more_and_ends_at_one_that_does() -> None:
+    async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "before "
+        await ctx.permission("May I?", tool="x")
+        yield "between "
+        await ctx.permission("Again?", tool="y")
+        yield "after"
+
+    async with world(asking) as hub:
+        session = await hub.create()
+        receipt = await session.prompt("go")
+        assert receipt.turn_id is not None
+        for said, allowed in (("before ", None), ("before between ", "allow_once")):
+            if allowed is not None:
+                await session.answer(
+                    Answer(question_id=next(iter(session.open_questions)), option_id=allowed)
+                )
+            live = await gather(window(session, receipt.turn_id, ends_on_suspend=True))
+            assert "".join(event.delta for event in only(live, ev.Text)) == said
+            assert len(only(live, ev.TurnSuspended)) == 1
+        await session.answer(Answer(question_id=next(iter(session.open_questions)), option_id="allow_once"))
+        whole = await gather(window(session, receipt.turn_id, ends_on_suspend=True))
+        assert not only(whole, ev.TurnSuspended)
+        assert isinstance(whole[-1], ev.TurnFinished)
+
+
 @pytest.mark.parametrize("new", [True, False])
 async def test_a_new_run_inside_a_message_announces_it_and_one_that_goes_on_does_not(new: bool) -> None:
     going_on = asyncio.Event()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from trunkline import events as ev
 from trunkline.conversation import Conversation
+from trunkline.cursor import Cursor, cut, piece_of
 from trunkline.folding import Folder
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.session.receipts import Receipts
@@ -80,18 +81,27 @@ class EarlierTurns:
             self._folded_seq = start - 1
             return folder.conversation
 
-    async def fold(self, before_turn: str | None = None) -> Conversation:
-        """Fold everything said so far; with ``before_turn``, only what came before that turn."""
-        if before_turn in (None, self._stream.grammar.turn_id):
+    async def fold(self, before_turn: str | None = None, until: Cursor | None = None) -> Conversation:
+        """Fold every event so far, or only those before a turn and up to a cursor."""
+        if before_turn in (None, self._stream.grammar.turn_id) and (
+            until is None or until.record >= self.start
+        ):
             past, start = await self.conversation()
             folder = Folder(past)
         else:
             folder, start = Folder(), 1
         async with contextlib.aclosing(self._stream.replay(start)) as entries:
             async for entry in entries:
-                if before_turn is not None and entry.event.turn_id == before_turn:
+                event: ev.AnyEvent | None = entry.event
+                if before_turn is not None and event.turn_id == before_turn:
                     break
-                folder.feed(entry.event)
+                if until is not None and (entry.seq, entry.offset) > (until.record, until.offset):
+                    start = entry.offset - len(piece_of(event) or "")
+                    event = cut(event, until.offset - start)[0] if entry.seq == until.record else None
+                    if event is not None:
+                        folder.feed(event)
+                    break
+                folder.feed(event)
         return folder.conversation
 
     async def present(self) -> PresentOutline:

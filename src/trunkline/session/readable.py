@@ -125,9 +125,9 @@ class ReadableSession:
 
     # -- history -----------------------------------------------------------------------------------
 
-    async def history(self, *, before_turn: str | None = None) -> Conversation:
-        """Fold every event so far; with ``before_turn``, only what came before that turn."""
-        return await self.earlier_turns.fold(before_turn)
+    async def history(self, *, before_turn: str | None = None, until: Cursor | None = None) -> Conversation:
+        """Fold every event so far; only those before a turn (``before_turn``), or up to a cursor (``until``)."""
+        return await self.earlier_turns.fold(before_turn, until)
 
     async def history_before(self, seq: int) -> Conversation:
         """Fold what came before the record that begins a turn; the caller must not change it."""

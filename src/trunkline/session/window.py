@@ -43,8 +43,9 @@ class Window(Generic[Wire]):
         """Look at a turn; ``after`` is the place up to which the peer has seen it already.
 
         ``announce`` is the encoder's way to say what is open at that place. A run that is new to its peer
-        needs it; one that goes on after a lost connection does not. ``holds`` says whether a suspension
-        still holds; one that does not is passed over.
+        needs it; one that goes on after a lost connection does not. ``ends_on_suspend`` is for a
+        wire that ends at a suspension: only one that still holds ends the window, past ones are passed over;
+        ``holds`` may say so in another way.
         """
         self._session = session
         self._encoder = encoder
@@ -55,7 +56,7 @@ class Window(Generic[Wire]):
         self._from = after
         self._after = (after.record, after.offset) if after is not None else (0, 0)
         self._announce = announce
-        self._holds = holds
+        self._holds = holds or (self._has_open_question if ends_on_suspend else None)
         ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
         self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
         self._place = Cursor(0, 0, 0)
@@ -124,16 +125,24 @@ class Window(Generic[Wire]):
         mine: list[Entry] = []
         turn_id, ends, over = self._turn_id, self._ends, False
         holds = None if again else self._holds
-        for entry in entries:
+        for place, entry in enumerate(entries, 1):
             event = entry.event
             if event.turn_id == turn_id or event.turn_id is None:
-                if holds is not None and isinstance(event, ev.TurnSuspended) and not holds(event):
-                    continue
+                if holds is not None and isinstance(event, ev.TurnSuspended):
+                    if any(isinstance(later.event, ev.TurnResumed) for later in entries[place:]):
+                        continue
+                    if not holds(event):
+                        continue
                 mine.append(entry)
                 if type(event) in ends:
                     over = True
                     break
         return self._feed_all(mine), over
+
+    def _has_open_question(self, event: ev.TurnSuspended) -> bool:
+        """Whether the turn still waits for a question of this suspension."""
+        session = self._session
+        return session.is_suspended and any(key in session.open_questions for key in event.question_ids)
 
     def _prime(self, entries: list[Entry]) -> list[Entry]:
         """Feed what the peer has seen, in silence, and give the rest; one entry may have to be cut."""
