@@ -19,15 +19,10 @@ from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.agents.langchain.graph import threads
 from trunkline.agents.langchain.graph.checkpointers import in_threads
-from trunkline.agents.langchain.graph.compiled import (
-    Doors,
-    input_for,
-    middleware_in,
-    model_in,
-    open_doors,
-    tools_in,
-)
-from trunkline.agents.langchain.graph.hooks import change_request, guard_calls
+from trunkline.agents.langchain.graph.hooks import add_session_tools, guard_tool_calls
+from trunkline.agents.langchain.graph.inputs import input_for
+from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
+from trunkline.agents.langchain.graph.instrument import InstrumentedGraph, instrument
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
 from trunkline.agents.langchain.pii import scrubber
@@ -84,10 +79,10 @@ class LangChainAgent:
             kind_mapper = kind_mapper or shown.tool_kind_mapper
             raise_tool_errors = raise_tool_errors or not shown.handle_errors
         self.kind_mapper = kind_mapper
-        self.doors = (
-            open_doors(runnable, change_request, guard_calls(raise_tool_errors))
+        self.instrumented = (
+            instrument(runnable, add_session_tools, guard_tool_calls(raise_tool_errors))
             if self.is_graph
-            else Doors(runnable, model=False)
+            else InstrumentedGraph(runnable, sees_model=False)
         )
         self._tools = tools_in(runnable)
         self.card = card or self._describe(name)

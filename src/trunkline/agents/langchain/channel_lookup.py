@@ -59,7 +59,7 @@ class use_run_channel:
     Not a generator: every call of a model and of a tool passes here.
     """
 
-    __slots__ = ("_token", "_channel")
+    __slots__ = ("_channel", "_token")
 
     def __init__(self, runtime: Any, own: Any = None) -> None:
         """Find the channel of a run, as ``find_channel`` does."""

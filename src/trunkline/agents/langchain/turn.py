@@ -122,7 +122,7 @@ class GraphTurn:
             **config,
             "callbacks": [*(config.get("callbacks") or []), self._handler],
         }
-        self._runnable = agent.doors.graph
+        self._runnable = agent.instrumented.graph
         if agent.is_graph and not agent.durable:
             # Interrupts need a memory, if only until the end of the turn.
             self._runnable = copy.copy(self._runnable)
@@ -211,7 +211,7 @@ class GraphTurn:
         self._emitter.abandon(_NOT_RUN)
         self._say_output()
         self._state.finish()
-        if not self._agent.doors.model:
+        if not self._agent.instrumented.sees_model:
             tell_unbound(self._channel)
         if (why := breakdown_of(self._final)) is not None:
             yield ev.TurnFailed(code="model_failed", message=why)

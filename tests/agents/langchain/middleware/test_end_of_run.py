@@ -24,7 +24,7 @@ from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
-from trunkline.agents.langchain.graph.compiled import middleware_in
+from trunkline.agents.langchain.graph.inspect import middleware_in
 from trunkline.agents.langchain.middleware import _end_of_run
 from trunkline.agents.langchain.middleware._end_of_run import Presence, attend, present
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware

@@ -331,7 +331,7 @@ def _without_taps(kind: type[Any]) -> type[Any]:
 class _Route:
     """A run from its top to its leaves, and whom it talks to once that is known."""
 
-    __slots__ = ("began", "connected", "listener", "top", "channel")
+    __slots__ = ("began", "channel", "connected", "listener", "top")
 
     def __init__(self, top: Key) -> None:
         self.top = top

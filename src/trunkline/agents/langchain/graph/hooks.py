@@ -1,6 +1,6 @@
-"""What goes through the doors of a graph: a session's own tools, and the errors of all.
+"""Hooks installed in a compiled graph: add the session's tools to model requests, and answer for failed tools.
 
-The graph is shared by every session; the channel of the run tells which one this is.
+Every session shares the instrumented graph; the current channel says which session a run belongs to.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.tools.session_tools import carry_out, offer_tools
 from trunkline.errors import TurnCancelled
 
-__all__ = ["change_request", "guard_calls"]
+__all__ = ["add_session_tools", "guard_tool_calls"]
 
 Execute = Callable[[Any], Awaitable[Any]]
 
 
-def change_request(request: Any) -> Any:
-    """Offer the model the tools of this session and of its front end."""
+def add_session_tools(request: Any) -> Any:
+    """Add the tools of the session and of its front end to a model request."""
     return offer_tools(request, current_channel())
 
 
-def guard_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
-    """Make the wrapper around every tool call: an exception answers the model, unless it is to be raised."""
+def guard_tool_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
+    """Make the wrapper around every tool call: an exception becomes the answer to the model, or is raised."""
 
     async def guard(request: Any, execute: Execute) -> Any:
         try:
-            return _told(await carry_out(request, execute, current_channel()))
+            return _emit_answer(await carry_out(request, execute, current_channel()))
         except (GraphBubbleUp, TurnCancelled):
             raise
         except (Exception, SystemExit) as error:
-            # A tool that gives up as a program does must not end everybody else's session.
+            # A tool that calls sys.exit() must not end the server with all its sessions.
             if raise_errors or is_invalid_resume(error):
                 raise
-            return _told(answer_error(request.tool_call, error))
+            return _emit_answer(answer_error(request.tool_call, error))
 
     return guard
 
 
-def _told(answer: Any) -> Any:
-    """Say what answers the model, as it leaves the last wrapper; named now, so that its name is known."""
+def _emit_answer(answer: Any) -> Any:
+    """Emit the messages that answer the model, after the last wrapper; each gets an id, to be emitted once."""
     channel = current_channel()
     for message in tool_messages(answer):
         if message.id is None:

@@ -1,4 +1,4 @@
-"""Wrappers of tool calls that are plain functions: in an async run they wait in a thread of their own."""
+"""Run a plain (not async) wrapper of tool calls in a thread of its own, and do not block the loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PlainWrap = Callable[[Any, Callable[[Any], Any]], Any]
 
 
 async def wrap_in_thread(plain: PlainWrap, execute: Execute, request: Any) -> Any:
-    """Call a plain wrapper in a thread; the tool that it runs is run as it would be without it."""
+    """Call a plain wrapper in a thread; the tool that it runs still runs in this loop."""
     loop = asyncio.get_running_loop()
     running: set[concurrent.futures.Future[Any]] = set()
 

@@ -32,7 +32,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
-from trunkline.agents.langchain.graph.compiled import middleware_in
+from trunkline.agents.langchain.graph.inspect import middleware_in
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware

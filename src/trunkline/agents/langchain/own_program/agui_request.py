@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from trunkline import events as ev
 from trunkline.agents.langchain.graph import threads
-from trunkline.agents.langchain.graph.compiled import input_for
+from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper

@@ -3,14 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain.agents.middleware import ModelCallLimitMiddleware, TodoListMiddleware, wrap_tool_call
+from langchain.agents.middleware import TodoListMiddleware, wrap_tool_call
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode
-from tests.agents.langchain.graphs import broken, weather
+from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.loose import StateGraph, create_agent, create_deep_agent
 
-from trunkline.agents.langchain.graph.compiled import middleware_in, model_in, open_doors, tools_in
+from trunkline.agents.langchain.graph.inspect import tools_in
+from trunkline.agents.langchain.graph.instrument import instrument
 from trunkline.testing.chat import ScriptedChatModel, call
 
 EXTRA: dict[str, Any] = {
@@ -25,7 +26,7 @@ def add_extra(request: Any) -> Any:
 
 async def run_extra(request: Any, execute: Any) -> Any:
     if request.tool is None:
-        return ToolMessage("from the door", tool_call_id=request.tool_call["id"])
+        return ToolMessage("from the hook", tool_call_id=request.tool_call["id"])
     return await execute(request)
 
 
@@ -39,50 +40,50 @@ async def shout(request: Any, handler: Any) -> Any:
 async def test_a_compiled_agent_gets_a_tool_that_it_was_not_made_with(middleware: list[Any]) -> None:
     model = ScriptedChatModel([call("extra", {}, "x1"), call("weather", {"city": "Rome"}, "w1")], "Done.")
     graph = create_agent(model, [weather], middleware=middleware)
-    doors = open_doors(graph, add_extra, run_extra)
-    assert doors.model
-    said = (await doors.graph.ainvoke({"messages": "Go!"}))["messages"]
+    made = instrument(graph, add_extra, run_extra)
+    assert made.sees_model
+    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert "extra" in model.calls[0].tool_names
     sunny = "IT IS SUNNY IN ROME." if shout in middleware else "It is sunny in Rome."
-    assert [message.content for message in said if message.type == "tool"] == ["from the door", sunny]
+    assert [message.content for message in said if message.type == "tool"] == ["from the hook", sunny]
 
 
 async def test_the_original_graph_is_left_alone() -> None:
     model = ScriptedChatModel([call("weather", {"city": "Rome"})], "Done.")
     graph = create_agent(model, [weather])
-    open_doors(graph, add_extra, run_extra)
+    instrument(graph, add_extra, run_extra)
     await graph.ainvoke({"messages": "Go!"})
     assert model.calls[0].tool_names == ["weather"]
 
 
-async def test_an_agent_without_tools_has_a_door_to_its_model_only() -> None:
+async def test_an_agent_without_tools_has_a_hook_for_its_model_only() -> None:
     model = ScriptedChatModel("Hello.")
-    doors = open_doors(create_agent(model, []), add_extra, run_extra)
-    assert doors.model
-    await doors.graph.ainvoke({"messages": "Go!"})
+    made = instrument(create_agent(model, []), add_extra, run_extra)
+    assert made.sees_model
+    await made.graph.ainvoke({"messages": "Go!"})
     assert model.calls[0].tool_names == ["extra"]
 
 
-async def test_a_plain_graph_has_a_door_to_its_tools_only() -> None:
+async def test_a_plain_graph_has_a_hook_for_its_tools_only() -> None:
     def ask(state: MessagesState) -> dict[str, Any]:
         return {"messages": [AIMessage("", tool_calls=[{"name": "extra", "args": {}, "id": "x1"}])]}
 
     graph = StateGraph(MessagesState).add_node(ask).add_node("tools", ToolNode([weather]))
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
-    doors = open_doors(compiled, add_extra, run_extra)
-    assert not doors.model
-    said = (await doors.graph.ainvoke({"messages": "Go!"}))["messages"]
-    assert said[-1].content == "from the door"
+    made = instrument(compiled, add_extra, run_extra)
+    assert not made.sees_model
+    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert said[-1].content == "from the hook"
 
 
-async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_doors() -> None:
+async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_hooks() -> None:
     model = ScriptedChatModel([call("extra", {}, "x1")], "Done.")
     graph = StateGraph(MessagesState).add_node("inner", create_agent(model, [weather]))
     compiled = graph.add_edge(START, "inner").compile()
-    doors = open_doors(compiled, add_extra, run_extra)
-    assert (doors.model, set(tools_in(compiled))) == (True, {"weather"})
-    said = (await doors.graph.ainvoke({"messages": "Go!"}))["messages"]
-    assert [message.content for message in said if message.type == "tool"] == ["from the door"]
+    made = instrument(compiled, add_extra, run_extra)
+    assert (made.sees_model, set(tools_in(compiled))) == (True, {"weather"})
+    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert [message.content for message in said if message.type == "tool"] == ["from the hook"]
 
 
 async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
@@ -98,30 +99,11 @@ async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
         StateGraph(MessagesState).add_node(ask).add_node("tools", ToolNode([weather], wrap_tool_call=loud))
     )
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
-    doors = open_doors(compiled, add_extra, run_extra)
-    said = (await doors.graph.ainvoke({"messages": "Go!"}))["messages"]
+    made = instrument(compiled, add_extra, run_extra)
+    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert said[-1].content == "It is sunny in Bonn."
 
 
-def test_what_an_agent_was_made_of_is_found_in_it() -> None:
-    model = ScriptedChatModel()
-    todo, limit = TodoListMiddleware(), ModelCallLimitMiddleware(run_limit=3)
-    graph = create_agent(model, [weather, broken], middleware=[todo, limit])
-    assert set(middleware_in(graph)) >= {todo, limit}
-    assert model_in(graph) is model
-    assert tools_in(graph).keys() == {"weather", "broken", "write_todos"}
-
-
-def test_a_deep_agent_opens_the_door_to_its_model() -> None:
-    doors = open_doors(create_deep_agent(ScriptedChatModel(), [weather]), add_extra, run_extra)
-    assert doors.model
-
-
-def test_a_plain_graph_has_no_middleware_and_no_model() -> None:
-    def node(state: MessagesState) -> dict[str, Any]:
-        return {}
-
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
-    assert middleware_in(graph) == ()
-    assert model_in(graph) is None
-    assert tools_in(graph) == {}
+def test_the_model_requests_of_a_deep_agent_are_seen() -> None:
+    made = instrument(create_deep_agent(ScriptedChatModel(), [weather]), add_extra, run_extra)
+    assert made.sees_model
