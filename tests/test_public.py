@@ -36,7 +36,8 @@ MODULES = {
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
         TextBlock VideoBlock as_content text_of
     """,
-    "session.context": "Decision SessionView SharedState ToolHandle TurnContext",
+    "session.context": "CURRENT Decision SessionView SharedState ToolHandle TurnContext current",
+    "context": "Decision SessionView ToolHandle TurnContext current",
     "conversation": """
         Call CallPart Conversation LaneState MediaPart Message Part QuestionState SourcePart TerminalState
         TextPart ThoughtPart TurnState

@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -42,9 +43,20 @@ if TYPE_CHECKING:
     from trunkline.workspace import Files
     from trunkline.workspace.access import TerminalsAccess
 
-__all__ = ["Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext"]
+__all__ = ["CURRENT", "Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext", "current"]
 
 T = TypeVar("T")
+
+CURRENT: ContextVar[TurnContext | None] = ContextVar("trunkline.context", default=None)
+"""Set by a turn in its own task."""
+
+
+def current() -> TurnContext | None:
+    """Give the context of the turn that runs this code; None outside a turn.
+
+    It is known in the agent's task, in tasks that it starts, and in threads of ``asyncio.to_thread``.
+    """
+    return CURRENT.get()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

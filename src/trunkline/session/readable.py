@@ -126,7 +126,7 @@ class ReadableSession:
     # -- history -----------------------------------------------------------------------------------
 
     async def history(self, *, before_turn: str | None = None, until: Cursor | None = None) -> Conversation:
-        """Fold every event so far; only those before a turn (``before_turn``), or up to a cursor (``until``)."""
+        """Fold every event so far; or only those before a turn, or up to a cursor."""
         return await self.earlier_turns.fold(before_turn, until)
 
     async def history_before(self, seq: int) -> Conversation:

@@ -24,7 +24,7 @@ from trunkline.error_redaction import marks_of
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.folding import fold
 from trunkline.json_patch import PatchError
-from trunkline.session.context import TurnContext
+from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.event_check import check_event, is_plain_text, well_formed
 from trunkline.session.usage import Account, add_usage
 
@@ -325,6 +325,7 @@ class Turn:
 
     async def _run(self, answers: Mapping[str, ev.Answered] | None) -> None:
         self._begun = True
+        CURRENT.set(self.ctx)
         try:
             terminal = await self._drive(answers)
         except asyncio.CancelledError:
