@@ -19,7 +19,7 @@ from trunkline.folding import Folder
 from trunkline.questions import ClientCall
 
 __all__ = [
-    "BROUGHT",
+    "CLIENT_MESSAGE_ID",
     "Outline",
     "OutlineReader",
     "PresentOutline",
@@ -30,7 +30,7 @@ __all__ = [
     "outline_of",
 ]
 
-BROUGHT = "agui.messageId"
+CLIENT_MESSAGE_ID = "agui.messageId"
 """Where the meta of an answer says in which message of the client it came."""
 
 
@@ -103,8 +103,12 @@ def outline_of(turn_id: str, told: Conversation) -> TurnOutline:
     brought: dict[str, str] = {}
     for question in told.questions.values():
         asked, answered = question.asked.question, question.answered
-        if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
-            brought[asked.call_id] = str((answered.meta or {})[BROUGHT])
+        if (
+            isinstance(asked, ClientCall)
+            and answered is not None
+            and CLIENT_MESSAGE_ID in (answered.meta or {})
+        ):
+            brought[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID])
 
     def outline(call: Call) -> OutlineCall:
         own = brought.get(call.call_id)
@@ -251,7 +255,7 @@ class PresentOutline:
         """Whether a message is part of the conversation."""
         return message_id in self._last.turn_of or message_id in self._past.turn_of
 
-    def was_said(self, name: str) -> bool:
+    def has_id(self, name: str) -> bool:
         """Whether a message, a call or a result ever had this id, also if it was taken back."""
         return name in self._last.said or name in self._past.said
 

@@ -18,7 +18,7 @@ class Browser:
     """A node process that holds any number of pages."""
 
     def __init__(self, root: Path) -> None:
-        """Start node."""
+        """StartTurn node."""
         self._process = subprocess.Popen(
             ["node", str(root / "tests/peers/node/agui.mjs")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

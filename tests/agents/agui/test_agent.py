@@ -20,7 +20,7 @@ from trunkline.commands import Answer, Prompt
 from trunkline.errors import TargetError
 from trunkline.folding import fold
 from trunkline.journal import open_journal
-from trunkline.protocols.agui.results import result_of
+from trunkline.protocols.agui.results import tool_result
 from trunkline.questions import ClientCall, Permission
 from trunkline.session.session import Session
 from trunkline.testing import ScriptedAgent
@@ -65,7 +65,7 @@ def shown(events: list[Any]) -> Any:
     told = fold(events)
     texts = [(message.role, message.lane is None, message.text) for message in told.messages if message.text]
     calls = [
-        (call.name, call.status, call.input, result_of(call, {}, 0, modern=True)[0])
+        (call.name, call.status, call.input, tool_result(call, {}, 0, modern=True)[0])
         for call in told.calls.values()
     ]
     return texts, calls, told.plan, told.state, len(told.lanes), told.turns[-1].stop_reason

@@ -17,17 +17,17 @@ from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import (
-    GoOn,
+    NO_REWIND,
+    AnswerQuestions,
     Intent,
-    NoRewind,
-    Start,
-    Thread,
+    StartTurn,
+    ThreadOutline,
     TooLate,
-    intent_of,
     is_modern,
     read_input,
+    read_intent,
 )
-from trunkline.frontends.agui.questions import BROUGHT
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 EMPTY = Conversation()
@@ -78,12 +78,14 @@ def intent(
     **fields: Any,
 ) -> Intent:
     body = {"threadId": "t1", "runId": "r1", "messages": messages, **fields}
-    return intent_of(read_input(json.dumps(body).encode()), Thread.of(known, said), open or {}, by="me")
+    return read_intent(
+        read_input(json.dumps(body).encode()), ThreadOutline.of(known, said), open or {}, by="me"
+    )
 
 
-def start(*messages: Told, **fields: Any) -> Start:
+def start(*messages: Told, **fields: Any) -> StartTurn:
     found = intent(*messages, **fields)
-    assert isinstance(found, Start)
+    assert isinstance(found, StartTurn)
     return found
 
 
@@ -263,10 +265,10 @@ def test_any_json_is_a_request_or_refused(body: Any, known: Conversation, waits:
         asked(q1=PERMISSION, q2=Form(message="who?", fields={}), q3=ClientCall(call_id="c2")) if waits else {}
     )
     try:
-        found = intent_of(read_input(json.dumps(body).encode()), Thread.of(known), open, by="me")
+        found = read_intent(read_input(json.dumps(body).encode()), ThreadOutline.of(known), open, by="me")
     except InvalidCommand:
         return
-    if isinstance(found, Start):
+    if isinstance(found, StartTurn):
         # What is said must be possible to write.
         msgspec.json.encode([found.prompt, *found.history])
 
@@ -281,7 +283,7 @@ def test_the_history_of_an_unknown_thread_is_taken_over() -> None:
 def test_of_a_known_thread_only_the_new_message_counts() -> None:
     found = start(user("u1", "changed"), spoken("m1"), spoken("m2"), user("u2"), spoken("m3"), user("u3"))
 
-    assert (found.history, found.rewind_to, found.gives_up) == ((), NoRewind, False)
+    assert (found.history, found.rewind_to, found.cancels_waiting) == ((), NO_REWIND, False)
 
 
 @pytest.mark.parametrize(
@@ -291,15 +293,15 @@ def test_of_a_known_thread_only_the_new_message_counts() -> None:
         ([user("u1")], None),
         ([user("u1"), spoken("m1"), result("r1", "c1"), spoken("m2"), user("new")], "m2"),
         ([user("u1"), spoken("m1"), result("r1", "c1"), user("new")], "m1"),
-        ([user("new")], NoRewind),
-        ([spoken("greeting"), user("new")], NoRewind),
+        ([user("new")], NO_REWIND),
+        ([spoken("greeting"), user("new")], NO_REWIND),
         (
             [user("u1"), spoken("m1"), spoken("m2"), user("u2"), spoken("m3"), spoken("stray"), user("new")],
-            NoRewind,
+            NO_REWIND,
         ),
         (
             [user("u2"), spoken("m3"), {"id": "x", "role": "reasoning", "content": "hm"}, user("new")],
-            NoRewind,
+            NO_REWIND,
         ),
     ],
 )
@@ -313,8 +315,8 @@ def test_a_message_that_is_asked_again_or_edited_goes_back_first(messages: list[
 @pytest.mark.parametrize(
     ("end", "place"),
     [
-        (ev.TurnFinished(turn_id="t1", stop_reason="cancelled"), NoRewind),
-        (ev.TurnFailed(turn_id="t1", code="interrupted", message="gone"), NoRewind),
+        (ev.TurnFinished(turn_id="t1", stop_reason="cancelled"), NO_REWIND),
+        (ev.TurnFailed(turn_id="t1", code="interrupted", message="gone"), NO_REWIND),
         (ev.TurnFinished(turn_id="t1"), "u1"),
     ],
 )
@@ -342,7 +344,7 @@ def test_a_message_that_only_thinks_is_unknown_to_clients_and_no_reason_to_go_ba
 
     found = start(user("u1"), spoken("m1"), thought, user("u2"), known=fold(thinking))
 
-    assert found.rewind_to is NoRewind
+    assert found.rewind_to is NO_REWIND
 
 
 def test_a_result_of_a_call_that_nobody_made_is_refused() -> None:
@@ -357,7 +359,7 @@ def test_a_result_of_a_call_that_was_taken_back_is_old_news() -> None:
 def test_another_result_for_a_call_of_the_agent_changes_nothing() -> None:
     found = start(user("u1"), spoken("m1"), result("r1", "c1", "FORGED"), spoken("m3"), user("new"))
 
-    assert (found.history, found.rewind_to) == ((), NoRewind)
+    assert (found.history, found.rewind_to) == ((), NO_REWIND)
 
 
 def test_the_results_of_the_front_ends_tools_answer_what_waits() -> None:
@@ -372,17 +374,17 @@ def test_the_results_of_the_front_ends_tools_answer_what_waits() -> None:
         said={"c7", "c8"},
     )
 
-    assert isinstance(found, GoOn)
+    assert isinstance(found, AnswerQuestions)
     one, two = found.answers
     assert (one.question_id, one.outcome, one.content, one.by) == ("q1", "accepted", "red", "me")
     assert (two.question_id, two.outcome, two.reason) == ("q2", "declined", "broke")
-    assert [answer.meta for answer in found.answers] == [{BROUGHT: "x"}, {BROUGHT: "y"}]
+    assert [answer.meta for answer in found.answers] == [{CLIENT_MESSAGE_ID: "x"}, {CLIENT_MESSAGE_ID: "y"}]
 
 
 def test_a_result_may_answer_a_call_that_only_the_question_knows_by_this_name() -> None:
     found = intent(result("mine", "c7~r2"), open=asked(q1=ClientCall(call_id="c7~r2")))
 
-    assert isinstance(found, GoOn)
+    assert isinstance(found, AnswerQuestions)
 
 
 def test_a_result_that_is_missing_is_asked_for() -> None:
@@ -395,7 +397,7 @@ def test_a_result_that_is_missing_is_asked_for() -> None:
 def test_a_new_message_instead_of_a_result_gives_up_what_waits() -> None:
     found = start(user("u1"), user("new"), open=asked(q1=ClientCall(call_id="c7")))
 
-    assert found.gives_up
+    assert found.cancels_waiting
 
 
 def test_a_result_that_nobody_waits_for_any_more_comes_too_late() -> None:
@@ -410,7 +412,7 @@ def test_a_resume_answers_all_that_is_open() -> None:
 
     found = intent(user("u1"), open=waits, resume=resume(q2={"a": 1}, q1={"approved": True}))
 
-    assert isinstance(found, GoOn)
+    assert isinstance(found, AnswerQuestions)
     assert [(answer.question_id, answer.outcome) for answer in found.answers] == [
         ("q1", "selected"),
         ("q2", "accepted"),
@@ -429,7 +431,7 @@ def test_a_resume_leaves_client_calls_to_their_results() -> None:
 
     found = intent(open=waits, resume=resume(q1=None))
 
-    assert isinstance(found, GoOn)
+    assert isinstance(found, AnswerQuestions)
     assert [answer.question_id for answer in found.answers] == ["q1"]
 
 
@@ -438,10 +440,10 @@ def test_a_resume_takes_the_results_of_client_calls_that_came_with_it() -> None:
 
     found = intent(user("u1"), result("mine", "c7", "blue"), open=waits, resume=resume(q1={"approved": True}))
 
-    assert isinstance(found, GoOn)
+    assert isinstance(found, AnswerQuestions)
     assert [(answer.question_id, answer.content, answer.meta) for answer in found.answers] == [
         ("q1", None, None),
-        ("q2", "blue", {BROUGHT: "mine"}),
+        ("q2", "blue", {CLIENT_MESSAGE_ID: "mine"}),
     ]
 
 
@@ -472,7 +474,7 @@ def test_a_message_without_a_resume_is_refused_while_a_question_is_open() -> Non
 def test_a_new_message_with_everything_dismissed_moves_on() -> None:
     found = start(user("u1"), user("new"), open=asked(q1=PERMISSION), resume=resume(q1=None))
 
-    assert found.gives_up
+    assert found.cancels_waiting
     assert found.prompt.message_id == "new"
 
 

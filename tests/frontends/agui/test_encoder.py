@@ -15,7 +15,7 @@ from trunkline.cursor import Entry
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.losses import LOSSES
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import BROUGHT
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.questions import ClientCall, Form, Permission, default_options
 
 FINISHED = ev.TurnFinished()
@@ -222,8 +222,8 @@ def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
     ("modern", "metadata"), [(True, {"kind": "search", "title": "Find a"}), (False, None)]
 )
 def test_a_title_that_comes_with_the_arguments_is_told_with_their_end(modern: bool, metadata: Any) -> None:
-    renamed = update(title="Find a", kind="search", input={"what": "a"})
-    end = told(call(title="Find"), renamed, update(status="completed"), FINISHED, modern=modern)[2]
+    result_renamed = update(title="Find a", kind="search", input={"what": "a"})
+    end = told(call(title="Find"), result_renamed, update(status="completed"), FINISHED, modern=modern)[2]
 
     assert end["type"] == "TOOL_CALL_END"
     assert end.get("metadata") == (metadata and {"trunkline": metadata})
@@ -238,7 +238,7 @@ def test_arguments_that_were_never_streamed_are_told_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "outdated"),
+    ("events", "needs_snapshot"),
     [
         ((ev.ToolInput(call_id="c1", delta='{"a": 1}'), update(input={"a": 1}, status="in_progress")), False),
         ((update(input={"a": 1}), update(input={"a": 1})), False),
@@ -247,15 +247,17 @@ def test_arguments_that_were_never_streamed_are_told_whole() -> None:
         ((update(input={"a": 1}), ev.ToolInput(call_id="c1", delta="more")), True),
     ],
 )
-def test_arguments_that_change_after_they_were_told_need_a_snapshot(events: Any, outdated: bool) -> None:
+def test_arguments_that_change_after_they_were_told_need_a_snapshot(
+    events: Any, needs_snapshot: bool
+) -> None:
     encoder = encoder_of()
     feed(encoder, call(), *events)
 
-    assert encoder.outdated is outdated
+    assert encoder.needs_snapshot is needs_snapshot
 
 
 @pytest.mark.parametrize(
-    ("later", "outdated"),
+    ("later", "needs_snapshot"),
     [
         ({"raw_output": "another"}, True),
         ({"status": "failed", "reason": "no"}, True),
@@ -263,11 +265,11 @@ def test_arguments_that_change_after_they_were_told_need_a_snapshot(events: Any,
         ({"title": "Searched"}, False),
     ],
 )
-def test_a_result_that_changes_after_it_was_told_needs_a_snapshot(later: Any, outdated: bool) -> None:
+def test_a_result_that_changes_after_it_was_told_needs_a_snapshot(later: Any, needs_snapshot: bool) -> None:
     encoder = encoder_of()
     feed(encoder, call(), update(status="completed", raw_output="done"), update(**later))
 
-    assert encoder.outdated is outdated
+    assert encoder.needs_snapshot is needs_snapshot
 
 
 def test_a_call_is_announced_and_answered_once() -> None:
@@ -321,7 +323,7 @@ def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(stat
 
     results = [event["messageId"] for event in said if event["type"] == "TOOL_CALL_RESULT"]
     assert results == ["c2:result", "r1"]
-    assert not encoder.renamed
+    assert not encoder.result_renamed
 
 
 @pytest.mark.parametrize(
@@ -362,10 +364,10 @@ def test_the_result_of_a_subagent_is_told_before_that_ends_and_no_other_lane_hur
 def test_a_name_that_comes_after_its_result_needs_the_client_to_begin_anew() -> None:
     encoder = encoder_of()
     feed(encoder, call(), update(status="completed"), update(result_message_id="c1:result"))
-    assert not encoder.renamed
+    assert not encoder.result_renamed
     feed(encoder, update(result_message_id="r1"))
 
-    assert encoder.renamed
+    assert encoder.result_renamed
 
 
 def test_a_terminals_output_is_the_result_of_its_call() -> None:
@@ -427,7 +429,7 @@ def test_a_question_that_is_settled_is_no_interrupt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meta", "results"), [({BROUGHT: "mine"}, 0), (None, 1)], ids=["brought", "not brought"]
+    ("meta", "results"), [({CLIENT_MESSAGE_ID: "mine"}, 0), (None, 1)], ids=["brought", "not brought"]
 )
 def test_a_result_that_the_client_brought_is_not_told_to_it(meta: Any, results: int) -> None:
     said = told(

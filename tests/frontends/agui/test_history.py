@@ -18,9 +18,9 @@ from trunkline.commands import Prompt
 from trunkline.cursor import Cursor
 from trunkline.folding import Folder, fold
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.history import Place, ThreadSnapshot, stand
+from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import BROUGHT
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.outline import Outline, OutlineReader
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.wire import Message, RunAgentInput
@@ -132,7 +132,7 @@ def test_the_state_before_the_last_turn_is_known() -> None:
 
 
 def test_ids_of_everything_ever_said_are_known() -> None:
-    brought = ev.Answered(question_id="q", outcome="accepted", meta={BROUGHT: "mine"})
+    brought = ev.Answered(question_id="q", outcome="accepted", meta={CLIENT_MESSAGE_ID: "mine"})
     standing = standing_of(*STORY, ev.Rewound(to_message_id=None), brought)
 
     assert standing.conversation.messages == []
@@ -154,22 +154,22 @@ async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> Non
         turn_id = started.turns[0].turn_id
         places: list[Cursor] = [entry.cursor async for entry in session.replay()]
 
-        whole = await stand(session)
-        first = await stand(session, Place(turn_id, None))
+        whole = await read_thread(session)
+        first = await read_thread(session, RunStart(turn_id, None))
         assert [message.message_id for message in first.conversation.messages] == ["u1"]
         assert whole.conversation == started
         seen = [
             "".join(
                 message.text
-                for message in (await stand(session, Place(turn_id, place))).conversation.messages
+                for message in (await read_thread(session, RunStart(turn_id, place))).conversation.messages
             )
             for place in places
         ]
         assert seen == sorted(seen, key=len)
         text = next(place for place, said in zip(places, seen, strict=True) if said.endswith("two "))
-        cut = await stand(session, Place(turn_id, text._replace(offset=2)))
+        cut = await read_thread(session, RunStart(turn_id, text._replace(offset=2)))
         assert cut.conversation.messages[-1].text == "on"
-        none = await stand(session, Place(turn_id, text._replace(offset=0)))
+        none = await read_thread(session, RunStart(turn_id, text._replace(offset=0)))
         assert [message.message_id for message in none.conversation.messages] == ["u1"]
 
 

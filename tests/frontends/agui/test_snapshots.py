@@ -5,7 +5,7 @@ from typing import Any
 from ag_ui.core import Message
 from pydantic import TypeAdapter
 
-from trunkline.frontends.agui.snapshots import fitting, is_light
+from trunkline.frontends.agui.snapshots import fits_frame, fitting
 from trunkline.protocols.agui import wire
 
 MESSAGES: TypeAdapter[Any] = TypeAdapter(list[Message])
@@ -36,7 +36,7 @@ def fits(messages: list[Told]) -> list[Told]:
 def test_what_can_be_sent_is_sent_as_it_is() -> None:
     messages = [user("u1", [picture(10)]), result("r1", 5000)]
 
-    assert is_light(messages)
+    assert fits_frame(messages)
     assert fitting(messages) is messages
 
 

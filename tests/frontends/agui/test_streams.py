@@ -86,7 +86,7 @@ class Thread:
         for entry in entries(run):
             said += plain(encoder.feed(entry))
         said += plain(encoder.close())
-        if encoder.outdated:
+        if encoder.needs_snapshot:
             messages = plain(snapshot_of(self.conversation, modern=self.modern, about=True))
             said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
         assert breaches(said) == []
@@ -209,7 +209,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
         if not isinstance(entry.event, ev.TurnSuspended):
             said += plain(encoder.feed(entry))
     said += plain(encoder.close())
-    if encoder.outdated:
+    if encoder.needs_snapshot:
         messages = plain(snapshot_of(fold(events), modern=modern, about=True))
         said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
     assert breaches(said) == []

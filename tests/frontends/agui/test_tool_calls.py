@@ -4,7 +4,7 @@ from trunkline import events as ev
 from trunkline.frontends.agui.lanes import LaneView
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.results import TAIL
+from trunkline.protocols.agui.results import OUTPUT_TAIL
 
 
 def test_a_call_ends_once_and_says_its_arguments_if_nobody_did() -> None:
@@ -30,10 +30,10 @@ def test_a_field_that_an_update_leaves_out_stays_as_it_was() -> None:
 
 def test_of_what_a_call_prints_the_end_is_kept() -> None:
     call = CallView("c1", None)
-    for piece in ("x" * TAIL, "yz"):
+    for piece in ("x" * OUTPUT_TAIL, "yz"):
         call.take(ev.ToolUpdate(call_id="c1", output=piece))
 
-    assert len(call.output) == TAIL
+    assert len(call.output) == OUTPUT_TAIL
     assert call.output.endswith("xyz")
 
 
@@ -61,9 +61,9 @@ def test_a_subagents_lane_begins_again_in_the_next_run_and_not_after_its_end() -
 
 def test_reasoning_that_a_run_left_off_goes_on_under_its_name() -> None:
     lane = LaneView(None)
-    first = lane.think("m1", "a", None, 7)
+    first = lane.add_reasoning("m1", "a", None, 7)
     lane.close(8, failed=False, suspended=[])
-    second = lane.think("m1", "b", None, 9)
+    second = lane.add_reasoning("m1", "b", None, 9)
 
     assert first[0] == wire.ReasoningStart(timestamp=7, message_id="m1:reasoning:1")
     assert second[0] == wire.ReasoningStart(timestamp=9, message_id="m1:reasoning:1")

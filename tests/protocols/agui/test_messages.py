@@ -10,9 +10,9 @@ from tests.frontends.agui.rules import plain
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.folding import fold
-from trunkline.frontends.agui.questions import BROUGHT
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui.messages import content_of, history_events, parsed, snapshot_of
-from trunkline.protocols.agui.results import PART, part_of
+from trunkline.protocols.agui.results import PART_KEY, content_part
 from trunkline.protocols.agui.wire import Message as Sent
 from trunkline.questions import ClientCall
 
@@ -204,7 +204,7 @@ def test_a_result_that_a_client_brought_keeps_its_id_and_its_form(content: Any) 
     events = (
         call(message_id="m1"),
         ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
-        ev.Answered(question_id="q1", outcome="accepted", content=content, meta={BROUGHT: "mine"}),
+        ev.Answered(question_id="q1", outcome="accepted", content=content, meta={CLIENT_MESSAGE_ID: "mine"}),
     )
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": content}
 
@@ -218,7 +218,9 @@ def test_an_error_that_a_client_brought_is_its_own_before_the_agent_has_heard_of
     events = (
         call(message_id="m1"),
         ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
-        ev.Answered(question_id="q1", outcome="declined", content="", reason="broke", meta={BROUGHT: "mine"}),
+        ev.Answered(
+            question_id="q1", outcome="declined", content="", reason="broke", meta={CLIENT_MESSAGE_ID: "mine"}
+        ),
     )
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": "", "error": "broke"}
 
@@ -252,7 +254,7 @@ def source(kind: str = "data", value: str = "aGk=", **fields: Any) -> dict[str, 
 def test_a_part_comes_back_as_it_was(part: dict[str, Any]) -> None:
     (block,) = content_of([part])
 
-    assert part_of(block) == part
+    assert content_part(block) == part
 
 
 def test_a_document_has_the_name_of_its_file() -> None:
@@ -273,8 +275,8 @@ def test_a_providers_own_file_is_no_address_to_fetch() -> None:
     ]
 
     assert content_of(parts) == (
-        c.LinkBlock(uri="openai:file-1", name="image", mime_type="image/png", meta={PART: parts[0]}),
-        c.LinkBlock(uri="file:file-2", name="document", meta={PART: parts[1]}),
+        c.LinkBlock(uri="openai:file-1", name="image", mime_type="image/png", meta={PART_KEY: parts[0]}),
+        c.LinkBlock(uri="file:file-2", name="document", meta={PART_KEY: parts[1]}),
     )
 
 

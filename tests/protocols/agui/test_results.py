@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from trunkline import content as c
 from trunkline.conversation import Call
-from trunkline.protocols.agui.results import TAIL, about_call, part_of, result_content, result_of, shorten
+from trunkline.protocols.agui.results import (
+    OUTPUT_TAIL,
+    call_metadata,
+    content_part,
+    result_content,
+    shorten,
+    tool_result,
+)
 
 PNG = c.ImageBlock(mime_type="image/png", data="aGk=")
 IMAGE = {"type": "image", "source": {"type": "data", "value": "aGk=", "mimeType": "image/png"}}
@@ -53,7 +60,7 @@ DIFF = c.DiffBlock(path="/a", old="x", new="y")
     ],
 )
 def test_a_block_is_a_part_where_there_is_one_for_it(block: c.Content, part: Any) -> None:
-    assert part_of(block) == part
+    assert content_part(block) == part
 
 
 @pytest.mark.parametrize(
@@ -122,15 +129,17 @@ def test_parts_are_kept_as_far_as_they_fit_and_named_where_they_do_not() -> None
 def test_a_result_that_went_wrong_says_so_in_its_metadata() -> None:
     call = Call(call_id="c", name="n", status="denied", reason="no")
 
-    assert result_of(call, {}, 0, modern=True) == (
+    assert tool_result(call, {}, 0, modern=True) == (
         "no",
         {"trunkline": {"status": "denied", "error": "no"}},
     )
-    assert result_of(call, {}, 0, modern=False) == ("no", None)
+    assert tool_result(call, {}, 0, modern=False) == ("no", None)
 
 
 def test_a_result_that_went_well_has_nothing_to_add() -> None:
-    assert result_of(Call(call_id="c", name="n", status="completed", raw_output=[1]), {}, 0, modern=True) == (
+    assert tool_result(
+        Call(call_id="c", name="n", status="completed", raw_output=[1]), {}, 0, modern=True
+    ) == (
         "[1]",
         None,
     )
@@ -139,18 +148,18 @@ def test_a_result_that_went_well_has_nothing_to_add() -> None:
 def test_an_older_client_gets_a_result_of_parts_as_text() -> None:
     call = Call(call_id="c", name="n", status="completed", content=(c.TextBlock(text="see"), PNG))
 
-    assert result_of(call, {}, 0, modern=False) == ("see\n[image]", None)
+    assert tool_result(call, {}, 0, modern=False) == ("see\n[image]", None)
 
 
 def test_of_what_a_call_printed_the_end_is_told() -> None:
-    call = Call(call_id="c", name="n", status="completed", output="x" * TAIL + "end")
+    call = Call(call_id="c", name="n", status="completed", output="x" * OUTPUT_TAIL + "end")
 
-    content, _ = result_of(call, {}, 0, modern=True)
+    content, _ = tool_result(call, {}, 0, modern=True)
 
-    assert len(content) == TAIL
+    assert len(content) == OUTPUT_TAIL
     assert str(content).endswith("end")
 
 
 def test_a_call_is_told_with_its_kind_and_title() -> None:
-    assert about_call("edit", None) == {"trunkline": {"kind": "edit"}}
-    assert about_call("edit", "Edit") == {"trunkline": {"kind": "edit", "title": "Edit"}}
+    assert call_metadata("edit", None) == {"trunkline": {"kind": "edit"}}
+    assert call_metadata("edit", "Edit") == {"trunkline": {"kind": "edit", "title": "Edit"}}

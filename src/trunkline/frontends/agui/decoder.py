@@ -17,26 +17,26 @@ from trunkline.commands import Answer, Prompt
 from trunkline.conversation import Conversation, TurnState
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.pages import Page
-from trunkline.frontends.agui.questions import BROUGHT, answer_of
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, answer_of
 from trunkline.outline import Outline, PresentOutline, outline_of
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import check_message, content_of, history_events
 from trunkline.questions import ClientCall
 
 __all__ = [
-    "GoOn",
+    "AnswerQuestions",
     "Intent",
-    "NoRewind",
-    "Start",
-    "Thread",
+    "NO_REWIND",
+    "StartTurn",
+    "ThreadOutline",
     "TooLate",
-    "client_answers",
-    "intent_of",
+    "read_tool_results",
+    "read_intent",
     "is_modern",
-    "new_bytes",
+    "count_new_bytes",
     "read_input",
-    "says_state",
-    "seen_turn",
+    "has_state",
+    "last_seen_turn",
 ]
 
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
@@ -44,21 +44,21 @@ _LONGEST_ID = 512
 _MOST_IMPORTED = 5_000
 """Messages, calls and results that a new thread takes over at once, while nothing else runs."""
 
-NoRewind: Any = object()
+NO_REWIND: Any = object()
 """Stands for: leave the history as it is."""
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True):
+class StartTurn(msgspec.Struct, frozen=True, kw_only=True):
     """Start a turn; before it, go back to a message, or take over a history, or give up what waits."""
 
     prompt: Prompt
-    rewind_to: Any = NoRewind
+    rewind_to: Any = NO_REWIND
     history: tuple[ev.Event, ...] = ()
-    gives_up: bool = False
+    cancels_waiting: bool = False
     """Whether the turn that waits for its client tools is cancelled for it."""
 
 
-class GoOn(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerQuestions(msgspec.Struct, frozen=True, kw_only=True):
     """Answer what the turn waits for."""
 
     answers: tuple[Answer, ...]
@@ -70,10 +70,10 @@ class TooLate(msgspec.Struct, frozen=True, kw_only=True):
     question_ids: tuple[str, ...]
 
 
-Intent = Union[Start, GoOn, TooLate]
+Intent = Union[StartTurn, AnswerQuestions, TooLate]
 
 
-class Thread:
+class ThreadOutline:
     """What the decoder knows of a thread."""
 
     def __init__(
@@ -92,7 +92,7 @@ class Thread:
         self._said = said
 
     @classmethod
-    def of(cls, conversation: Conversation, said: Collection[str] = ()) -> Thread:
+    def of(cls, conversation: Conversation, said: Collection[str] = ()) -> ThreadOutline:
         """Describe a conversation that is known as a whole."""
         past = Outline()
         for turn_id, group in groupby(conversation.messages, lambda message: message.turn_id):
@@ -109,9 +109,9 @@ class Thread:
         known = {*said, *conversation.calls}
         return cls(PresentOutline(past, ()), last=last, asked=conversation.questions.keys(), said=known)
 
-    def was_said(self, name: str) -> bool:
+    def has_id(self, name: str) -> bool:
         """Whether a message, a call or a result ever had this id."""
-        return name in self._said or self.outline.was_said(name)
+        return name in self._said or self.outline.has_id(name)
 
     @property
     def cut_off(self) -> str | None:
@@ -151,20 +151,20 @@ def is_modern(told: wire.RunAgentInput) -> bool:
     return major.isascii() and major.isdecimal() and major.strip("0") != ""
 
 
-def says_state(state: Any) -> bool:
+def has_state(state: Any) -> bool:
     """Whether a client says something of the shared state; an empty object is how each one begins."""
     return state is not None and state != {}
 
 
-def new_bytes(told: wire.RunAgentInput, was_said: Callable[[str], bool]) -> int:
+def count_new_bytes(told: wire.RunAgentInput, has_id: Callable[[str], bool]) -> int:
     """How large a request is without the messages that its thread has."""
-    unknown = [message for message in told.messages if not was_said(message.id)]
+    unknown = [message for message in told.messages if not has_id(message.id)]
     return len(wire.encode(msgspec.structs.replace(told, messages=unknown)))
 
 
-def intent_of(
+def read_intent(
     told: wire.RunAgentInput,
-    thread: Thread,
+    thread: ThreadOutline,
     questions: Mapping[str, ev.Asked],
     *,
     by: str | None = None,
@@ -181,10 +181,10 @@ def intent_of(
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
-    answers = client_answers(told.messages, waiting, by)
+    answers = read_tool_results(told.messages, waiting, by)
     if told.resume:
         if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
-            return _start(told, thread, page, gives_up=True)
+            return _start(told, thread, page, cancels_waiting=True)
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
         return _resume(told.resume, thread, questions, by, answers.values())
@@ -196,7 +196,7 @@ def intent_of(
             raise InvalidCommand(
                 f"the run waits for the results of {', '.join(missing)}: send a tool message for each"
             )
-        return GoOn(answers=tuple(answers.values()))
+        return AnswerQuestions(answers=tuple(answers.values()))
     if interrupts:
         raise InvalidCommand(
             f"the thread waits for an answer to {', '.join(sorted(interrupts))}: send `resume` with an entry "
@@ -204,7 +204,7 @@ def intent_of(
         )
     if last is not None and last.role == "tool":
         return TooLate(question_ids=())
-    return _start(told, thread, page, gives_up=bool(waiting))
+    return _start(told, thread, page, cancels_waiting=bool(waiting))
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def intent_of(
 
 def _resume(
     entries: Sequence[wire.ResumeEntry],
-    thread: Thread,
+    thread: ThreadOutline,
     questions: Mapping[str, ev.Asked],
     by: str | None,
     brought: Iterable[Answer],
@@ -231,10 +231,10 @@ def _resume(
             f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
         )
     answers = [answer_of(questions[key], given[key], by) for key in sorted(wanted)]
-    return GoOn(answers=(*answers, *brought))
+    return AnswerQuestions(answers=(*answers, *brought))
 
 
-def client_answers(
+def read_tool_results(
     messages: Sequence[wire.Message], waiting: Mapping[str, ev.Asked], by: str | None
 ) -> dict[str, Answer]:
     """Read the results of the front end's own tools."""
@@ -251,25 +251,27 @@ def client_answers(
             reason=message.error,
             by=by,
             key=f"result:{asked.question_id}",
-            meta={BROUGHT: message.id},
+            meta={CLIENT_MESSAGE_ID: message.id},
         )
     return found
 
 
-def _check_results(messages: Sequence[wire.Message], thread: Thread, waiting: Collection[str]) -> None:
+def _check_results(messages: Sequence[wire.Message], thread: ThreadOutline, waiting: Collection[str]) -> None:
     """Refuse results of calls that the agent never made; those of calls it made are its own to know."""
     if thread.outline.is_empty:
         return
     for message in messages:
         call_id = message.tool_call_id or ""
-        if message.role == "tool" and not (thread.was_said(call_id) or call_id in waiting):
+        if message.role == "tool" and not (thread.has_id(call_id) or call_id in waiting):
             raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
 
 
 # -- prompts ---------------------------------------------------------------------------------------
 
 
-def _start(told: wire.RunAgentInput, thread: Thread, page: Page | None, *, gives_up: bool) -> Start:
+def _start(
+    told: wire.RunAgentInput, thread: ThreadOutline, page: Page | None, *, cancels_waiting: bool
+) -> StartTurn:
     last = told.messages[-1] if told.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
@@ -279,16 +281,16 @@ def _start(told: wire.RunAgentInput, thread: Thread, page: Page | None, *, gives
         message_id=last.id,
         run_id=told.run_id,
         tools=tuple(msgspec.to_builtins(tool) for tool in told.tools or ()),
-        state=told.state if says_state(told.state) else None,
+        state=told.state if has_state(told.state) else None,
         context=tuple({"description": item.description, "value": item.value} for item in told.context or ()),
         meta=_meta(told, last),
     )
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
     if thread.outline.is_empty:
-        return Start(prompt=prompt, history=_imported(told.messages[:-1]))
+        return StartTurn(prompt=prompt, history=_imported(told.messages[:-1]))
     place = _place(told.messages, thread, page)
-    return Start(prompt=prompt, rewind_to=place, gives_up=gives_up)
+    return StartTurn(prompt=prompt, rewind_to=place, cancels_waiting=cancels_waiting)
 
 
 def _imported(messages: Sequence[wire.Message]) -> tuple[ev.Event, ...]:
@@ -307,7 +309,7 @@ def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None
     return meta or None
 
 
-def _place(messages: Sequence[wire.Message], thread: Thread, page: Page | None) -> Any:
+def _place(messages: Sequence[wire.Message], thread: ThreadOutline, page: Page | None) -> Any:
     """Find the message that the conversation goes back to before it goes on.
 
     The client's last message is new: what stands before it in the client's history is the last word
@@ -325,19 +327,19 @@ def _place(messages: Sequence[wire.Message], thread: Thread, page: Page | None) 
     found, is_outdated = _last_known(messages[:-1], thread)
     if is_outdated:
         # It shows what was taken back since: it is behind, whatever it has seen.
-        return NoRewind
+        return NO_REWIND
     newest = ours.last_message
     if found is None:
         # The first message, edited, or one of a page that has not loaded the thread.
         has_seen = page is not None and newest is not None and page.has_seen(ours.turn_of(newest))
-        return None if has_seen else NoRewind
+        return None if has_seen else NO_REWIND
     turn_id = ours.turn_of(found) or ""
     if found == newest or turn_id == thread.cut_off:
-        return NoRewind
-    return NoRewind if _is_behind(page, ours, turn_id) else found
+        return NO_REWIND
+    return NO_REWIND if _is_behind(page, ours, turn_id) else found
 
 
-def seen_turn(messages: Sequence[wire.Message], thread: Thread) -> str | None:
+def last_seen_turn(messages: Sequence[wire.Message], thread: ThreadOutline) -> str | None:
     """The last turn that a client's history has something of; a text for one that was taken back."""
     found, is_outdated = _last_known(messages, thread)
     if is_outdated:
@@ -345,7 +347,7 @@ def seen_turn(messages: Sequence[wire.Message], thread: Thread) -> str | None:
     return None if found is None else thread.outline.turn_of(found)
 
 
-def _last_known(messages: Sequence[wire.Message], thread: Thread) -> tuple[str | None, bool]:
+def _last_known(messages: Sequence[wire.Message], thread: ThreadOutline) -> tuple[str | None, bool]:
     """The last message of a history that is ours, and whether one behind it was taken back."""
     ours, is_outdated = thread.outline, False
     for message in reversed(messages):
@@ -356,7 +358,7 @@ def _last_known(messages: Sequence[wire.Message], thread: Thread) -> tuple[str |
             return found, is_outdated
         if message.role in ("user", "assistant") and message.subagent_run_id is None:
             # A call without a message is one by itself.
-            is_outdated = is_outdated or (thread.was_said(message.id) and not ours.has_call(message.id))
+            is_outdated = is_outdated or (thread.has_id(message.id) and not ours.has_call(message.id))
     return None, is_outdated
 
 

@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.conversation import Conversation
-from trunkline.frontends.agui.decoder import client_answers
+from trunkline.frontends.agui.decoder import read_tool_results
 from trunkline.frontends.agui.history import ThreadSnapshot
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 
-__all__ = ["answers_ahead", "bring", "results_ahead"]
+__all__ = ["early_answers", "add_early_results", "early_results"]
 
 
-def results_ahead(messages: Sequence[wire.Message], conversation: Conversation) -> list[wire.Message]:
+def early_results(messages: Sequence[wire.Message], conversation: Conversation) -> list[wire.Message]:
     """Find the results of calls that are still open and that nobody asked anything about."""
     asked = {
         question.asked.question.call_id
@@ -38,7 +38,7 @@ def results_ahead(messages: Sequence[wire.Message], conversation: Conversation) 
     ]
 
 
-def bring(standing: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
+def add_early_results(standing: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
     """Keep results in what a page is told of its thread."""
     for asked, answer in _answered(results, None):
         standing.feed(asked)
@@ -53,7 +53,7 @@ def bring(standing: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
         )
 
 
-def answers_ahead(
+def early_answers(
     results: Sequence[wire.Message], questions: Mapping[str, ev.Asked], by: str
 ) -> tuple[Answer, ...]:
     """Give the answers to questions whose results are there already."""
@@ -62,7 +62,7 @@ def answers_ahead(
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
-    return tuple(client_answers(results, waiting, by).values())
+    return tuple(read_tool_results(results, waiting, by).values())
 
 
 def _answered(results: Sequence[wire.Message], by: str | None) -> list[tuple[ev.Asked, Answer]]:
@@ -71,5 +71,5 @@ def _answered(results: Sequence[wire.Message], by: str | None) -> list[tuple[ev.
         for message in results
         if (call_id := message.tool_call_id) is not None
     }
-    answers = client_answers(results, asked, by)
+    answers = read_tool_results(results, asked, by)
     return [(question, answers[call_id]) for call_id, question in asked.items()]

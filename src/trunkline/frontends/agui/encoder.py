@@ -18,14 +18,14 @@ from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.agui.lanes import Lanes, LaneView
 from trunkline.frontends.agui.losses import CUSTOM_NAMES
-from trunkline.frontends.agui.notices import failure_in_words
+from trunkline.frontends.agui.notices import failure_message
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import BROUGHT, interrupt_of
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, interrupt_of
 from trunkline.frontends.agui.state import StateView
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
-from trunkline.protocols.agui.results import TAIL, about_call, part_of
+from trunkline.protocols.agui.results import OUTPUT_TAIL, call_metadata, content_part
 from trunkline.protocols.agui.usage import usage_of
 from trunkline.questions import ClientCall
 
@@ -81,9 +81,9 @@ class AguiEncoder:
         self._over = False
         self._at: int | None = None
         self._began = 0
-        self.outdated = False
+        self.needs_snapshot = False
         """Whether a client that heard all of this still lacks something: a snapshot has to bring it."""
-        self.renamed = False
+        self.result_renamed = False
         """Whether a result got its name after it was told: the client has to begin anew."""
 
     # -- the translator ----------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class AguiEncoder:
         if handle is None or (event.lane is not None and not self._modern and type(event) not in _SHARED):
             return []
         self._over = False
-        return handle(self, event if self._options.quotes_errors else without_words(event))
+        return handle(self, event if self._options.shows_exception_texts else without_words(event))
 
     def close(self) -> Out:
         """End a run that got no end: whatever is open is closed, and the client is told."""
@@ -144,7 +144,7 @@ class AguiEncoder:
             return []
         lane = self._views.get(event.lane)
         message_id = event.message_id
-        if lane is not None and lane.live and message_id == lane.speaking and not event.meta:
+        if lane is not None and lane.live and message_id == lane.current_text_id and not event.meta:
             return [
                 wire.TextMessageContent(
                     timestamp=self._at, subagent_run_id=event.lane, message_id=message_id, delta=event.delta
@@ -156,7 +156,7 @@ class AguiEncoder:
         owner = self._owners.setdefault(message_id, event.lane)
         said, lane = self._lane(owner)
         said += self._release(owner)
-        said += lane.say_text(message_id, self._at)
+        said += lane.start_text(message_id, self._at)
         said.append(
             wire.TextMessageContent(
                 timestamp=self._at,
@@ -172,20 +172,20 @@ class AguiEncoder:
         owner = self._owners.setdefault(event.message_id, event.lane)
         said, lane = self._lane(owner)
         said += self._release(owner)
-        return said + lane.think(event.message_id, event.delta, event.signature, self._at)
+        return said + lane.add_reasoning(event.message_id, event.delta, event.signature, self._at)
 
     def _media(self, event: ev.Media) -> Out:
-        value = {"messageId": event.message_id, "part": part_of(event.content)}
+        value = {"messageId": event.message_id, "part": content_part(event.content)}
         if value["part"] is None:
             value["part"] = msgspec.to_builtins(event.content)
         said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        said += lane.stop_thinking(event.message_id, self._at)
+        said += lane.end_reasoning(event.message_id, self._at)
         number = self._media_count[event.message_id] = self._media_count.get(event.message_id, 0) + 1
         return said + self._show("media", f"{event.message_id}:media:{number}", value, event)
 
     def _source(self, event: ev.Source) -> Out:
         said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        said += lane.stop_thinking(event.message_id, self._at)
+        said += lane.end_reasoning(event.message_id, self._at)
         return said + self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
 
     # -- tools -------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ class AguiEncoder:
             owner = self._owners.setdefault(event.message_id, owner)
         said, lane = self._lane(owner)
         said += self._release(owner)
-        said += lane.stop_thinking(event.message_id, self._at)
-        about = about_call(event.kind, event.title) if self._modern else None
+        said += lane.end_reasoning(event.message_id, self._at)
+        about = call_metadata(event.kind, event.title) if self._modern else None
         call = CallView(event.call_id, owner, event.message_id, about, event.name)
         self._calls[event.call_id] = call
         said.append(call.start(self._at))
@@ -213,7 +213,7 @@ class AguiEncoder:
             return []
         call.arguments.append(event.delta)
         if call.ended:
-            self.outdated = True
+            self.needs_snapshot = True
             return []
         said, _ = self._lane(call.lane)
         said.append(
@@ -237,19 +237,19 @@ class AguiEncoder:
             said += call.end(self._at)
             lane.calls.pop(call.call_id, None)
         if event.input is not None and not call.is_told():
-            self.outdated = True
+            self.needs_snapshot = True
         if event.output is not None and self._options.emit_activities:
             said += call.show_output(self._at)
         if event.result_message_id is not None and call.told_id not in (None, event.result_message_id):
-            self.renamed = True
+            self.result_renamed = True
         if call.is_changed(self._options.max_ui_payload_size, self._terminals, modern=self._modern):
-            self.outdated = True
+            self.needs_snapshot = True
         if not self._options.emit_tool_results or call.call_id in self._brought:
             return said
         if event.status in _FINAL and not call.answered:
             call.answered = True
             if event.status in _EARLY and call.result_id is None:
-                lane.speaking = None
+                lane.current_text_id = None
                 self._held[call.call_id] = call
             else:
                 said.append(self._result(call))
@@ -270,7 +270,9 @@ class AguiEncoder:
         return [self._result(call) for call in ready]
 
     def _printed(self, event: ev.TerminalOutput) -> Out:
-        self._terminals[event.terminal_id] = (self._terminals.get(event.terminal_id, "") + event.data)[-TAIL:]
+        self._terminals[event.terminal_id] = (self._terminals.get(event.terminal_id, "") + event.data)[
+            -OUTPUT_TAIL:
+        ]
         return []
 
     # -- asking ------------------------------------------------------------------------------------
@@ -288,7 +290,11 @@ class AguiEncoder:
 
     def _answered(self, event: ev.Answered) -> Out:
         asked = self._questions.pop(event.question_id, None)
-        if asked is not None and isinstance(asked.question, ClientCall) and BROUGHT in (event.meta or {}):
+        if (
+            asked is not None
+            and isinstance(asked.question, ClientCall)
+            and CLIENT_MESSAGE_ID in (event.meta or {})
+        ):
             self._brought.add(asked.question.call_id)
         return []
 
@@ -327,7 +333,7 @@ class AguiEncoder:
     def _turn_failed(self, event: ev.TurnFailed) -> Out:
         level = self._options.error_detail_level
         code = code_for(event.code)
-        message = event.message if self._options.tells_errors else "the run failed"
+        message = event.message if self._options.shows_error_messages else "the run failed"
         metadata = {"trunkline": {"code": event.code, "fault": event.fault}} if level == "full" else None
         return self._finish(
             wire.RunError(
@@ -363,7 +369,7 @@ class AguiEncoder:
         self._over = True
         said += self._state.final(self._at)
         if self._resumes and isinstance(terminal, wire.RunError):
-            return said + failure_in_words(terminal, self._finished({"type": "success"}), modern=self._modern)
+            return said + failure_message(terminal, self._finished({"type": "success"}), modern=self._modern)
         return [*said, terminal]
 
     # -- work and state ----------------------------------------------------------------------------

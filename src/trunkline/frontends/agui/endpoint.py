@@ -16,15 +16,15 @@ import msgspec
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import (
-    GoOn,
+    NO_REWIND,
+    AnswerQuestions,
     Intent,
-    NoRewind,
-    Start,
-    intent_of,
-    new_bytes,
-    seen_turn,
+    StartTurn,
+    count_new_bytes,
+    last_seen_turn,
+    read_intent,
 )
-from trunkline.frontends.agui.history import Place, ThreadSnapshot, last_start, stand
+from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
@@ -44,7 +44,7 @@ class AguiEndpoint:
         """Serve the sessions of a hub."""
         self.hub = hub
         self.options = options or AguiOptions()
-        self._runs: OrderedDict[tuple[str, ...], Place] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, ...], RunStart] = OrderedDict()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
         self._starters: OrderedDict[str, str] = OrderedDict()
         self.pages = Pages()
@@ -115,8 +115,8 @@ class AguiEndpoint:
             return None
         await session.own()
         await session.settle()
-        place = await last_start(session)
-        standing = await stand(session, place)
+        place = await find_run_start(session)
+        standing = await read_thread(session, place)
         if turns := standing.conversation.turns:
             self.pages.visit(principal, thread_id, page, is_new=False).move(None, turns[-1].turn_id)
         run_id = chosen.run_id_override or told.run_id
@@ -140,21 +140,21 @@ class AguiEndpoint:
         *,
         drops: bool,
         check_new: Callable[[int], None] | None,
-    ) -> tuple[Place | None, ThreadSnapshot]:
+    ) -> tuple[RunStart | None, ThreadSnapshot]:
         """Do what the request means; give where its run begins, and what was said before that."""
         await session.own()
         if (again := self._runs.get(key)) is not None:
             self._check_starter(again.turn_id, starter)
-            return again, await stand(session, again)
+            return again, await read_thread(session, again)
         await session.settle()
-        standing = await stand(session)
+        standing = await read_thread(session)
         if (turn_id := standing.turn_of(told)) is not None:
             self._check_starter(turn_id, starter)
-            again = Place(turn_id, None)
+            again = RunStart(turn_id, None)
             self._remember(key, again)
-            return again, await stand(session, again)
+            return again, await read_thread(session, again)
         if check_new is not None:
-            check_new(new_bytes(told, standing.was_said))
+            check_new(count_new_bytes(told, standing.has_id))
         questions = dict(session.open_questions)
         by = f"agui:{key[0]}"
         known = standing.thread(session.question_ids)
@@ -163,8 +163,8 @@ class AguiEndpoint:
         if drops and known.last is None:
             # Of a thread that is new here, only what is asked counts.
             asked = msgspec.structs.replace(told, messages=told.messages[-1:])
-        intent = intent_of(asked, known, questions, by=by, page=visitor)
-        before = seen_turn(told.messages, known)
+        intent = read_intent(asked, known, questions, by=by, page=visitor)
+        before = last_seen_turn(told.messages, known)
         place, standing = await self._carry_out(session, told, key, starter, intent, standing)
         last = None if known.last is None else known.last.turn_id
         visitor.move(before, last if place is None else place.turn_id)
@@ -178,11 +178,11 @@ class AguiEndpoint:
         starter: str | None,
         intent: Intent,
         standing: ThreadSnapshot,
-    ) -> tuple[Place | None, ThreadSnapshot]:
+    ) -> tuple[RunStart | None, ThreadSnapshot]:
         by = f"agui:{key[0]}"
-        if isinstance(intent, GoOn):
+        if isinstance(intent, AnswerQuestions):
             # Where the standing ends, not where the agent is by now: it may have gone on talking.
-            place = Place(session.last_turn_id or "", standing.at)
+            place = RunStart(session.last_turn_id or "", standing.at)
             if not told.resume:
                 self._check_starter(place.turn_id, starter)
             try:
@@ -200,7 +200,7 @@ class AguiEndpoint:
                         meta=answer.meta,
                     )
                 )
-        elif isinstance(intent, Start):
+        elif isinstance(intent, StartTurn):
             place, standing = await self._start(session, intent, standing, by)
             self._note_starter(place.turn_id, starter)
         else:
@@ -213,16 +213,16 @@ class AguiEndpoint:
 
     async def _follow(
         self, session: Session, key: tuple[str, ...], standing: ThreadSnapshot, starter: str | None
-    ) -> tuple[Place | None, ThreadSnapshot]:
+    ) -> tuple[RunStart | None, ThreadSnapshot]:
         """Somebody else answered: the turn goes on, and this client with it, from those answers on."""
-        place = await last_start(session)
+        place = await find_run_start(session)
         if place is not None:
             self._check_starter(place.turn_id, starter)
             self._remember(key, place)
-            standing = await stand(session, place)
+            standing = await read_thread(session, place)
         return place, standing
 
-    def _remember(self, key: tuple[str, ...], place: Place) -> None:
+    def _remember(self, key: tuple[str, ...], place: RunStart) -> None:
         self._runs[key] = place
         while len(self._runs) > _REMEMBERED_RUNS:
             self._runs.popitem(last=False)
@@ -241,21 +241,21 @@ class AguiEndpoint:
             raise SessionBusy("somebody else began this run: to see it takes a token with the scope 'follow'")
 
     async def _start(
-        self, session: Session, intent: Start, standing: ThreadSnapshot, by: str
-    ) -> tuple[Place, ThreadSnapshot]:
-        if intent.gives_up:
+        self, session: Session, intent: StartTurn, standing: ThreadSnapshot, by: str
+    ) -> tuple[RunStart, ThreadSnapshot]:
+        if intent.cancels_waiting:
             await session.cancel(by=by)
         if session.busy:
             raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
         if intent.history and not session.stored_seq:
             await session.import_history(intent.history)
-        if intent.rewind_to is not NoRewind:
+        if intent.rewind_to is not NO_REWIND:
             await session.rewind(intent.rewind_to, by=by)
         prompt = msgspec.structs.replace(intent.prompt, by=by, busy="reject")
         receipt = await session.prompt(prompt)
-        place = Place(receipt.turn_id or "", None)
-        if intent.gives_up or intent.history or intent.rewind_to is not NoRewind:
-            return place, await stand(session, place)
+        place = RunStart(receipt.turn_id or "", None)
+        if intent.cancels_waiting or intent.history or intent.rewind_to is not NO_REWIND:
+            return place, await read_thread(session, place)
         standing.feed(ev.TurnStarted(turn_id=place.turn_id))
         standing.feed(
             ev.UserMessage(

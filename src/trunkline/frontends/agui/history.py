@@ -19,10 +19,10 @@ from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, cut, piece_of
 from trunkline.folding import Folder
-from trunkline.frontends.agui.decoder import Thread
+from trunkline.frontends.agui.decoder import ThreadOutline
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import BROUGHT
-from trunkline.frontends.agui.snapshots import clearing, fitting, is_light, would_mix
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
+from trunkline.frontends.agui.snapshots import clearing, fits_frame, fitting, would_reorder
 from trunkline.json_patch import same_json
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire
@@ -32,10 +32,10 @@ from trunkline.session.session import Session
 _MANY = 500
 """Messages that are told at once; for more, others may run meanwhile."""
 
-__all__ = ["Place", "ThreadSnapshot", "last_start", "stand"]
+__all__ = ["RunStart", "ThreadSnapshot", "find_run_start", "read_thread"]
 
 
-class Place(msgspec.Struct, frozen=True):
+class RunStart(msgspec.Struct, frozen=True):
     """Where in its turn a run begins; without a cursor: right after the message that started it."""
 
     turn_id: str
@@ -76,12 +76,12 @@ class ThreadSnapshot:
             self._outline = PresentOutline(self._past, [*self._steps, *self._ids.peek()])
         return self._outline
 
-    def thread(self, asked: Collection[str]) -> Thread:
+    def thread(self, asked: Collection[str]) -> ThreadOutline:
         """What a request is compared with; ``asked`` are the questions of the thread."""
         turns = self.conversation.turns
-        return Thread(self.outline, last=turns[-1] if turns else None, asked=asked, said=self.said)
+        return ThreadOutline(self.outline, last=turns[-1] if turns else None, asked=asked, said=self.said)
 
-    def was_said(self, name: str) -> bool:
+    def has_id(self, name: str) -> bool:
         """Whether a message, a call or a result ever had this id."""
         return name in self.said or name in self._past.said
 
@@ -109,8 +109,8 @@ class ThreadSnapshot:
             self.said |= {event.call_id, f"{event.call_id}:result"}
         elif isinstance(event, ev.ToolUpdate) and event.result_message_id is not None:
             self.said.add(event.result_message_id)
-        elif isinstance(event, ev.Answered) and BROUGHT in (event.meta or {}):
-            self.said.add(str((event.meta or {})[BROUGHT]))
+        elif isinstance(event, ev.Answered) and CLIENT_MESSAGE_ID in (event.meta or {}):
+            self.said.add(str((event.meta or {})[CLIENT_MESSAGE_ID]))
         if message_id := getattr(event, "message_id", None):
             self.said.add(message_id)
         self._folder.feed(event)
@@ -135,7 +135,7 @@ class ThreadSnapshot:
             modern=modern,
             results=options.emit_tool_results,
             about=True,
-            errors=options.quotes_errors,
+            errors=options.shows_exception_texts,
         )
 
     def opening(
@@ -162,10 +162,10 @@ class ThreadSnapshot:
         messages = _without_arguments(messages, calls) if calls else messages
         lacks = announced is not None and _lacks(messages, told.messages)
         if whole or lacks or self._differs(told.messages, options):
-            if would_mix(messages, [message.id for message in told.messages]):
+            if would_reorder(messages, [message.id for message in told.messages]):
                 said.append(wire.MessagesSnapshot(timestamp=at, messages=clearing(messages)))
             said.append(wire.MessagesSnapshot(timestamp=at, messages=fitting(messages)))
-        elif self._has_open_calls() and is_light(messages):
+        elif self._has_open_calls() and fits_frame(messages):
             said.append(wire.MessagesSnapshot(timestamp=at, messages=messages))
         return said + self._state(told, options, at, whole=whole)
 
@@ -195,7 +195,7 @@ class ThreadSnapshot:
     def _differs(self, theirs: Iterable[wire.Message], options: AguiOptions) -> bool:
         ours = self.outline
         shown = [message for message in theirs if message.subagent_run_id is None]
-        heard = [one.id for one in shown if one.role in ("user", "assistant") and self.was_said(one.id)]
+        heard = [one.id for one in shown if one.role in ("user", "assistant") and self.has_id(one.id)]
         if len(heard) != ours.length or any(map(ne, heard, ours.spoken)):
             return True
         # Results of calls made side by side may stand in any order.
@@ -205,7 +205,7 @@ class ThreadSnapshot:
             for call in ours.results
             if call.brought or (call.ended and options.emit_tool_results and not call.of_subagent)
         }
-        return not told <= taken or any(self.was_said(name) for name in taken - told)
+        return not told <= taken or any(self.has_id(name) for name in taken - told)
 
 
 def _without_arguments(messages: list[dict[str, Any]], calls: Collection[str]) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ def _arguments(call: dict[str, Any]) -> Any:
     return cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
 
 
-async def stand(session: Session, place: Place | None = None) -> ThreadSnapshot:
+async def read_thread(session: Session, place: RunStart | None = None) -> ThreadSnapshot:
     """Read what a session said up to a place; all of it without one.
 
     Of the turns before the last one only the ids are read; ``load`` reads the rest.
@@ -263,7 +263,7 @@ async def stand(session: Session, place: Place | None = None) -> ThreadSnapshot:
     return standing
 
 
-async def last_start(session: Session) -> Place | None:
+async def find_run_start(session: Session) -> RunStart | None:
     """Find where the present run of the running turn began: with its message, or with the last answers."""
     turn_id = session.running_turn_id
     if turn_id is None:
@@ -272,17 +272,17 @@ async def last_start(session: Session) -> Place | None:
     async for entry in session.replay(await session.start_of(turn_id)):
         if isinstance(entry.event, ev.UserMessage | ev.TurnResumed) and entry.event.turn_id == turn_id:
             after = entry.cursor
-    return Place(turn_id, after)
+    return RunStart(turn_id, after)
 
 
-def _is_before(place: Place, start: int, session: Session) -> bool:
+def _is_before(place: RunStart, start: int, session: Session) -> bool:
     """Whether a place is before the last turn."""
     if place.after is None:
         return (session.turn_start(place.turn_id) or 0) < start
     return place.after.record < start - 1
 
 
-def _before(entry: Entry, place: Place) -> ev.Event | None:
+def _before(entry: Entry, place: RunStart) -> ev.Event | None:
     """What of an entry was said before a place; None when that is behind us."""
     event = entry.event
     if place.after is None:

@@ -17,7 +17,7 @@ __all__ = ["LaneView", "Lanes"]
 Out = list[wire.AguiEvent]
 
 
-class _Thinking:
+class _Reasoning:
     """A part of a message's reasoning; one that a run left off may go on in the next."""
 
     __slots__ = ("open", "thought_id")
@@ -37,12 +37,12 @@ class LaneView:
         self.live = name is None
         self.over = False
         """Whether the subagent ended in this run: its name may be used no more."""
-        self.speaking: str | None = None
+        self.current_text_id: str | None = None
         """The message whose text can go on at once."""
         self.calls: dict[str, CallView] = {}
         self._texts: dict[str, None] = {}
         self._complete: set[str] = set()
-        self._thoughts: dict[str, _Thinking] = {}
+        self._thoughts: dict[str, _Reasoning] = {}
         self._thought_count: dict[str, int] = {}
         self._steps: dict[str, str] = {}
 
@@ -74,14 +74,14 @@ class LaneView:
 
     # -- words -------------------------------------------------------------------------------------
 
-    def say_text(self, message_id: str, at: int | None) -> Out:
+    def start_text(self, message_id: str, at: int | None) -> Out:
         """Open the text of a message; messages that were complete before it are closed now.
 
         Answers that come side by side (two branches of a graph) stay open side by side: a text that
         was closed cannot go on in the same run.
         """
-        said = self.stop_thinking(message_id, at)
-        self.speaking = message_id
+        said = self.end_reasoning(message_id, at)
+        self.current_text_id = message_id
         if message_id in self._texts:
             return said
         for other in list(self._texts):
@@ -99,14 +99,14 @@ class LaneView:
         del self._texts[message_id]
         return [wire.TextMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=message_id)]
 
-    def think(self, message_id: str, delta: str, signature: str | None, at: int | None) -> Out:
+    def add_reasoning(self, message_id: str, delta: str, signature: str | None, at: int | None) -> Out:
         """Say a piece of reasoning; a signature seals what was said of it."""
         said: Out = []
-        self.speaking = None
+        self.current_text_id = None
         thinking = self._thoughts.get(message_id)
         if thinking is None:
             number = self._thought_count[message_id] = self._thought_count.get(message_id, 0) + 1
-            thinking = self._thoughts[message_id] = _Thinking(f"{message_id}:reasoning:{number}")
+            thinking = self._thoughts[message_id] = _Reasoning(f"{message_id}:reasoning:{number}")
         thought_id = thinking.thought_id
         if not thinking.open:
             thinking.open = True
@@ -127,7 +127,7 @@ class LaneView:
                     encrypted_value=signature,
                 )
             )
-            said += self.stop_thinking(message_id, at)
+            said += self.end_reasoning(message_id, at)
         return said
 
     def _start_thinking(self, thought_id: str, at: int | None) -> Out:
@@ -136,12 +136,12 @@ class LaneView:
             wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
         ]
 
-    def stop_thinking(self, message_id: str | None, at: int | None) -> Out:
+    def end_reasoning(self, message_id: str | None, at: int | None) -> Out:
         """End the reasoning of a message that goes on with something else."""
         thinking = self._thoughts.pop(message_id or "", None)
         return [] if thinking is None else self._interrupt(thinking, at)
 
-    def _interrupt(self, thinking: _Thinking, at: int | None) -> Out:
+    def _interrupt(self, thinking: _Reasoning, at: int | None) -> Out:
         if not thinking.open:
             return []
         thinking.open = False
@@ -180,8 +180,8 @@ class LaneView:
         """Say again what is open, for a client that was told of none of it; what is complete stays closed."""
         for message_id in self._complete & self._texts.keys():
             del self._texts[message_id]
-        if self.speaking not in self._texts:
-            self.speaking = None
+        if self.current_text_id not in self._texts:
+            self.current_text_id = None
         said = [self._start_step(shown, at) for shown in self._steps.values()]
         for thinking in self._thoughts.values():
             if thinking.open:
@@ -192,7 +192,7 @@ class LaneView:
     # -- the end -----------------------------------------------------------------------------------
 
     def _close_parts(self, at: int | None) -> Out:
-        self.speaking = None
+        self.current_text_id = None
         said: Out = []
         for thinking in self._thoughts.values():
             said += self._interrupt(thinking, at)

@@ -13,10 +13,12 @@ from trunkline.conversation import Conversation, QuestionState
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall
 
-__all__ = ["failure_in_words", "notice", "why_too_late"]
+__all__ = ["failure_message", "notice_message", "explain_too_late"]
 
 
-def notice(message_id: str, kind: str, text: str, at: int | None, *, modern: bool) -> list[wire.AguiEvent]:
+def notice_message(
+    message_id: str, kind: str, text: str, at: int | None, *, modern: bool
+) -> list[wire.AguiEvent]:
     """Say something in a message of its own; the metadata says of what kind it is."""
     about = {"trunkline": {"notice": kind}} if modern else None
     return [
@@ -26,14 +28,14 @@ def notice(message_id: str, kind: str, text: str, at: int | None, *, modern: boo
     ]
 
 
-def failure_in_words(
+def failure_message(
     error: wire.RunError, finished: wire.RunFinished, *, modern: bool
 ) -> list[wire.AguiEvent]:
     """Tell a failure in a run that must be finished: as a message, and as the result of the run."""
     result = {"stopReason": "failed", "message": error.message}
     if error.code is not None:
         result["code"] = error.code
-    told = notice(
+    told = notice_message(
         f"{finished.run_id}:failed",
         "failed",
         f"The run failed: {error.message}",
@@ -44,7 +46,7 @@ def failure_in_words(
     return [*told, end]
 
 
-def why_too_late(told: wire.RunAgentInput, conversation: Conversation) -> str | None:
+def explain_too_late(told: wire.RunAgentInput, conversation: Conversation) -> str | None:
     """Say why answers of a client were of no use, and what to do; None if it only dismissed questions."""
     answered = {entry.interrupt_id for entry in told.resume or () if entry.status == "resolved"}
     if told.resume and not answered:

@@ -77,12 +77,12 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
                 raise ConfigurationError(f"{name} is {given!r}: give a text that is not empty, or None")
 
     @property
-    def tells_errors(self) -> bool:
+    def shows_error_messages(self) -> bool:
         """Whether a client gets the words of a failure that are ours."""
         return self.error_detail_level in ("full", "message")
 
     @property
-    def quotes_errors(self) -> bool:
+    def shows_exception_texts(self) -> bool:
         """Whether a client gets the words of exceptions too, which may name files and secrets."""
         return self.error_detail_level == "full"
 

@@ -11,11 +11,11 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.content import Content
 from trunkline.errors import InvalidCommand
-from trunkline.outline import BROUGHT
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
 from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
 
-__all__ = ["BROUGHT", "answer_of", "interrupt_of"]
+__all__ = ["CLIENT_MESSAGE_ID", "answer_of", "interrupt_of"]
 
 
 def interrupt_of(

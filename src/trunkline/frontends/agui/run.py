@@ -15,13 +15,13 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.cursor import Cursor
 from trunkline.errors import AlreadyAnswered, TrunklineError
-from trunkline.frontends.agui.decoder import is_modern, says_state
-from trunkline.frontends.agui.early_results import answers_ahead, bring, results_ahead
+from trunkline.frontends.agui.decoder import has_state, is_modern
+from trunkline.frontends.agui.early_results import add_early_results, early_answers, early_results
 from trunkline.frontends.agui.encoder import AguiEncoder
-from trunkline.frontends.agui.history import Place, ThreadSnapshot, stand
-from trunkline.frontends.agui.notices import notice, why_too_late
+from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, read_thread
+from trunkline.frontends.agui.notices import explain_too_late, notice_message
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.snapshots import clearing, is_light
+from trunkline.frontends.agui.snapshots import clearing, fits_frame
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
 from trunkline.session.session import Session
@@ -44,7 +44,7 @@ class AguiRun:
         self,
         session: Session,
         told: wire.RunAgentInput,
-        place: Place | None,
+        place: RunStart | None,
         options: AguiOptions,
         standing: ThreadSnapshot,
         *,
@@ -67,13 +67,13 @@ class AguiRun:
         """Whether the client speaks 1.0 or later."""
         self._over = False
         self._sees_history = sees_history
-        self._ahead = [] if place is None else results_ahead(told.messages, standing.conversation)
-        bring(standing, self._ahead)
+        self._ahead = [] if place is None else early_results(told.messages, standing.conversation)
+        add_early_results(standing, self._ahead)
         self._began = time.time()
         self._within = place is not None and place.after is not None
         starts = place is not None and place.after is None
         state = standing.state_before if sees_history else None
-        if starts and says_state(told.state):
+        if starts and has_state(told.state):
             state = told.state
         self._encoder = AguiEncoder(
             session.session_id,
@@ -123,7 +123,7 @@ class AguiRun:
 
     def _failed(self, message: str, code: str) -> list[wire.AguiEvent]:
         self._over = True
-        message = message if self._options.tells_errors else "the run failed"
+        message = message if self._options.shows_error_messages else "the run failed"
         return self._encoder.fail(message, None if self._options.error_detail_level == "none" else code)
 
     async def _load(self) -> None:
@@ -150,7 +150,7 @@ class AguiRun:
         """Whether somebody still has to answer; results that came with the request do so by themselves."""
         known = self.session.open_questions
         questions = {key: known[key] for key in event.question_ids if key in known}
-        answers = answers_ahead(self._ahead, questions, f"agui:{self.session.info.principal}")
+        answers = early_answers(self._ahead, questions, f"agui:{self.session.info.principal}")
         if answers:
             self.session.spawn(self._answer(answers))
         return len(answers) < len(questions)
@@ -164,7 +164,7 @@ class AguiRun:
         if not self._sees_history:
             return []
         told, at = self._told, int(self._began * 1000)
-        if not self._within and self._place is not None and says_state(told.state):
+        if not self._within and self._place is not None and has_state(told.state):
             # What the client says of the state counts from here on.
             told = msgspec.structs.replace(told, state=self._standing.conversation.state)
         return self._standing.opening(
@@ -178,22 +178,25 @@ class AguiRun:
             return said
         asks = isinstance(last, wire.RunFinished) and (last.outcome or {}).get("type") == "interrupt"
         encoder = self._encoder
-        if not (asks or self._ahead or encoder.outdated or encoder.renamed) or not self._sees_history:
+        if (
+            not (asks or self._ahead or encoder.needs_snapshot or encoder.result_renamed)
+            or not self._sees_history
+        ):
             return said
-        standing = await stand(self.session, Place("", place))
-        bring(standing, results_ahead(self._ahead, standing.conversation))
+        standing = await read_thread(self.session, RunStart("", place))
+        add_early_results(standing, early_results(self._ahead, standing.conversation))
         await standing.load(self.session, self._options, modern=self.modern)
         messages = standing.messages(self._options, modern=self.modern)
-        if not is_light(messages):
+        if not fits_frame(messages):
             return said
-        told = [clearing(messages), messages] if encoder.renamed else [messages]
+        told = [clearing(messages), messages] if encoder.result_renamed else [messages]
         snapshots = [wire.MessagesSnapshot(timestamp=last.timestamp, messages=one) for one in told]
         return [*said[:-1], *snapshots, last]
 
     def _nothing_left(self) -> list[wire.AguiEvent]:
         """End a run that came too late: the thread is free for the next message, and the client knows why."""
         self._over = True
-        why = why_too_late(self._told, self._standing.conversation) if self._sees_history else None
+        why = explain_too_late(self._told, self._standing.conversation) if self._sees_history else None
         reason = "too_late" if self._sees_history else "not_followed"
         finished = wire.RunFinished(
             timestamp=_now(),
@@ -204,7 +207,9 @@ class AguiRun:
         )
         if why is None:
             return [finished]
-        told = notice(f"{self._run_id}:{reason}", reason, why, int(self._began * 1000), modern=self.modern)
+        told = notice_message(
+            f"{self._run_id}:{reason}", reason, why, int(self._began * 1000), modern=self.modern
+        )
         return [*told, finished]
 
     async def close(self) -> None:

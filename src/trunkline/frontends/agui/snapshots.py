@@ -8,20 +8,20 @@ from typing import Any, cast
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import shorten
 
-__all__ = ["clearing", "corrected", "fitting", "is_light", "would_mix"]
+__all__ = ["clearing", "corrected", "fitting", "fits_frame", "would_reorder"]
 
-Told = dict[str, Any]
+WireMessage = dict[str, Any]
 
 _HEAVIEST = 8 * 1024 * 1024
 _SHORT_RESULT = 1024
 
 
-def is_light(messages: list[Told]) -> bool:
+def fits_frame(messages: list[WireMessage]) -> bool:
     """Whether messages can be sent at once."""
     return len(wire.encode(messages)) <= _HEAVIEST
 
 
-def clearing(messages: list[Told]) -> list[Told]:
+def clearing(messages: list[WireMessage]) -> list[WireMessage]:
     """A snapshot before these, after which a client has nothing: else it leaves what it has in its place.
 
     It gives up its reasoning only for another one.
@@ -30,14 +30,14 @@ def clearing(messages: list[Told]) -> list[Told]:
     return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
 
 
-def would_mix(messages: list[Told], theirs: Iterable[str]) -> bool:
+def would_reorder(messages: list[WireMessage], theirs: Iterable[str]) -> bool:
     """Whether a client would put these into another order: it leaves what it has where that stands."""
     places = {message["id"]: place for place, message in enumerate(messages)}
     kept = [places[message_id] for message_id in theirs if message_id in places]
     return kept != list(range(len(kept)))
 
 
-def corrected(theirs: list[Told], ours: list[Told]) -> list[Told]:
+def corrected(theirs: list[WireMessage], ours: list[WireMessage]) -> list[WireMessage]:
     """The messages of a client with ours among them, and with the calls as we know them.
 
     Whatever a client has stays where it stands, so the order here is nobody's concern.
@@ -59,14 +59,14 @@ def corrected(theirs: list[Told], ours: list[Told]) -> list[Told]:
     return told + [message for message in ours if message["id"] not in known]
 
 
-def fitting(messages: list[Told]) -> list[Told]:
+def fitting(messages: list[WireMessage]) -> list[WireMessage]:
     """Lighten messages until they can be sent: shorter results, no attachments, and then only the newest."""
     for lighten in (_without_long_results, _without_attachments):
-        if is_light(messages):
+        if fits_frame(messages):
             return messages
         messages = [lighten(message) for message in messages]
     room = _HEAVIEST
-    kept: list[Told] = []
+    kept: list[WireMessage] = []
     for message in reversed(messages):
         room -= len(wire.encode(message)) + 1
         if room < 0:
@@ -75,26 +75,26 @@ def fitting(messages: list[Told]) -> list[Told]:
     return kept[::-1]
 
 
-def _without_long_results(message: Told) -> Told:
+def _without_long_results(message: WireMessage) -> WireMessage:
     if message["role"] != "tool":
         return message
     content, facts = shorten(message["content"], _SHORT_RESULT)
     if facts is None:
         return message
-    known: Told = message.get("metadata") or {}
-    about: Told = known.get("trunkline") or {}
+    known: WireMessage = message.get("metadata") or {}
+    about: WireMessage = known.get("trunkline") or {}
     return {**message, "content": content, "metadata": {**known, "trunkline": {**facts, **about}}}
 
 
-def _without_attachments(message: Told) -> Told:
+def _without_attachments(message: WireMessage) -> WireMessage:
     content: Any = message.get("content")
     if message["role"] != "user" or not isinstance(content, list):
         return message
-    return {**message, "content": [_named(part) for part in cast("list[Told]", content)]}
+    return {**message, "content": [_named(part) for part in cast("list[WireMessage]", content)]}
 
 
-def _named(part: Told) -> Told:
-    source: Told = part.get("source") or {}
+def _named(part: WireMessage) -> WireMessage:
+    source: WireMessage = part.get("source") or {}
     if source.get("type") != "data":
         return part
     return {"type": "text", "text": f"[{part['type']} left out]"}

@@ -9,7 +9,7 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import parsed
-from trunkline.protocols.agui.results import TAIL, about_call, result_of
+from trunkline.protocols.agui.results import OUTPUT_TAIL, call_metadata, tool_result
 
 __all__ = ["CallView"]
 
@@ -98,13 +98,13 @@ class CallView:
         """Keep what an update says."""
         if self.about is not None and (event.title is not None or event.kind is not None):
             known = self.about["trunkline"]
-            self.about = about_call(event.kind or known["kind"], event.title or known.get("title"))
+            self.about = call_metadata(event.kind or known["kind"], event.title or known.get("title"))
         if event.input is not None:
             self.input = event.input
         if event.content is not None:
             self.content = event.content
         if event.output is not None:
-            self.output = (self.output + event.output)[-TAIL:]
+            self.output = (self.output + event.output)[-OUTPUT_TAIL:]
         if event.raw_output is not None:
             self.raw_output = event.raw_output
         self.status = event.status or self.status
@@ -117,7 +117,7 @@ class CallView:
 
     def is_changed(self, limit: int, terminals: Mapping[str, str], *, modern: bool) -> bool:
         """Whether the result is another one than was told."""
-        return self.told is not None and self.told != result_of(self, terminals, limit, modern=modern)
+        return self.told is not None and self.told != tool_result(self, terminals, limit, modern=modern)
 
     def end(self, at: int | None) -> Out:
         """Say that the arguments are complete, and what they are if nobody said so yet."""
@@ -155,7 +155,7 @@ class CallView:
         self, at: int | None, limit: int, terminals: Mapping[str, str], *, modern: bool
     ) -> wire.ToolCallResult:
         """Say what the call gave back, or why it did not."""
-        content, about = self.told = result_of(self, terminals, limit, modern=modern)
+        content, about = self.told = tool_result(self, terminals, limit, modern=modern)
         self.told_id = self.result_id or f"{self.call_id}:result"
         return wire.ToolCallResult(
             timestamp=at,

@@ -12,9 +12,9 @@ from trunkline import events as ev
 from trunkline.conversation import Call, CallPart, Conversation, Message, TextPart, ThoughtPart
 from trunkline.error_redaction import without_words
 from trunkline.errors import InvalidCommand
-from trunkline.outline import BROUGHT
+from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.results import PART, about_call, part_of, result_of
+from trunkline.protocols.agui.results import PART_KEY, call_metadata, content_part, tool_result
 from trunkline.questions import ClientCall
 
 __all__ = ["check_message", "content_of", "history_events", "parsed", "snapshot_of"]
@@ -43,7 +43,7 @@ def snapshot_of(
     if not errors:
         calls = {call_id: without_words(call) for call_id, call in conversation.calls.items()}
         conversation = msgspec.structs.replace(conversation, calls=calls)
-    teller = _Teller(conversation, limit, modern=modern, results=results, about=about and modern)
+    teller = _MessageWriter(conversation, limit, modern=modern, results=results, about=about and modern)
     told = teller.loose(None)
     for message in conversation.messages:
         if message.lane is None or modern:
@@ -57,19 +57,23 @@ def _brought(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
     found: dict[str, tuple[str, ev.Answered]] = {}
     for question in conversation.questions.values():
         asked, answered = question.asked.question, question.answered
-        if isinstance(asked, ClientCall) and answered is not None and BROUGHT in (answered.meta or {}):
-            found[asked.call_id] = str((answered.meta or {})[BROUGHT]), answered
+        if (
+            isinstance(asked, ClientCall)
+            and answered is not None
+            and CLIENT_MESSAGE_ID in (answered.meta or {})
+        ):
+            found[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID]), answered
     return found
 
 
 def _user(message: Message) -> list[dict[str, Any]]:
-    content: Any = [part for block in message.content if (part := part_of(block)) is not None]
+    content: Any = [part for block in message.content if (part := content_part(block)) is not None]
     if len(content) == 1 and content[0].keys() == {"type", "text"}:
         content = content[0]["text"]
     return [{"id": message.message_id, "role": "user", "content": content or ""}]
 
 
-class _Teller:
+class _MessageWriter:
     """Tells the messages of an agent."""
 
     def __init__(
@@ -129,7 +133,7 @@ class _Teller:
             # Said whole, or edited since it was said.
             text = call.input if isinstance(call.input, str) else wire.encode(call.input).decode()
         told = {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
-        return {**told, "metadata": about_call(call.kind, call.title)} if self._about else told
+        return {**told, "metadata": call_metadata(call.kind, call.title)} if self._about else told
 
     def _is_told(self, call: Call) -> bool:
         if call.call_id in self._brought:
@@ -145,7 +149,7 @@ class _Teller:
             if answered.outcome != "accepted" and answered.reason:
                 told["error"] = answered.reason
         else:
-            content, about = result_of(call, self._terminals, self._limit, modern=self._modern)
+            content, about = tool_result(call, self._terminals, self._limit, modern=self._modern)
             told["id"] = call.result_message_id or f"{call.call_id}:result"
             told |= {"content": content, **_owner(lane)}
         if call.status in ev.FINAL_STATUSES and call.status != "completed":
@@ -205,7 +209,7 @@ def _block(part: Any) -> c.Content | None:
     name = str((meta or {}).get("filename") or kind)
     if source.get("type") == "file":
         # A provider's own file: an address for whoever knows it, and nothing that could be fetched.
-        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART: told}
+        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART_KEY: told}
         return c.LinkBlock(uri=uri, name=name, mime_type=mime, meta=own)
     inline = source.get("type") == "data"
     if kind in _MEDIA:

@@ -12,26 +12,26 @@ from trunkline import content as c
 from trunkline.escapes import safe_title
 
 __all__ = [
-    "PART",
-    "TAIL",
-    "Settled",
-    "about_call",
-    "part_of",
+    "PART_KEY",
+    "OUTPUT_TAIL",
+    "FinishedCall",
+    "call_metadata",
+    "content_part",
     "result_content",
-    "result_of",
+    "tool_result",
     "shorten",
 ]
 
-TAIL = 65_536
+OUTPUT_TAIL = 65_536
 """Characters that are kept of what a call, or its terminal, has printed."""
 
-PART = "agui.part"
+PART_KEY = "agui.part"
 """Where the meta of a block keeps the part that it was made from, if nothing else can bring that back."""
 
 _KINDS: dict[type[Any], str] = {c.ImageBlock: "image", c.AudioBlock: "audio", c.VideoBlock: "video"}
 
 
-class Settled(Protocol):
+class FinishedCall(Protocol):
     """What is known of a call: as it was streamed, or as a conversation holds it."""
 
     content: tuple[c.Content, ...]
@@ -45,16 +45,18 @@ class Settled(Protocol):
         ...
 
 
-def about_call(kind: str, title: str | None) -> dict[str, Any]:
+def call_metadata(kind: str, title: str | None) -> dict[str, Any]:
     """Say what AG-UI has no field for in a call; it is part of the metadata."""
     return {"trunkline": {"kind": kind, **({"title": safe_title(title)} if title is not None else {})}}
 
 
-def result_of(
-    call: Settled, terminals: Mapping[str, str], limit: int, *, modern: bool
+def tool_result(
+    call: FinishedCall, terminals: Mapping[str, str], limit: int, *, modern: bool
 ) -> tuple[str | list[dict[str, Any]], dict[str, Any] | None]:
     """Give the content of a result, and the metadata that say what became of it."""
-    content = result_content(call.content, call.raw_output, call.output[-TAIL:], call.reason, terminals)
+    content = result_content(
+        call.content, call.raw_output, call.output[-OUTPUT_TAIL:], call.reason, terminals
+    )
     if not modern and not isinstance(content, str):
         # Before 1.0 a result is text.
         content = "\n".join(part.get("text") or f"[{part['type']}]" for part in content)
@@ -66,11 +68,11 @@ def result_of(
     return content, {"trunkline": about} if about and modern else None
 
 
-def part_of(block: c.Content) -> dict[str, Any] | None:
+def content_part(block: c.Content) -> dict[str, Any] | None:
     """Give a block as a content part; None for what AG-UI has no part for."""
     part: dict[str, Any]
-    if block.meta is not None and PART in block.meta:
-        return block.meta[PART]
+    if block.meta is not None and PART_KEY in block.meta:
+        return block.meta[PART_KEY]
     if isinstance(block, c.TextBlock):
         part = {"type": "text", "text": block.text}
     elif isinstance(block, c.ImageBlock | c.AudioBlock | c.VideoBlock):
@@ -112,13 +114,13 @@ def result_content(
     changes: list[str] = []
     for block in content:
         if isinstance(block, c.TerminalBlock):
-            blocks.append(c.TextBlock(text=(terminals or {}).get(block.terminal_id, "")[-TAIL:]))
+            blocks.append(c.TextBlock(text=(terminals or {}).get(block.terminal_id, "")[-OUTPUT_TAIL:]))
         elif isinstance(block, c.DiffBlock):
             changes.append(f"{_change(block)} {block.path}")
         else:
             blocks.append(block)
     if any(not isinstance(block, c.TextBlock) for block in blocks):
-        parts = [part_of(block) for block in blocks]
+        parts = [content_part(block) for block in blocks]
         return [part for part in parts if part is not None]
     if text := c.text_of(blocks):
         return text

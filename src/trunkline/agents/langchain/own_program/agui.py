@@ -169,7 +169,7 @@ class AguiAgent(StandaloneAgent):
             for item, answered in intake.answers:
                 channel.say(answered)
                 show_decision(channel.emitter, item, answered)
-            if intake.gives_up:
+            if intake.cancels_waiting:
                 channel.give_up("the user went on without an answer")
         return intake.payload
 

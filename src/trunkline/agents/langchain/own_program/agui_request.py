@@ -21,7 +21,7 @@ from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.decoder import GoOn, NoRewind, Start, Thread, intent_of
+from trunkline.frontends.agui.decoder import NO_REWIND, AnswerQuestions, StartTurn, ThreadOutline, read_intent
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events
@@ -40,7 +40,7 @@ class Intake(msgspec.Struct, kw_only=True):
     asked: list[ev.Asked] = []
     """The questions that were open."""
     answers: list[tuple[Pending, ev.Answered]] = []
-    gives_up: bool = False
+    cancels_waiting: bool = False
     """Whether what the agent waited for is not answered any more."""
 
 
@@ -73,10 +73,10 @@ async def read_request(
     if told.resume and not asked.keys() & {entry.interrupt_id for entry in told.resume}:
         return Intake(known=messages)  # Too late: nobody asks that any more.
     conversation = conversation_of(messages, mapper)
-    intent = intent_of(
-        _without_strangers(told, conversation, asked), Thread.of(conversation), asked, by="agui"
+    intent = read_intent(
+        _without_strangers(told, conversation, asked), ThreadOutline.of(conversation), asked, by="agui"
     )
-    if isinstance(intent, GoOn):
+    if isinstance(intent, AnswerQuestions):
         answers = {answer.question_id: settle(asked[answer.question_id], answer) for answer in intent.answers}
         return Intake(
             payload=Command(resume=resume_value(pending, answers)),
@@ -84,20 +84,20 @@ async def read_request(
             asked=list(asked.values()),
             answers=[(item, answers[item.key]) for item in pending if item.key in answers],
         )
-    if not isinstance(intent, Start):
+    if not isinstance(intent, StartTurn):
         return Intake(known=messages)  # Too late as well: nobody waits for that result.
     broken = threads.is_broken(agent, snapshot)
     if broken:
         await threads.repair(agent, thread_id)
-    if intent.rewind_to is not NoRewind:
+    if intent.rewind_to is not NO_REWIND:
         await threads.rewind(agent, thread_id, intent.rewind_to)
-    if broken or intent.rewind_to is not NoRewind:
+    if broken or intent.rewind_to is not NO_REWIND:
         messages = thread_messages(await agent.aget_state(config))
     claimed = [msgspec.structs.replace(event, turn_id=f"{IMPORTED}_") for event in intent.history]
     brought = messages_of(fold(claimed), mapper)
     given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]
     payload = input_for(agent, given, intent.prompt.text, _fields(intent.prompt.state), "the agent")
-    return Intake(payload=payload, known=[*messages, *brought], gives_up=intent.gives_up)
+    return Intake(payload=payload, known=[*messages, *brought], cancels_waiting=intent.cancels_waiting)
 
 
 def question_of(item: Pending) -> ev.Asked:

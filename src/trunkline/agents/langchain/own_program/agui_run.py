@@ -44,7 +44,7 @@ from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import answer_of
-from trunkline.frontends.agui.snapshots import clearing, corrected, fitting, is_light, would_mix
+from trunkline.frontends.agui.snapshots import clearing, corrected, fits_frame, fitting, would_reorder
 from trunkline.grammar import Grammar
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
@@ -75,7 +75,7 @@ class RunContext(TrunklineContext):
 
 
 class _Line(Line):
-    gives_up = True
+    cancels_waiting = True
 
 
 class _Encoder(AguiEncoder):
@@ -219,14 +219,14 @@ class AguiVoice(LineVoice):
             return
         known = {message["id"] for message in ours}
         told = ours + [message for message in theirs if message["id"] not in known]
-        if would_mix(told, [message["id"] for message in theirs]):
+        if would_reorder(told, [message["id"] for message in theirs]):
             self._show(clearing(told))
         self._show(told)
 
     def remind(self) -> None:
         """Show a client the messages it has: a run may bring results only of calls that it knows itself."""
         theirs = [msgspec.to_builtins(message) for message in self._told.messages] if self._told else []
-        if is_light(theirs):
+        if fits_frame(theirs):
             self._show(theirs)
 
     def give_up(self, reason: str) -> None:
@@ -241,7 +241,7 @@ class AguiVoice(LineVoice):
 
     def turn_away(self, error: Exception) -> None:
         """End a run whose request cannot be carried out."""
-        message = str(error) if self._options.tells_errors else "the request was refused"
+        message = str(error) if self._options.shows_error_messages else "the request was refused"
         self._close(wire.RunError(timestamp=_now(), message=message, code=ErrorCode.INVALID_INPUT))
 
     def be_too_late(self) -> None:
@@ -325,7 +325,7 @@ class AguiVoice(LineVoice):
     def _deliver(self, event: ev.AnyEvent) -> None:
         for out in self._encode(event):
             self._ended = isinstance(out, wire.RunFinished | wire.RunError)
-            if self._ended and self._encoder.outdated:
+            if self._ended and self._encoder.needs_snapshot:
                 self._correct()
             self.line.send(out)
 
@@ -333,7 +333,7 @@ class AguiVoice(LineVoice):
         """Show what the events could not say: arguments that were edited after they were told, say."""
         if self._told is None:
             return  # Nobody knows what the client has.
-        self._encoder.outdated = False
+        self._encoder.needs_snapshot = False
         theirs = [msgspec.to_builtins(message) for message in self._told.messages]
         self._show(corrected(theirs, self._messages(self._said.conversation)))
 
@@ -345,7 +345,7 @@ class AguiVoice(LineVoice):
             modern=self._encoder.modern,
             results=options.emit_tool_results,
             about=True,
-            errors=options.tells_errors,
+            errors=options.shows_error_messages,
         )
 
     def _show(self, messages: list[dict[str, Any]]) -> None:

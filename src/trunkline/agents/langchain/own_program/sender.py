@@ -51,7 +51,7 @@ class Ties:
 class Line:
     """Carries what is said in a session to a transport."""
 
-    gives_up = False
+    cancels_waiting = False
     """Whether a transport that failed once is left alone."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Line:
 
     def send(self, *message: Any) -> None:
         """Tell the client something, in order, from any thread; never raises."""
-        if self._failed and self.gives_up:
+        if self._failed and self.cancels_waiting:
             return
         if len(self._unsent) >= _MOST_UNSENT:
             self.complain("it is too far behind")
@@ -112,7 +112,7 @@ class Line:
                     self.transport.emit(*message)
                 except Exception as error:
                     self.complain(explain(error))
-                    if self.gives_up:
+                    if self.cancels_waiting:
                         self._unsent.clear()
 
     def complain(self, why: str) -> None:
