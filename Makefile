@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit other-python bench soak docs lock clean
+.PHONY: help setup demo quick test check pure unit other-python bench soak docs lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,10 @@ setup: $(VENV)/.dev $(if $(wildcard $(PEERS)/package.json),$(PEERS)/node_modules
 
 demo: $(VENV)/.runtime ## talk to the scripted agent in this terminal
 	@$(BIN)/trunkline chat demo
+
+# On two cores the types take as long as the tests.
+quick: $(VENV)/.dev ## before each commit: the checks and the pure tests; about a minute, no npm, no network
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync check pure
 
 # The checks need nothing but Python's packages: they run while those of the peers come.
 test: ## all checks and tests, with the coverage gate
@@ -40,6 +44,10 @@ check: $(VENV)/.dev ## lint, format, types and import contracts
 # whole programs is not measured: to measure doubles its time, and would hide what no test looks at by itself.
 WHOLE := $(addprefix tests/,browser faults peers test_agui_examples.py test_bench.py test_docs.py test_examples.py test_imports.py)
 PYTEST := pytest -n 2 --dist worksteal
+
+pure: $(VENV)/.dev ## the quick tests that start no server, command line, browser or peer
+	$(BIN)/python -m pytest --quiet --hypothesis-profile quick -m "not slow" \
+		$(addprefix --ignore ,$(WHOLE) $(addprefix tests/,agents/langchain cli server))
 
 unit: setup ## the tests alone, measured
 	$(BIN)/coverage erase
