@@ -81,7 +81,8 @@ MODULES = {
         ALLOW_KINDS ClientCall Coverage Form Link Option OptionKind Outcome Permission Question
         default_options name_coverage
     """,
-    "server.app": "Server asgi",
+    "server.app": "FrontEnd Server",
+    "server.asgi": "asgi",
     "server.security.limits": "Limits",
     "server.security.tokens": """
         ALL_SCOPES Access Authenticate PermissionScope Token TokenRing access_of new_secret

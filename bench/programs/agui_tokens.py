@@ -38,7 +38,7 @@ async def stream_ours(pieces: int) -> float:
     from trunkline.frontends.agui.decoder import read_input
     from trunkline.frontends.agui.endpoint import AguiEndpoint
     from trunkline.journal import open_journal
-    from trunkline.server.event_stream import SSE
+    from trunkline.server.routes.agui_formats import SSE
     from trunkline.session.hub import Hub
 
     journal = await open_journal("memory:")
@@ -47,7 +47,7 @@ async def stream_ours(pieces: int) -> float:
         meter = Meter()
         run = await endpoint.open(read_input(json.dumps(told(pieces)).encode()))
         async for cursor, events in run:
-            heard += SSE.frame(cursor, events).count(PIECE.encode())
+            heard += SSE.write(cursor, events).count(PIECE.encode())
         await run.close()
         cpu = meter.read(pieces, heard)
     await journal.close()

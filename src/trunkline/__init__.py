@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trunkline.frontends.acp.manual import stdio_transport
     from trunkline.frontends.acp.stdio import serve_acp
     from trunkline.journal import open_journal
-    from trunkline.server.app import asgi
+    from trunkline.server.asgi import asgi
     from trunkline.session.context import TurnContext
     from trunkline.session.hub import Hub
     from trunkline.session.session import Session
@@ -80,7 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "Window": "trunkline.session.window",
         "adapt": "trunkline.agents.adapt",
         "agent": "trunkline.agents.function",
-        "asgi": "trunkline.server.app",
+        "asgi": "trunkline.server.asgi",
         "fold": "trunkline.folding",
         "open_journal": "trunkline.journal",
         "resolve_target": "trunkline.agents.targets",

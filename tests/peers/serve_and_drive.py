@@ -18,7 +18,7 @@ import uvicorn
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
 from trunkline.server.agents import DEFAULT
-from trunkline.server.app import asgi
+from trunkline.server.asgi import asgi
 
 TOKEN = "a-token-for-the-peers"
 

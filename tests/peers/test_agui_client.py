@@ -54,7 +54,7 @@ class Stage:
         assert (report["error"], report["written"]) == (None, [])
         found = validate_agui(page.frames)
         assert (found.summary.errors, found.summary.warnings) == (0, 0), found.diagnostics
-        session = await (await self.app.exchange.hub()).session(thread)
+        session = await (await self.app.agents.hub()).session(thread)
         conversation = await session.history()
         held = snapshot_of(conversation, 51_200, modern=modern, about=True, errors=False)
         assert comparable(page.messages) == comparable(held)
@@ -212,7 +212,7 @@ async def test_an_answer_that_comes_while_the_agent_talks_is_folded_to_what_the_
         await page.say("go")
         assert len(page.interrupts) == 1
         await talker.say(*LATER[:place])
-        session = await (await stage.app.exchange.hub()).session("t1")
+        session = await (await stage.app.agents.hub()).session("t1")
         going_on = asyncio.create_task(page.run(resume=page.resume({"name": "Ada"})))
         await until(lambda: not session.open_questions)
         await talker.say(*LATER[place:])
@@ -234,7 +234,7 @@ async def test_two_pages_that_both_answer_while_the_agent_talks_hold_what_the_ag
             other = await open_page(another, stage.address, "t1", messages=page.messages, version=version)
             resume = page.resume({"name": "Ada"})
             await talker.say(*LATER[:7])
-            session = await (await stage.app.exchange.hub()).session("t1")
+            session = await (await stage.app.agents.hub()).session("t1")
             first = asyncio.create_task(page.run(resume=resume))
             await until(lambda: not session.open_questions)
             await talker.say(*LATER[7:9])
@@ -285,7 +285,7 @@ async def test_a_resume_that_comes_too_late_frees_the_thread(browser: Browser) -
     async with staged(browser) as stage:
         page = await stage.page()
         await page.say("/permission")
-        session = await (await stage.app.exchange.hub()).session("t1")
+        session = await (await stage.app.agents.hub()).session("t1")
         await session.cancel()
         await page.run(resume=page.resume({"approved": True}))
 
@@ -301,7 +301,7 @@ async def test_a_run_that_is_stopped_is_cancelled(browser: Browser) -> None:
     async with staged(browser) as stage:
         page = await stage.page()
         running = asyncio.create_task(page.say("/wait-for-cancel"))
-        hub = await stage.app.exchange.hub()
+        hub = await stage.app.agents.hub()
         async with asyncio.timeout(20):
             while not await hub.list():
                 await asyncio.sleep(0.005)

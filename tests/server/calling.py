@@ -238,7 +238,7 @@ def calling(method: str) -> Callable[[Any], bool]:
 
 def callers_of(app: Server) -> list[Any]:
     """Who is connected to a server, as it knows them."""
-    (farewell,) = app.exchange.farewells
+    (farewell,) = app.agents.before_close
     callers: Any = farewell
     return list(callers.__self__._callers.values())
 
@@ -307,7 +307,7 @@ class Posting:
 
 
 async def session_in(app: Server, session_id: str, principal: str = "local") -> Session:
-    return await (await app.exchange.hub()).session(session_id, principal=principal)
+    return await (await app.agents.hub()).session(session_id, principal=principal)
 
 
 def agent_that_waits() -> tuple[Agent, asyncio.Event, asyncio.Event]:

@@ -16,7 +16,7 @@ from tests.frontends.acp.conformance.kit import REQUIREMENTS, Subject, Verdict, 
 from tests.server.serving import SECRET, listening
 
 from trunkline.agents.targets import resolve_target
-from trunkline.server.app import asgi
+from trunkline.server.asgi import asgi
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from websockets.asyncio.client import connect
 import trunkline
 from trunkline.errors import ConfigurationError, NotAnAgent
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.server.app import asgi
+from trunkline.server.asgi import asgi
 from trunkline.server.security.tokens import Access
 from trunkline.testing import ScriptedAgent
 
@@ -66,7 +66,7 @@ async def test_an_app_lends_its_life_to_the_one_around_it() -> None:
         httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER) as client,
     ):
         assert (await client.get("/trunk/readyz")).status_code == 200
-    assert trunk.exchange.closing
+    assert trunk.agents.closing
 
 
 async def test_an_app_may_live_again() -> None:
@@ -99,7 +99,7 @@ async def test_fastapi_takes_it_in_with_its_life_its_sockets_and_its_refusals() 
         assert (await client.get("/trunk/sessions", headers=stranger)).json()["error"]["code"] == "token"
         assert (await client.get("/trunk/healthz", headers=stranger)).status_code == 200
         assert (await client.get("/own", headers=stranger)).json() == {"own": True}
-    assert trunk.exchange.closing
+    assert trunk.agents.closing
 
 
 async def test_closing_ends_runs_with_their_last_event() -> None:
@@ -113,7 +113,7 @@ async def test_closing_ends_runs_with_their_last_event() -> None:
         await trunk.aclose()
         last = [event async for _, event in events][-1]
         assert last["outcome"] == {"type": "cancelled"}
-        await trunk.exchange.idle(5.0)
+        await trunk.agents.wait_for_runs(5.0)
 
 
 def test_a_token_that_had_to_be_made_is_said_in_the_log(
@@ -187,7 +187,7 @@ async def test_a_thread_of_an_agent_that_is_not_served_here_is_left_alone(tmp_pa
 async def test_agents_of_one_name_are_told_apart() -> None:
     app = made({"a": make(echo), "b": make(echo)})
     try:
-        hubs = [await app.exchange.hub(name) for name in ("a", "b")]
+        hubs = [await app.agents.hub(name) for name in ("a", "b")]
         assert len({hub.target for hub in hubs}) == 2
     finally:
         await app.aclose()
@@ -196,7 +196,7 @@ async def test_agents_of_one_name_are_told_apart() -> None:
 async def test_options_of_the_front_end_set_how_far_a_reader_may_fall_behind() -> None:
     app = asgi(make(echo), tokens=SECRET, options=AguiOptions(high_water_mark=7))
     try:
-        assert (await app.exchange.hub()).settings.reader_backlog == 7
+        assert (await app.agents.hub()).settings.reader_backlog == 7
     finally:
         await app.aclose()
 

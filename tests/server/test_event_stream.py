@@ -8,16 +8,16 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
-from starlette.requests import Request
 from tests.worlds import forever, soon, until
 
 from trunkline.cursor import Cursor
-from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
-from trunkline.server.event_stream import NDJSON, PROTOBUF, SSE, Framing, Stream, framing_for
+from trunkline.protocols.sse import write_frames
+from trunkline.server.event_stream import Framing, StreamResponse, sse_framing
 
-EVENT = wire.StepStarted(step_name="one")
-FRAME = b'data: {"type":"STEP_STARTED","stepName":"one"}\n\n'
+EVENT = b'{"event":1}'
+FRAME = b'data: {"event":1}\n\n'
+SSE = sse_framing(lambda cursor, events: write_frames(events, cursor))
+RAW = Framing(media_type="application/octet-stream", write=lambda cursor, events: b"".join(events))
 
 
 class Reader:
@@ -68,7 +68,7 @@ class Source:
         self.closed += 1
 
 
-def run(stream: Stream, reader: Reader) -> asyncio.Task[None]:
+def run(stream: StreamResponse, reader: Reader) -> asyncio.Task[None]:
     return asyncio.create_task(stream({}, reader.receive, reader.send))
 
 
@@ -83,75 +83,57 @@ async def test_a_batch_is_one_message_and_the_end_is_said() -> None:
         yield Cursor(1, 2, 3), [EVENT, EVENT]
 
     reader = Reader()
-    await soon(run(Stream(batches()), reader))
+    await soon(run(StreamResponse(batches(), SSE), reader))
     assert reader.bodies == [FRAME * 2, FRAME + b"id: 1-2.3\n" + FRAME, b""]
     assert [message.get("more_body") for message in reader.sent] == [None, True, True, False]
     assert left_over() == []
 
 
-def test_lines_carry_no_places() -> None:
-    line = b'{"type":"STEP_STARTED","stepName":"one"}\n'
-    assert NDJSON.frame(Cursor(1, 2), [EVENT, EVENT]) == line * 2
+async def test_a_framing_brings_its_headers_and_its_last_bytes() -> None:
+    async def batches() -> AsyncGenerator[tuple[Cursor | None, list[Any]]]:
+        yield None, [EVENT]
+
+    reader = Reader()
+    framing = sse_framing(SSE.write, end=b"data: [DONE]\n\n", headers={"x-format": "v1"})
+    await soon(run(StreamResponse(batches(), framing), reader))
+    assert (b"x-format", b"v1") in reader.sent[0]["headers"]
+    assert reader.bodies == [FRAME, b"data: [DONE]\n\n"]
 
 
-def test_messages_of_protobuf_carry_no_places() -> None:
-    assert PROTOBUF.frame(Cursor(1, 2), [EVENT, EVENT]) == frame_event(EVENT) * 2
+async def test_the_last_bytes_are_not_sent_to_a_stream_that_breaks() -> None:
+    async def broken() -> AsyncGenerator[tuple[Cursor | None, list[Any]]]:
+        yield None, [EVENT]
+        raise ZeroDivisionError
+
+    reader = Reader()
+    with pytest.raises(ZeroDivisionError):
+        await soon(run(StreamResponse(broken(), sse_framing(SSE.write, end=b"end")), reader))
+    assert reader.bodies == [FRAME]
 
 
-def asking(*accept: str) -> Request:
-    headers = [(b"accept", one.encode()) for one in accept]
-    return Request({"type": "http", "method": "POST", "path": "/", "headers": headers})
-
-
-LINES = NDJSON.media_type
-
-
-@pytest.mark.parametrize(
-    ("accept", "framing"),
-    [
-        ((), SSE),
-        (("",), SSE),
-        (("*/*",), SSE),
-        (("application/json",), SSE),
-        (("text/event-stream",), SSE),
-        ((LINES,), NDJSON),
-        ((f"text/event-stream, {LINES}",), NDJSON),
-        ((MEDIA_TYPE,), PROTOBUF),
-        ((f"text/event-stream, {MEDIA_TYPE}, */*;q=0.1",), PROTOBUF),
-        (("text/event-stream", MEDIA_TYPE), PROTOBUF),
-        ((f"{MEDIA_TYPE.upper()} ; v=1 ; Q=0.5 , text/event-stream;q=0.25",), PROTOBUF),
-        ((f"{MEDIA_TYPE};q=0.5, text/event-stream",), SSE),
-        ((f"{MEDIA_TYPE};q=0.5, {LINES};q=0.7",), NDJSON),
-        ((f"{MEDIA_TYPE};q=0",), SSE),
-        ((f"{MEDIA_TYPE};q=0.000, {LINES};q=0",), SSE),
-        ((f"{MEDIA_TYPE};q=nonsense",), PROTOBUF),
-    ],
-)
-def test_a_client_reads_what_it_likes_best_of_what_it_names(
-    accept: tuple[str, ...], framing: Framing
-) -> None:
-    assert framing_for(asking(*accept)) is framing
-
-
-@pytest.mark.parametrize(("accept", "framing"), [(MEDIA_TYPE, SSE), (f"{MEDIA_TYPE}, {LINES};q=0.1", NDJSON)])
-def test_an_older_client_is_never_given_protobuf(accept: str, framing: Framing) -> None:
-    assert framing_for(asking(accept), modern=False) is framing
+async def test_the_opening_follows_the_headers_before_the_first_event() -> None:
+    source, reader = Source(), Reader()
+    task = run(StreamResponse(source.batches(1), SSE, opening=b": open\n\n", close=source.close), reader)
+    await until(lambda: reader.bodies == [b": open\n\n"])
+    source.more.set()
+    await soon(task)
+    assert reader.bodies == [b": open\n\n", FRAME, b""]
 
 
 async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(1), PROTOBUF, keep_alive=0.01, close=source.close), reader)
+    task = run(StreamResponse(source.batches(1), RAW, keep_alive=0.01, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     await asyncio.sleep(0.05)
     assert reader.bodies == []
     source.more.set()
     await soon(task)
-    assert reader.bodies == [frame_event(EVENT), b""]
+    assert reader.bodies == [EVENT, b""]
 
 
 async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(), PROTOBUF, keep_alive=0.01, close=source.close), reader)
+    task = run(StreamResponse(source.batches(), RAW, keep_alive=0.01, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -160,7 +142,7 @@ async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -
 
 async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(1), keep_alive=0.02, close=source.close), reader)
+    task = run(StreamResponse(source.batches(1), SSE, keep_alive=0.02, close=source.close), reader)
     await until(lambda: reader.bodies.count(SSE.comment) >= 3)
     source.more.set()
     await soon(task)
@@ -170,7 +152,7 @@ async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
 
 async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go() -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(), close=source.close), reader)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -180,7 +162,7 @@ async def test_a_reader_that_leaves_is_noticed_at_once_and_everything_is_let_go(
 async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = run(Stream(source.batches(), close=source.close), reader)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     said = source.said
@@ -194,7 +176,9 @@ async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() 
 async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
     source, reader = Source(), Reader()
     source.more.set()
-    task = run(Stream(source.batches(), keep_alive=0.01, stall_seconds=0.05, close=source.close), reader)
+    task = run(
+        StreamResponse(source.batches(), SSE, keep_alive=0.01, stall_seconds=0.05, close=source.close), reader
+    )
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
     await soon(task, 2.0)
@@ -204,7 +188,7 @@ async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
 @pytest.mark.parametrize("speaking", [True, False])
 async def test_a_server_that_says_that_the_reader_is_gone_is_believed(speaking: bool) -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(), keep_alive=0.01, close=source.close), reader)
+    task = run(StreamResponse(source.batches(), SSE, keep_alive=0.01, close=source.close), reader)
     await until(lambda: bool(reader.sent))
     reader.breaks = True
     if speaking:
@@ -227,14 +211,14 @@ async def test_an_error_of_the_source_is_raised_after_everything_is_let_go() -> 
         closed.append(True)
 
     with pytest.raises(ValueError, match="broken"):
-        await soon(run(Stream(broken(), close=close), Reader()))
+        await soon(run(StreamResponse(broken(), SSE, close=close), Reader()))
     assert (closed, left_over()) == ([True], [])
 
 
 @pytest.mark.parametrize("when", ["before", "while"])
 async def test_a_stream_that_is_cancelled_lets_everything_go(when: str) -> None:
     source, reader = Source(), Reader()
-    task = run(Stream(source.batches(), close=source.close), reader)
+    task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     started: Callable[[], bool] = lambda: bool(reader.sent)  # noqa: E731
     await (asyncio.sleep(0) if when == "before" else until(started))
     task.cancel()
@@ -256,7 +240,7 @@ async def test_a_source_that_does_not_stop_at_once_is_waited_for() -> None:
             stopped.set()
 
     reader = Reader()
-    task = run(Stream(slow()), reader)
+    task = run(StreamResponse(slow(), SSE), reader)
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task)
@@ -274,7 +258,7 @@ async def test_a_fast_stream_is_sent_in_pieces_and_a_slow_one_word_by_word() -> 
             yield None, [EVENT] * len(said)
 
     reader = Reader()
-    task = run(Stream(batches()), reader)
+    task = run(StreamResponse(batches(), SSE), reader)
     for number in range(200):
         words.put_nowait(number)
         await asyncio.sleep(0)

@@ -20,7 +20,7 @@ from trunkline.errors import AgentError
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.app import Server
-from trunkline.server.routes.agui import options_for
+from trunkline.server.routes.agui_runs import redacted_options
 
 SECRET_WORDS = "/home/ada/.key says sk-12345"
 
@@ -80,7 +80,8 @@ def test_all_is_told_only_on_this_machine(server: str, level: str) -> None:
     class Asked:
         scope = {"server": (server, 80)}  # noqa: RUF012
 
-    assert options_for(Asked(), AguiOptions(error_detail_level="full")).error_detail_level == level  # type: ignore[arg-type]
+    options = redacted_options(AguiOptions(error_detail_level="full"), Asked())  # type: ignore[arg-type]
+    assert options.error_detail_level == level
 
 
 async def test_who_asks_for_all_of_it_here_gets_all_of_it() -> None:

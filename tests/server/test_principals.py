@@ -32,7 +32,6 @@ from trunkline.commands import Prompt
 from trunkline.journal import SessionKey
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.app import Server
-from trunkline.server.routes.table import routes_of
 from trunkline.server.security.tokens import Token
 from trunkline.session.context import TurnContext
 
@@ -110,7 +109,7 @@ class World(NamedTuple):
     connection_id: str
 
     async def records(self) -> list[Any]:
-        journal = await self.app.exchange.open()
+        journal = await self.app.agents.open()
         return list(await journal.read(SessionKey("alice", THREAD)))
 
 
@@ -120,7 +119,7 @@ async def world(kind: str) -> AsyncGenerator[World]:
         client.headers.update(ALICE)
         await run_events(client, told(SECRET, thread=THREAD))
         await run_events(client, told("please wait", thread=THREAD, run="r2"))
-        session = await (await app.exchange.hub()).session(THREAD, principal="alice")
+        session = await (await app.agents.hub()).session(THREAD, principal="alice")
         await until(lambda: bool(session.open_questions))
         greeted = await client.post("/acp", json=GREETING)
         connection = {"acp-connection-id": greeted.headers["acp-connection-id"]}
@@ -309,7 +308,7 @@ CASES: dict[str, Case] = {
 def test_every_route_has_a_case() -> None:
     app = trunkline.asgi(recite, tokens=TOKENS)
     found: list[str] = []
-    for route in routes_of(app.exchange):
+    for route in app.routes:
         if isinstance(route, WebSocketRoute):
             found.append(f"WS {route.path}")
             continue

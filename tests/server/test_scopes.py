@@ -27,7 +27,6 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.acp.endpoint import AcpEndpoint
 from trunkline.protocols.jsonrpc import RpcError
-from trunkline.server.routes.table import routes_of
 from trunkline.server.security.tokens import PermissionScope, Token
 
 SCOPES: tuple[str, ...] = get_args(PermissionScope)
@@ -197,7 +196,7 @@ ACP_ROUTES = {
 
 def routes() -> set[str]:
     found: set[str] = set()
-    for route in routes_of(trunkline.asgi(make(talk), tokens=SECRET).exchange):
+    for route in trunkline.asgi(make(talk), tokens=SECRET).routes:
         if isinstance(route, WebSocketRoute):
             found.add(f"WS {route.path}")
         else:
@@ -255,7 +254,7 @@ async def test_who_answers_without_following_does_not_see_what_comes_of_it() -> 
         events = [json.loads(line[6:]) for line in got.split("\n") if line.startswith("data: ")]
         assert [event["type"] for event in events] == ["RUN_STARTED", "RUN_FINISHED"]
         assert events[-1]["result"] == {"stopReason": "not_followed"}
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         await soon(session.settle())
         assert not session.open_questions
 

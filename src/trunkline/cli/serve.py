@@ -132,7 +132,7 @@ def command(
     try:
         from trunkline.frontends.agui.options import AguiOptions
         from trunkline.server.agents import server_settings
-        from trunkline.server.app import asgi
+        from trunkline.server.asgi import asgi
         from trunkline.server.run import bind, listen, url_of
         from trunkline.server.security.origins import is_address, is_loopback
         from trunkline.server.security.tokens import Access, new_secret
@@ -162,7 +162,7 @@ def command(
         authenticate=(lambda scope: Access()) if insecure_no_auth else None,
         allow_origins=allow_origin,
         allow_mcp=allow_mcp,
-        options=AguiOptions(import_history=import_history),
+        agui=AguiOptions(import_history=import_history),
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:

@@ -1,7 +1,7 @@
-"""The exchange: the agents of a server, each with its hub, all on one journal.
+"""The served agents of a server, each with its hub, all on one journal.
 
-It opens when it is first needed, because an app that is mounted in another one is never told when that
-starts. Whoever made it closes it.
+They are opened with the first request, because an app that is mounted in another one does not learn when
+that starts. The server closes them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, cast
 from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent
 from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
-from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import Journal, SessionInfo, SessionKey, open_journal, parse_address
 from trunkline.journal.address import JournalAddress
 from trunkline.mcp.allowed_hosts import Outbound
@@ -28,54 +26,57 @@ from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
 
-__all__ = ["DEFAULT", "Served", "ServedAgents", "served", "server_settings"]
+__all__ = ["DEFAULT", "ServedAgent", "ServedAgents", "name_agents", "server_settings"]
 
 DEFAULT = "default"
-"""How front ends call an agent when they do not know its name."""
+"""The name of the first agent for front ends that know no other."""
 
-_LAST_WORDS = 2.0
-"""Seconds that cancelled runs get to say their last words when the server goes down."""
+_FINISH_SECONDS = 2.0
+"""How long the streams of cancelled runs get for their last events when the server closes."""
 _IDLE_SESSIONS = 256
-"""Threads that stay at hand when nobody is in them; others are opened again when they are needed."""
+"""Sessions that stay open when no client uses them; others are opened again when they are needed."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,127}")
 _RESERVED = ("capabilities", "connect", "ws")
 
 
-class Served(NamedTuple):
-    """An agent under the name it has in addresses; the target tells other processes that it is the same."""
+class ServedAgent(NamedTuple):
+    """An agent under its name in addresses; by the target other processes know that it is the same agent."""
 
     name: str
     agent: Agent
     target: str
 
 
-def served(agents: Any, targets: Mapping[str, str] | None = None) -> list[Served]:
+def name_agents(agents: Any, targets: Mapping[str, str] | None = None) -> list[ServedAgent]:
     """Name what is served: one agent is the default, several come as a mapping of names."""
     named = {DEFAULT: agents}
     if isinstance(agents, Mapping):
         named = dict(cast("Mapping[str, Any]", agents))
     if not named:
         raise ConfigurationError("there is no agent to serve: give at least one")
-    found: list[Served] = []
-    for name, thing in named.items():
+    served: list[ServedAgent] = []
+    for name, given in named.items():
         if not _NAME.fullmatch(name) or name in _RESERVED:
             raise ConfigurationError(
                 f"{name!r} cannot be an agent's name in an address: use letters, digits, . _ ~ and -"
             )
-        agent = adapt(thing)
-        found.append(Served(name, agent, (targets or {}).get(name) or agent.card.name))
-    if len({one.target for one in found}) != len(found):
-        # Sessions must know whose they are.
-        found = [one._replace(target=f"{one.target}/{one.name}") for one in found]
-    return found
+        agent = adapt(given)
+        served.append(ServedAgent(name, agent, (targets or {}).get(name) or agent.card.name))
+    if len({one.target for one in served}) != len(served):
+        # A session records its target, which must lead back to one agent.
+        served = [one._replace(target=f"{one.target}/{one.name}") for one in served]
+    return served
 
 
 def server_settings(
-    options: AguiOptions | None = None, *, retain_age: float | None = None, retain_bytes: int | None = None
+    *,
+    reader_backlog: int = 256,
+    retain_age: float | None = None,
+    retain_bytes: int | None = None,
 ) -> Settings:
-    """Give the settings of sessions that are served to many."""
+    """Give the settings of sessions that are served to many clients."""
     return Settings(
-        reader_backlog=(options or AguiOptions()).high_water_mark,
+        reader_backlog=reader_backlog,
         idle_sessions=_IDLE_SESSIONS,
         retain_age=retain_age,
         retain_bytes=retain_bytes,
@@ -83,27 +84,25 @@ def server_settings(
 
 
 class ServedAgents:
-    """Gives every agent its hub."""
+    """Opens and closes a hub for every agent, and finds the hub of a request."""
 
     def __init__(
         self,
-        agents: list[Served],
+        agents: list[ServedAgent],
         *,
         journal: str | os.PathLike[str] | Journal | None = "memory:",
-        options: AguiOptions | None = None,
         settings: Settings | None = None,
         policy: Policy | None = None,
         limits: Limits | None = None,
         outbound: Outbound | None = None,
     ) -> None:
         """Serve agents; a journal that is given open stays open, one given by its address is closed."""
-        self.agents = {one.name: one for one in agents}
+        self.by_name = {one.name: one for one in agents}
         self.default = agents[0].name
-        self.options = options or AguiOptions()
         self.limits = limits or Limits()
-        self.reading = BodyBudget(self.limits.reading_bytes)
+        self.body_budget = BodyBudget(self.limits.reading_bytes)
         self.outbound = outbound or Outbound()
-        """Whose MCP servers clients may name."""
+        """The hosts whose MCP servers clients may name."""
         self._address: JournalAddress | None = None
         """Where the journal is that we open and close; None for one that was given open."""
         self._given_journal: Journal | None = None
@@ -111,24 +110,22 @@ class ServedAgents:
             self._address = parse_address(journal)
         else:
             self._given_journal = journal
-        self._settings = settings or server_settings(self.options)
+        self._settings = settings or server_settings()
         self._policy = policy
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}
-        self._endpoints: dict[str, AguiEndpoint] = {}
         self._runs: set[object] = set()
-        self.farewells: list[Callable[[], Awaitable[None]]] = []
-        """What is done before the hubs close: connections that stay open end by themselves."""
-        self.begin_anew()
+        self.before_close: list[Callable[[], Awaitable[None]]] = []
+        """Called before the hubs close: front ends end their open connections here."""
+        self.reset()
 
-    def begin_anew(self) -> None:
-        """Be as new after a close: an app may live again, in another event loop."""
+    def reset(self) -> None:
+        """Be ready to open again after a close: an app may be started again, in another event loop."""
         self._opening = asyncio.Lock()
-        self.quiet = asyncio.Event()
-        """Set while no run is shown to anybody."""
-        self.quiet.set()
+        self._no_runs = asyncio.Event()
+        self._no_runs.set()
         self.closing = False
-        """Whether the server goes down: nothing new begins."""
+        """Whether the server is shutting down: nothing new begins."""
 
     async def open(self) -> Journal:
         """Open the journal and the hubs, once."""
@@ -137,78 +134,78 @@ class ServedAgents:
         async with self._opening:
             if self._journal is None:
                 journal = self._given_journal or await open_journal(str(self._address))
-                for one in self.agents.values():
+                for one in self.by_name.values():
                     hub = Hub(
                         one.agent, journal, target=one.target, settings=self._settings, policy=self._policy
                     )
                     self._hubs[one.name] = await hub.__aenter__()
-                    self._endpoints[one.name] = AguiEndpoint(hub, self.options)
                 self._journal = journal
             return self._journal
 
     async def close(self) -> None:
-        """Cancel what runs, write everything and let go of the journal; idempotent."""
+        """Cancel what runs, write everything and close the journal; idempotent."""
         self.closing = True
-        await asyncio.gather(*(farewell() for farewell in self.farewells))
+        await asyncio.gather(*(call() for call in self.before_close))
         async with self._opening:
             await asyncio.gather(*(hub.close() for hub in self._hubs.values()))
-            # Who reads slowly still needs the journal for the last words of a run.
-            await self.idle(_LAST_WORDS)
+            # A client that reads slowly still needs the journal for the last events of its run.
+            await self.wait_for_runs(_FINISH_SECONDS)
             journal, self._journal = self._journal, None
             if journal is not None and journal is not self._given_journal:
                 await journal.close()
 
-    def begin(self, run: object) -> None:
-        """Note that a run is shown to somebody."""
-        self._runs.add(run)
-        self.quiet.clear()
+    # -- runs that clients are shown ---------------------------------------------------------------
 
-    def end(self, run: object) -> None:
-        """Note that it is not any more."""
+    def add_run(self, run: object) -> None:
+        """Count a run that a client is shown; a shutdown waits for it for a while."""
+        self._runs.add(run)
+        self._no_runs.clear()
+
+    def remove_run(self, run: object) -> None:
+        """Count it no longer."""
         self._runs.discard(run)
         if not self._runs:
-            self.quiet.set()
+            self._no_runs.set()
 
-    async def idle(self, seconds: float) -> None:
-        """Wait until no run is shown to anybody, but not for longer than this."""
+    async def wait_for_runs(self, seconds: float) -> None:
+        """Wait until no client is shown a run, but at most this long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.quiet.wait()
+                await self._no_runs.wait()
 
-    # -- finding -----------------------------------------------------------------------------------
+    # -- the hub of a request ----------------------------------------------------------------------
 
-    def find(self, name: str | None) -> str:
-        """The name of an agent: as it was given, or the default one."""
+    def resolve_name(self, name: str | None) -> str:
+        """Give the name of a served agent: the one that was asked for, or the default one."""
         found = self.default if name is None else name
-        if found == DEFAULT and DEFAULT not in self.agents:
+        if found == DEFAULT and DEFAULT not in self.by_name:
             found = self.default
-        if found not in self.agents:
+        if found not in self.by_name:
             raise HttpError(
-                404, "agent", f"there is no agent of that name; there are {', '.join(self.agents)}"
+                404, "agent", f"there is no agent of that name; there are {', '.join(self.by_name)}"
             )
         return found
 
     async def hub(self, name: str | None = None) -> Hub:
-        """The hub of an agent."""
-        found = self.find(name)
+        """Give the hub of an agent."""
+        found = self.resolve_name(name)
         await self.open()
         return self._hubs[found]
 
-    async def agui(self, name: str | None, thread_id: str, principal: str) -> AguiEndpoint:
-        """What opens runs of an agent in a thread; a thread of another agent is refused."""
-        found = self.find(name)
+    async def hub_for(self, name: str | None, session_id: str, principal: str) -> Hub:
+        """Give the hub of an agent for one session, which may be new; refuse a session of another agent."""
+        found = self.resolve_name(name)
         journal = await self.open()
-        if len(self.agents) > 1:
-            thread_id = self.options.thread_id_override or thread_id
-            info = await journal.get(SessionKey(principal, thread_id))
+        if len(self.by_name) > 1:
+            info = await journal.get(SessionKey(principal, session_id))
             owner = self.agent_of(info) if info is not None else found
             if owner != found:
                 whose = f"the agent {owner!r}" if owner is not None else "an agent that is not served here"
                 raise SessionBusy(f"this thread belongs to {whose}: ask that one, or begin another thread")
-        return self._endpoints[found]
+        return self._hubs[found]
 
-    async def keeper(self, session_id: str, principal: str) -> tuple[Hub, SessionInfo]:
-        """The hub that a session belongs to; one of an agent that is not served here can be followed."""
+    async def hub_of_session(self, session_id: str, principal: str) -> tuple[Hub, SessionInfo]:
+        """Give the hub that a session belongs to; one of an agent that is not served here can be followed."""
         journal = await self.open()
         info = await journal.get(SessionKey(principal, session_id))
         if info is None:
@@ -216,5 +213,5 @@ class ServedAgents:
         return self._hubs[self.agent_of(info) or self.default], info
 
     def agent_of(self, info: SessionInfo) -> str | None:
-        """The name of the agent that a session belongs to, if it is served here."""
-        return next((one.name for one in self.agents.values() if one.target == info.target), None)
+        """Give the name of the agent that a session belongs to, if it is served here."""
+        return next((one.name for one in self.by_name.values() if one.target == info.target), None)

@@ -1,128 +1,85 @@
-"""The app: agents behind a gate, as one ASGI application that runs by itself or inside another one."""
+"""The server as an ASGI app: front ends behind a gate, by itself or mounted inside another app."""
 
 from __future__ import annotations
 
-import logging
-import os
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.exceptions import HTTPException
-from starlette.routing import Router
+from starlette.routing import BaseRoute, Router
 from starlette.types import Receive, Scope, Send
 
-from trunkline.frontends.agui.options import AguiOptions
-from trunkline.journal import Journal
-from trunkline.mcp.allowed_hosts import Outbound
-from trunkline.server.agents import ServedAgents, served
-from trunkline.server.routes.health import OPEN_PATHS
-from trunkline.server.routes.table import routes_of
+from trunkline.server.agents import ServedAgents
 from trunkline.server.security.gate import Gate
-from trunkline.server.security.limits import Limits
 from trunkline.server.security.origins import Hosts, Origins
-from trunkline.server.security.tokens import Authenticate, Token, TokenRing
+from trunkline.server.security.tokens import Authenticate, TokenRing
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit
-from trunkline.session.settings import Settings
-from trunkline.transports.process.secrets import take_secret
-from trunkline.workspace import Policy
 
-__all__ = ["Server", "asgi"]
-
-log = logging.getLogger("trunkline.server")
+__all__ = ["FrontEnd", "Server"]
 
 
-def asgi(
-    agents: Any,
-    *,
-    journal: str | os.PathLike[str] | Journal | None = "memory:",
-    tokens: str | Token | Iterable[str | Token] | None = None,
-    authenticate: Authenticate | None = None,
-    allow_origins: Iterable[str] = (),
-    allow_hosts: Iterable[str] = (),
-    allow_mcp: Iterable[str] = (),
-    options: AguiOptions | None = None,
-    settings: Settings | None = None,
-    policy: Policy | None = None,
-    limits: Limits | None = None,
-    targets: Mapping[str, str] | None = None,
-) -> Server:
-    """Make an ASGI app of an agent, or of several as ``{name: agent}``; the first is the default.
+class FrontEnd(Protocol):
+    """A family of addresses."""
 
-    ``journal`` is ``memory:``, ``sqlite:PATH``, a path object or an open journal. Without ``tokens`` the one
-    in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` takes the
-    place of tokens where somebody else knows who is asking. ``allow_mcp`` are the hosts of MCP servers that
-    ACP clients may name; without any they may name none.
-    """
-    exchange = ServedAgents(
-        served(agents, targets),
-        journal=journal,
-        options=options,
-        settings=settings,
-        policy=policy,
-        limits=limits,
-        outbound=Outbound(allow_mcp),
-    )
-    if authenticate is None:
-        authenticate = ring = TokenRing.of(tokens)
-        if tokens is None and not take_secret("TRUNKLINE_TOKEN"):
-            log.warning("no token was given, so this one was made: %s", ring.tokens[0].secret)
-    return Server(
-        exchange,
-        authenticate=authenticate,
-        hosts=Hosts(allow_hosts),
-        origins=Origins(allow_origins),
-    )
+    def routes(self) -> Sequence[BaseRoute]:
+        """Give the routes."""
+        ...
 
 
 class Server:
-    """The ASGI app; ``lifespan`` and ``aclose`` are for whoever mounts it."""
+    """The ASGI app; an app that mounts it uses ``lifespan``, or calls ``aclose`` at its end."""
 
     def __init__(
-        self, exchange: ServedAgents, *, authenticate: Authenticate, hosts: Hosts, origins: Origins
+        self,
+        agents: ServedAgents,
+        front_ends: Iterable[FrontEnd],
+        *,
+        authenticate: Authenticate,
+        hosts: Hosts,
+        origins: Origins,
+        open_paths: Iterable[str] = (),
     ) -> None:
-        """Put the routes of an exchange behind a gate."""
-        self.exchange = exchange
-        most = exchange.limits.stranger_connections
-        self.strangers = UnauthenticatedLimit(most, 2 * most)
-        """Connections that have shown no token yet; whoever listens puts them in."""
+        """Put front ends behind a gate; ``open_paths`` need no token."""
+        self.agents = agents
+        self.routes = [route for front_end in front_ends for route in front_end.routes()]
+        most = agents.limits.stranger_connections
+        self.unauthenticated = UnauthenticatedLimit(most, 2 * most)
+        """Connections that have shown no token yet; the HTTP protocol of ``run`` counts them here."""
         self._authenticate = authenticate
-        self._router = Router(
-            routes_of(exchange), redirect_slashes=False, default=_nothing_here, lifespan=self.lifespan
-        )
+        router = Router(self.routes, redirect_slashes=False, default=_not_found, lifespan=self.lifespan)
         self._gate = Gate(
-            self._router,
+            router,
             authenticate=authenticate,
             hosts=hosts,
             origins=origins,
-            open_paths=OPEN_PATHS,
-            most=exchange.limits.principal_requests,
-            on_admitted=self._know,
+            open_paths=open_paths,
+            most=agents.limits.principal_requests,
+            on_admitted=self._authenticated,
         )
 
-    def _know(self, scope: Scope) -> None:
-        """A connection has shown a token."""
+    def _authenticated(self, scope: Scope) -> None:
         client = scope.get("client")
-        self.strangers.leave(None if client is None else tuple(client))
+        self.unauthenticated.leave(None if client is None else tuple(client))
 
     @property
     def token(self) -> str | None:
-        """The secret of the first token, for whoever runs the server."""
+        """The secret of the first token; None where another login authenticates."""
         ring = self._authenticate
         return ring.tokens[0].secret if isinstance(ring, TokenRing) else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        # What is raised inside is ours to answer, also below an app with handlers of its own.
+        # The gate answers what is raised inside, also when the app around us has handlers of its own.
         inner = {key: value for key, value in scope.items() if key != "starlette.exception_handlers"}
         await self._gate({**inner, "app": self}, receive, send)
 
     @asynccontextmanager
     async def lifespan(self, app: Any = None) -> AsyncGenerator[None]:
         """Open at the start and close at the end; give it to the app that this one is mounted in."""
-        if self.exchange.closing:
-            self.exchange.begin_anew()
-        await self.exchange.open()
+        if self.agents.closing:
+            self.agents.reset()
+        await self.agents.open()
         try:
             yield
         finally:
@@ -130,8 +87,8 @@ class Server:
 
     async def aclose(self) -> None:
         """Cancel what runs, write everything and close the journal; idempotent."""
-        await self.exchange.close()
+        await self.agents.close()
 
 
-async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     raise HTTPException(404)

@@ -16,18 +16,22 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from trunkline.errors import ConfigurationError
 from trunkline.server.app import Server
-from trunkline.server.run_protocols import HttpProtocol, WebSocketProtocol
 from trunkline.server.security.limits import Limits
 from trunkline.transports.process.descendants import end_descendants
 
 __all__ = ["bind", "listen", "url_of"]
+
+_MOST_PONGS = 1000
+_NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -68,7 +72,7 @@ async def listen(
     """Serve until a signal comes, or ``stop`` is set; a second signal means at once."""
     stop = stop or asyncio.Event()
     # Here a journal that cannot be opened is a sentence; once the server runs it would be a log.
-    await app.exchange.open()
+    await app.agents.open()
     server = _Uvicorn(app, on_ready)
     with _signals(stop):
         serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -105,10 +109,10 @@ class _Uvicorn(uvicorn.Server):
     """Uvicorn, with patience that ends: for slow heads of requests, and for runs when it goes down."""
 
     def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
-        limits = app.exchange.limits
+        limits = app.agents.limits
         room = room_for(limits.connections)
-        app.strangers.most_of_peer = max(1, min(limits.stranger_connections, room // 4))
-        app.strangers.most = 2 * app.strangers.most_of_peer
+        app.unauthenticated.most_of_peer = max(1, min(limits.stranger_connections, room // 4))
+        app.unauthenticated.most = 2 * app.unauthenticated.most_of_peer
         super().__init__(
             uvicorn.Config(
                 app,
@@ -130,7 +134,7 @@ class _Uvicorn(uvicorn.Server):
                 timeout_graceful_shutdown=3,
             )
         )
-        self._exchange = app.exchange
+        self._agents = app.agents
         self._limits = limits
         self._on_ready = on_ready
         self._slow: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
@@ -158,11 +162,71 @@ class _Uvicorn(uvicorn.Server):
         await stop.wait()
         for server in self.servers:
             server.close()
-        self._exchange.closing = True
-        await self._exchange.idle(self._limits.drain_seconds)
-        await self._exchange.close()
+        self._agents.closing = True
+        await self._agents.wait_for_runs(self._limits.drain_seconds)
+        await self._agents.close()
         cut_off(self.server_state.connections)
         self.should_exit = True
+
+
+# -- uvicorn's protocols, where they take or keep too much -----------------------------------------
+
+
+def _app_of(config: uvicorn.Config) -> Server:
+    return cast("Server", config.app)
+
+
+class HttpProtocol(H11Protocol):
+    """Takes a limited number of connections: without free file descriptors it could not even refuse them."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin; a few beyond the limit are refused with an answer, the rest without one."""
+        super().connection_made(transport)
+        if self.client is not None:
+            _app_of(self.config).unauthenticated.enter(self.client, self)
+        most = self.config.limit_concurrency
+        if most is not None and len(self.connections) > most + most // 16:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        _app_of(self.config).unauthenticated.leave(self.client)
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """Ends refused upgrades without an error, and limits the pings of a client that reads nothing."""
+
+    _pongs = 0
+    """Answers to pings that wait behind what the client does not read."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; refuse what is no valid upgrade, such as one with a body, or it would stay open."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            self.transport.write(_NO_UPGRADE)
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End; one whose upgrade was refused was unauthenticated until now."""
+        super().connection_lost(exc)
+        _app_of(self.config).unauthenticated.leave(self.client)
+
+    async def send(self, message: Any) -> None:
+        """Send; a response instead of an upgrade ends the handshake, which uvicorn would call an error."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            self.handshake_complete = True
+
+    def handle_ping(self) -> None:
+        """Answer a ping; abort when a thousand answers wait to be read."""
+        super().handle_ping()
+        self._pongs = 0 if self.writable.is_set() else self._pongs + 1
+        if self._pongs > _MOST_PONGS:
+            self.transport.abort()
+
+
+# -- connections ------------------------------------------------------------------------------------
 
 
 def room_for(connections: int) -> int:

@@ -85,7 +85,7 @@ async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
         params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
         request_id, answer = caller.connection.ask("session/prompt", params)
         await soon(running.wait())
-        caller.connection.take_back(request_id)
+        caller.connection.withdraw_request(request_id)
         assert (await soon(answer))["stopReason"] == "cancelled"
         assert stopped.is_set()
 
@@ -96,7 +96,7 @@ async def test_a_malformed_prompt_that_is_taken_back_leaves_the_connection_alone
         session_id = await caller.open()
         request_id, answer = caller.connection.ask("session/prompt", {"sessionId": session_id, "prompt": 3})
         caller.connection.flush()
-        caller.connection.take_back(request_id)
+        caller.connection.withdraw_request(request_id)
         with pytest.raises(RpcError):
             await soon(answer)
         assert (await caller.prompt(session_id, "fine"))["stopReason"] == "end_turn"
@@ -467,7 +467,7 @@ async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial:
         session_id = await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
-        idling = asyncio.create_task(app.exchange.idle(30))
+        idling = asyncio.create_task(app.agents.wait_for_runs(30))
         await asyncio.sleep(0)
         assert not idling.done(), "a prompt is something to wait for"
         await soon(app.aclose())
@@ -482,7 +482,7 @@ async def test_nothing_new_begins_while_the_server_waits_for_its_runs(dial: Dial
         session_id, other = await caller.open(), await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
         await soon(running.wait())
-        app.exchange.closing = True
+        app.agents.closing = True
         refused = await caller.refused("session/prompt", sessionId=other, prompt=[])
         assert refused.data == {"details": "the server is going down: try again later"}
         caller.connection.notify("session/cancel", {"sessionId": session_id})

@@ -15,8 +15,8 @@ from tests.server.serving import SECRET, frames, run_events, served, told
 from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt
-from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
+from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.testing import ScriptedAgent
 
@@ -98,7 +98,7 @@ async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
         await soon(stopped.wait(), 5.0)
-        hub = await app.exchange.hub()
+        hub = await app.agents.hub()
         session = await hub.session("t1")
         await until(lambda: not session.busy)
         assert session.followers == 0
@@ -115,7 +115,7 @@ async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
         served(make(long)) as (app, client),
         client.stream("POST", "/agui", json=told()) as response,
     ):
-        hub = await app.exchange.hub()
+        hub = await app.agents.hub()
         session = await hub.session("t1")
         await until(lambda: not session.busy)
         said = [event async for _, event in frames(response)]
@@ -194,7 +194,7 @@ async def test_only_a_page_that_names_itself_edits_the_first_message(
         edited = told("instead", run="r2")
         edited["messages"][0]["id"] = "u2"
         await run_events(client, edited, route)
-        session = await (await app.exchange.hub()).session(edited["threadId"])
+        session = await (await app.agents.hub()).session(edited["threadId"])
         messages = (await session.history()).messages
 
     assert [message.text for message in messages if message.role == "user"] == kept
@@ -226,7 +226,7 @@ async def test_a_run_whose_agent_raises_ends_with_its_error_and_everything_close
 
 async def test_silence_is_kept_alive() -> None:
     async with (
-        served(options=AguiOptions(keep_alive=0.1)) as (_, client),
+        served(limits=Limits(keep_alive_seconds=0.1)) as (_, client),
         client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
     ):
         async for piece in response.aiter_bytes():
@@ -280,7 +280,7 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
         await run_events(client, told("/text"))
         prompt = {"type": "prompt", "content": [{"type": "text", "text": "/wait-for-cancel"}]}
         assert (await client.post("/sessions/t1/commands", json=prompt)).status_code == 200
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         async with client.stream("POST", "/agui/connect", json=told(run="r2"), headers=viewer) as response:
             await soon(anext(frames(response)))
             await until(lambda: session.followers == 1)

@@ -110,7 +110,7 @@ async def test_a_socket_that_closes_ends_its_turn_at_once() -> None:
         async with connect(url, additional_headers=BEARER) as socket:
             await socket.send(json.dumps(told()))
             await soon(socket.recv())
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         await until(lambda: not session.busy, 5.0)
 
 

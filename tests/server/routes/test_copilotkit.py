@@ -98,7 +98,7 @@ async def test_a_page_that_is_reloaded_in_the_middle_of_a_text_goes_on_where_it_
             async for _, event in frames(response):
                 if event.get("delta", "").endswith("20 "):
                     break
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         assert session.busy, "a page that is reloaded gets some time to come back"
         text, said = "", list[Any]()
         async with client.stream("POST", CONNECT, json=back()) as response:
@@ -125,7 +125,7 @@ async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
             async for _, event in frames(response):
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         await until(lambda: not session.busy, 2.0)
 
 

@@ -16,7 +16,7 @@ from tests.server.serving import SECRET
 from tests.worlds import BRISK, echo, make, soon
 
 from trunkline.journal.sqlite import SqliteJournal
-from trunkline.server.app import asgi
+from trunkline.server.asgi import asgi
 from trunkline.server.routes import health
 
 

@@ -252,7 +252,7 @@ async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing() ->
         writer.close()
         await writer.wait_closed()
         assert (await client.get("/sessions")).json() == {"sessions": []}
-        await soon(app.exchange.idle(60.0), 5.0)
+        await soon(app.agents.wait_for_runs(60.0), 5.0)
 
 
 async def test_a_deep_body_over_the_wire_is_refused_and_the_server_lives() -> None:
@@ -293,7 +293,7 @@ async def test_photos_of_earlier_messages_do_not_count(route: str) -> None:
             assert "RUN_FINISHED" in answer.text
         large = await client.post(route, json=body_of(with_photos("r7", photo("u7", 30_000))))
         long = await client.post(route, json=body_of(with_photos("r8", *history, photo("u8", 15_000))))
-        session = await (await app.exchange.hub()).session("t1")
+        session = await (await app.agents.hub()).session("t1")
         turns = (await session.history()).turns
 
     assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
@@ -344,7 +344,7 @@ async def test_many_bodies_at_once_of_one_principal_are_refused_and_leave_room_b
         host, port = client.base_url.host, client.base_url.port or 80
         first = asyncio.create_task(slowly(90_000))
         async with asyncio.timeout(20):
-            while app.exchange.reading.taken < 89_999:
+            while app.agents.body_budget.taken < 89_999:
                 await asyncio.sleep(0.001)
         answer = await client.post("/agui", content=b" " * 90_000, headers=JSON)
         gate.set()

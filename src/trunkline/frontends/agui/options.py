@@ -37,7 +37,7 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     run_id_override: str | None = None
     error_detail_level: DetailLevel = "message"
     keep_alive: float = 15.0
-    """Seconds between the comments that keep a silent stream open."""
+    """Seconds between the comments that keep a silent stream of a transport open."""
     coalesce: bool = True
     """Join deltas of one message that wait for a slow reader of a transport.
 

@@ -34,10 +34,10 @@ from trunkline.protocols.jsonrpc import (
     written,
 )
 from trunkline.protocols.jsonrpc import Request as Call
-from trunkline.protocols.sse import KEEP_ALIVE, MEDIA_TYPE, write_comment, write_frame
+from trunkline.protocols.sse import MEDIA_TYPE, write_comment, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
-from trunkline.server.event_stream import Framing, Stream
+from trunkline.server.event_stream import StreamResponse, sse_framing
 from trunkline.server.routes.acp_connections import AcpConnection, AcpConnections, HttpAcpConnection, Reading
 from trunkline.server.security.bodies import find_fault, read_body
 from trunkline.server.security.limits import Limits
@@ -60,22 +60,22 @@ _NEED_SESSION = frozenset(
 _LAST_WORDS_WITHIN = 2.0
 
 
-def _frame(cursor: Cursor | None, messages: Sequence[bytes]) -> bytes:
-    return b"".join([write_frame(message) if message else write_comment("open") for message in messages])
+def _write(cursor: Cursor | None, messages: Sequence[bytes]) -> bytes:
+    return write_frames(messages)
 
 
-_MESSAGES = Framing(f"{MEDIA_TYPE}; charset=utf-8", _frame, KEEP_ALIVE)
+_MESSAGES = sse_framing(_write)
 
 
 class AcpRoutes:
     """The routes of ACP clients."""
 
-    def __init__(self, exchange: ServedAgents) -> None:
-        """Serve the agents of an exchange."""
-        self._exchange = exchange
-        self._limits = exchange.limits
-        self._callers = AcpConnections(exchange.limits)
-        exchange.farewells.append(self._callers.close)
+    def __init__(self, agents: ServedAgents) -> None:
+        """Serve agents to ACP clients."""
+        self._agents = agents
+        self._limits = agents.limits
+        self._callers = AcpConnections(agents.limits)
+        agents.before_close.append(self._callers.close)
 
     def routes(self) -> Sequence[BaseRoute]:
         """The addresses, with and without the name of an agent."""
@@ -103,10 +103,13 @@ class AcpRoutes:
             await caller.leave()
 
     async def _admit(self, connection: HTTPConnection, kind: type[AcpConnection]) -> AcpConnection:
-        agent, access = self._exchange.find(connection.path_params.get("agent")), access_of(connection.scope)
+        agent, access = (
+            self._agents.resolve_name(connection.path_params.get("agent")),
+            access_of(connection.scope),
+        )
         access.need("prompt")
-        hub = await self._exchange.hub(agent)
-        caller = kind(self._exchange, agent, access, hub)
+        hub = await self._agents.hub(agent)
+        caller = kind(self._agents, agent, access, hub)
         self._callers.admit(caller)
         return caller
 
@@ -152,12 +155,14 @@ class AcpRoutes:
             raise HttpError(406, "accept", f"this is a stream: send the header Accept: {MEDIA_TYPE}")
         caller = self._find(request)
         reading = caller.attach(request.headers.get(_SESSION))
-        return Stream(
+        return StreamResponse(
             _batches(reading),
             _MESSAGES,
             close=partial(caller.detach, reading),
-            keep_alive=self._exchange.options.keep_alive,
+            keep_alive=self._limits.keep_alive_seconds,
             stall_seconds=self._limits.stall_seconds,
+            # Clients wait for the headers, and the first message may take a while.
+            opening=write_comment("open"),
         )
 
     async def delete(self, request: Request) -> Response:
@@ -166,7 +171,7 @@ class AcpRoutes:
         return Response(status_code=202)
 
     def _find(self, request: Request) -> HttpAcpConnection:
-        agent = self._exchange.find(request.path_params.get("agent"))
+        agent = self._agents.resolve_name(request.path_params.get("agent"))
         connection_id = request.headers.get(_CONNECTION)
         if connection_id is None:
             raise HttpError(
@@ -176,8 +181,6 @@ class AcpRoutes:
 
 
 async def _batches(reading: Reading) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
-    # Clients wait for the head of a response, and some servers send that with the first piece only.
-    yield None, [b""]
     while messages := await reading.next():
         yield None, messages
 

@@ -78,12 +78,12 @@ class Reading(NamedTuple):
 class AcpConnection:
     """A client on a WebSocket."""
 
-    def __init__(self, exchange: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
+    def __init__(self, agents: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
         """Connect a client with an agent."""
         self.id = secrets.token_hex(16)
         self.agent = agent
         self.access = access
-        self.limits = exchange.limits
+        self.limits = agents.limits
         self.over: asyncio.Future[CloseReason] = asyncio.get_running_loop().create_future()
         """Done when the server wants the connection to end."""
         self.left = asyncio.Event()
@@ -95,9 +95,9 @@ class AcpConnection:
             principal=access.principal,
             may_answer="answer" in access.scopes,
             may_follow="follow" in access.scopes,
-            mcp_reach=exchange.outbound.allowed,
+            mcp_reach=agents.outbound.allowed,
         )
-        self._connection.handler = _Guard(self._door, exchange, access)
+        self._connection.handler = _Guard(self._door, agents, access)
         self._leaving = False
 
     def _make_transport(self) -> OutboxTransport:
@@ -137,9 +137,9 @@ class HttpAcpConnection(AcpConnection):
     def _make_transport(self) -> AcpStreams:
         return AcpStreams(self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds)
 
-    def __init__(self, exchange: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
+    def __init__(self, agents: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
         """Wait for the first stream, for a while."""
-        super().__init__(exchange, agent, access, hub)
+        super().__init__(agents, agent, access, hub)
         self._timers: dict[str | None, asyncio.TimerHandle] = {}
         self._reading: set[str | None] = set()
         self._wait_for_streams()
@@ -249,10 +249,10 @@ class AcpConnections:
 class _Guard:
     """Holds back what a token does not open, and what nobody may do from far away."""
 
-    def __init__(self, handler: Handler, exchange: ServedAgents, access: Access) -> None:
+    def __init__(self, handler: Handler, agents: ServedAgents, access: Access) -> None:
         """Stand before a handler."""
         self._handler = handler
-        self._exchange = exchange
+        self._agents = agents
         self._access = access
 
     async def handle(self, method: str, params: Params) -> Any:
@@ -276,27 +276,27 @@ class _Guard:
         if method != "session/prompt":
             return await self._handler.handle(method, params)
         run = object()
-        self._exchange.begin(run)
+        self._agents.add_run(run)
         try:
             return await self._handler.handle(method, params)
         finally:
-            self._exchange.end(run)
+            self._agents.remove_run(run)
 
     def _check(self, method: str, params: Params) -> None:
-        if self._exchange.closing:
+        if self._agents.closing:
             raise error_with_details(INVALID_REQUEST, "the server is going down: try again later")
         needed = _NEEDS.get(method, "prompt")
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
             raise error_with_details(INVALID_REQUEST, why)
         for server in _servers_in(params):
-            if "command" in server and not self._exchange.limits.client_programs:
+            if "command" in server and not self._agents.limits.client_programs:
                 raise error_with_details(
                     INVALID_PARAMS,
                     "this server starts no programs for its clients: allow it with "
                     "Limits(client_programs=True), or give the agent its MCP servers itself",
                 )
-            if "url" in server and not _is_allowed(server["url"], self._exchange.outbound):
+            if "url" in server and not _is_allowed(server["url"], self._agents.outbound):
                 raise error_with_details(
                     INVALID_PARAMS,
                     "this server calls no MCP servers for its clients but those that its operator allows: "
@@ -305,7 +305,7 @@ class _Guard:
 
     def _greeting(self, result: Any) -> Any:
         """Offer MCP servers only where there is a host that they may be on."""
-        if isinstance(result, dict) and not self._exchange.outbound:
+        if isinstance(result, dict) and not self._agents.outbound:
             told = cast("dict[str, Any]", result)
             told["agentCapabilities"]["mcpCapabilities"] = {"http": False, "sse": False}
         return cast("Any", result)

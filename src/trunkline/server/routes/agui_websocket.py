@@ -14,18 +14,14 @@ import msgspec
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiRun
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.codes import ErrorCode
-from trunkline.server.agents import ServedAgents
-from trunkline.server.errors import refusal_of
-from trunkline.server.routes.agui import check_scope, options_for
+from trunkline.server.routes.agui_runs import AguiRuns, run_error
 from trunkline.server.security.bodies import check_json
 from trunkline.server.security.tokens import access_of
 
-__all__ = ["SocketRoutes"]
+__all__ = ["AguiWebSocketRoutes"]
 
 
 class _Control(msgspec.Struct, frozen=True):
@@ -34,12 +30,12 @@ class _Control(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class SocketRoutes:
+class AguiWebSocketRoutes:
     """The routes of AG-UI clients on a WebSocket."""
 
-    def __init__(self, exchange: ServedAgents) -> None:
-        """Serve the agents of an exchange."""
-        self._exchange = exchange
+    def __init__(self, runs: AguiRuns) -> None:
+        """Carry runs."""
+        self._runs = runs
 
     def routes(self) -> Sequence[BaseRoute]:
         """The addresses, with and without the name of an agent."""
@@ -47,28 +43,30 @@ class SocketRoutes:
 
     async def serve(self, websocket: WebSocket) -> None:
         """Accept, and run what comes in."""
-        agent = self._exchange.find(websocket.path_params.get("agent"))
-        await self._exchange.open()
+        agents = self._runs.agents
+        agent = agents.resolve_name(websocket.path_params.get("agent"))
+        await agents.open()
         await websocket.accept("trunkline" if "trunkline" in websocket.scope["subprotocols"] else None)
-        await _Socket(websocket, self._exchange, agent).serve()
+        await _Socket(websocket, self._runs, agent).serve()
 
 
 class _Socket:
     """One accepted WebSocket and the runs it carries, one after another."""
 
-    def __init__(self, websocket: WebSocket, exchange: ServedAgents, agent: str) -> None:
-        """Run an agent for whoever is at the other end."""
+    def __init__(self, websocket: WebSocket, runs: AguiRuns, agent: str) -> None:
+        """Run an agent for the client at the other end."""
         self._websocket = websocket
-        self._exchange = exchange
+        self._runs = runs
+        self._limits = runs.agents.limits
         self._agent = agent
         self._access = access_of(websocket.scope)
-        self._inputs: asyncio.Queue[bytes] = asyncio.Queue(exchange.limits.waiting_frames)
+        self._inputs: asyncio.Queue[bytes] = asyncio.Queue(self._limits.waiting_frames)
         self._run: AguiRun | None = None
         self._stop = False
         self._stopping: set[asyncio.Task[bool]] = set()
 
     async def serve(self) -> None:
-        """Run what comes in until the other end leaves, or may not stay."""
+        """Run what comes in until the client leaves, or may not stay."""
         listening, working = asyncio.create_task(self._listen()), asyncio.create_task(self._work())
         try:
             await asyncio.wait((listening, working), return_when=asyncio.FIRST_COMPLETED)
@@ -77,15 +75,15 @@ class _Socket:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        # An error of ours is the gate's to report; that the other end left is none.
+        # The gate reports an error of ours; a client that left is no error.
         with suppress(WebSocketDisconnect):
             if not working.cancelled():
                 working.result()
-            if not listening.cancelled() and (farewell := listening.result()) is not None:
-                await self._websocket.close(*farewell)
+            if not listening.cancelled() and (close := listening.result()) is not None:
+                await self._websocket.close(*close)
 
     async def _listen(self) -> tuple[int, str] | None:
-        """Take frames; give why the socket is to be closed, unless the other end did that."""
+        """Take frames; give the code and the reason to close with, unless the client has closed."""
         while True:
             message = await self._websocket.receive()
             if message["type"] == "websocket.disconnect":
@@ -93,7 +91,7 @@ class _Socket:
             text: str | None = message.get("text")
             if text is None:
                 return 1003, "send JSON as text"
-            if len(text) > self._exchange.limits.body_bytes:
+            if len(text) > self._limits.body_bytes:
                 return 1009, "the frame is too large"
             frame = text.encode()
             if len(frame) < 256 and _is_cancel(frame):
@@ -123,10 +121,10 @@ class _Socket:
             try:
                 run = await self._open(frame)
             except Exception as error:
-                await self._send([_refused(error)])
+                await self._send([run_error(error)])
                 continue
             self._run = run
-            self._exchange.begin(run)
+            self._runs.agents.add_run(run)
             if self._stop:
                 self._cancel()
             try:
@@ -135,18 +133,13 @@ class _Socket:
                         await self._send(events)
             finally:
                 self._run = None
-                self._exchange.end(run)
+                self._runs.agents.remove_run(run)
                 await run.close()
 
     async def _open(self, frame: bytes) -> AguiRun:
-        limits = self._exchange.limits
-        check_json(frame, limits)
-        told = read_input(frame, most=limits.messages)
-        check_scope(told, self._access)
-        principal = self._access.principal
-        endpoint = await self._exchange.agui(self._agent, told.thread_id, principal)
-        options = options_for(self._websocket, self._exchange.options)
-        return await endpoint.open(told, principal=principal, options=options, starter=self._access.starter)
+        check_json(frame, self._limits)
+        wanted = read_input(frame, most=self._limits.messages)
+        return await self._runs.open(wanted, self._agent, self._websocket, self._runs.options)
 
     async def _send(self, events: list[wire.AguiEvent]) -> None:
         for event in events:
@@ -158,12 +151,3 @@ def _is_cancel(frame: bytes) -> bool:
         return msgspec.json.decode(frame, type=_Control).type == "cancel"
     except msgspec.DecodeError:
         return False
-
-
-def _refused(error: Exception) -> wire.RunError:
-    refusal = refusal_of(error)
-    if isinstance(error, SessionBusy):
-        code = ErrorCode.SESSION_BUSY
-    else:
-        code = ErrorCode.INTERNAL_ERROR if refusal.status >= 500 else ErrorCode.INVALID_INPUT
-    return wire.RunError(message=refusal.message, code=code)

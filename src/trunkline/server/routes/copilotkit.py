@@ -18,10 +18,10 @@ from starlette.routing import BaseRoute, Route
 from trunkline._version import __version__
 from trunkline.errors import InvalidCommand, SessionNotFound
 from trunkline.frontends.agui.decoder import read_input
-from trunkline.server.agents import DEFAULT, ServedAgents
+from trunkline.server.agents import DEFAULT
 from trunkline.server.errors import HttpError
-from trunkline.server.routes.agui import check_scope, options_for, page_of, replay_of, stream_of
-from trunkline.server.security.bodies import new_part_check, read_body
+from trunkline.server.routes.agui_runs import AguiRuns
+from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import access_of
 
 __all__ = ["CopilotKitRoutes"]
@@ -41,10 +41,11 @@ class _Call(msgspec.Struct, frozen=True):
 class CopilotKitRoutes:
     """The routes of CopilotKit's pages."""
 
-    def __init__(self, exchange: ServedAgents) -> None:
-        """Serve the agents of an exchange."""
-        self._exchange = exchange
-        options = exchange.options
+    def __init__(self, runs: AguiRuns) -> None:
+        """Stream runs."""
+        self._runs = runs
+        self._agents = runs.agents
+        options = runs.options
         self._options = msgspec.structs.replace(options, disconnect_grace=options.disconnect_grace or _GRACE)
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -64,27 +65,27 @@ class CopilotKitRoutes:
     async def run(self, request: Request) -> Response:
         """Run an agent."""
         with self._reading(request) as take:
-            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            body = await read_body(request, self._agents.limits, with_history=True, take=take)
             return await self._run(request, request.path_params["agent"], body)
 
     async def connect(self, request: Request) -> Response:
         """Come back to a thread."""
         with self._reading(request) as take:
-            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            body = await read_body(request, self._agents.limits, with_history=True, take=take)
             return await self._connect(request, request.path_params["agent"], body)
 
     def _reading(self, request: Request) -> AbstractContextManager[Callable[[int], None]]:
-        return self._exchange.reading.hold(access_of(request.scope).principal)
+        return self._agents.body_budget.hold(access_of(request.scope).principal)
 
     async def stop(self, request: Request) -> Response:
         """Stop what runs in a thread."""
-        await read_body(request, self._exchange.limits)
+        await read_body(request, self._agents.limits)
         return await self._stop(request, request.path_params["agent"], request.path_params["thread"])
 
     async def single(self, request: Request) -> Response:
         """Do any of these, by the name of its method."""
         with self._reading(request) as take:
-            body = await read_body(request, self._exchange.limits, with_history=True, take=take)
+            body = await read_body(request, self._agents.limits, with_history=True, take=take)
             return await self._call(request, body)
 
     async def _call(self, request: Request, body: bytes) -> Response:
@@ -112,7 +113,7 @@ class CopilotKitRoutes:
     def _info(self, request: Request) -> Response:
         access_of(request.scope).need("follow")
         agents: dict[str, Any] = {}
-        for name, one in self._exchange.agents.items():
+        for name, one in self._agents.by_name.items():
             card = one.agent.card
             agents[name] = {
                 "name": name,
@@ -121,7 +122,7 @@ class CopilotKitRoutes:
             }
         if DEFAULT not in agents:
             # What a page asks for that names no agent.
-            agents = {DEFAULT: {**agents[self._exchange.default], "name": DEFAULT}, **agents}
+            agents = {DEFAULT: {**agents[self._agents.default], "name": DEFAULT}, **agents}
         return JSONResponse(
             {
                 "version": __version__,
@@ -132,29 +133,19 @@ class CopilotKitRoutes:
         )
 
     async def _run(self, request: Request, agent: str, body: bytes) -> Response:
-        access = access_of(request.scope)
-        told = read_input(body, most=self._exchange.limits.messages)
-        check_scope(told, access)
-        endpoint = await self._exchange.agui(agent, told.thread_id, access.principal)
-        run = await endpoint.open(
-            told,
-            principal=access.principal,
-            options=(options := options_for(request, self._options)),
-            front_end="copilotkit",
-            starter=access.starter,
-            page=page_of(request),
-            check_new=new_part_check(body, self._exchange.limits),
-        )
-        return stream_of(run, request, self._exchange, options)
+        wanted = read_input(body, most=self._agents.limits.messages)
+        opening = self._runs.open(wanted, agent, request, self._options, front_end="copilotkit", body=body)
+        return await self._runs.stream(opening, wanted, request)
 
     async def _connect(self, request: Request, agent: str, body: bytes) -> Response:
-        told = read_input(body, most=self._exchange.limits.messages)
-        return await replay_of(told, agent, request, self._exchange, self._options, "copilotkit")
+        wanted = read_input(body, most=self._agents.limits.messages)
+        opening = self._runs.open_replay(wanted, agent, request, self._options, front_end="copilotkit")
+        return await self._runs.stream(opening, wanted, request)
 
     async def _stop(self, request: Request, agent: str, thread_id: str) -> Response:
         access = access_of(request.scope)
         access.need("prompt")
-        endpoint = await self._exchange.agui(agent, thread_id, access.principal)
+        endpoint = await self._runs.endpoint(agent, thread_id, access.principal)
         try:
             stopped = await endpoint.stop(thread_id, principal=access.principal)
         except SessionNotFound:

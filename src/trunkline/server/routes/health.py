@@ -29,9 +29,9 @@ _FRESH = 1.0
 class HealthRoutes:
     """The routes of whoever watches over the server."""
 
-    def __init__(self, exchange: ServedAgents) -> None:
-        """Look at an exchange."""
-        self._exchange = exchange
+    def __init__(self, agents: ServedAgents) -> None:
+        """Report on the journal of the served agents."""
+        self._agents = agents
         self._asked_at = float("-inf")
         self._found: JournalError | None = None
 
@@ -45,7 +45,7 @@ class HealthRoutes:
 
     async def ready(self, request: Request) -> Response:
         """The journal stores and gives back; a server that goes down is not ready."""
-        journal = await self._exchange.open()
+        journal = await self._agents.open()
         if time.monotonic() - self._asked_at > _FRESH:
             self._found = await _failure_of(journal)
             self._asked_at = time.monotonic()

@@ -22,7 +22,7 @@ from trunkline.folding import Folder
 from trunkline.journal import Record, SessionInfo
 from trunkline.protocols.sse import write_frame
 from trunkline.server.agents import ServedAgents
-from trunkline.server.event_stream import SSE, Framing, Stream
+from trunkline.server.event_stream import StreamResponse, sse_framing
 from trunkline.server.security.bodies import read_body
 from trunkline.server.security.tokens import PermissionScope, access_of
 from trunkline.session.reader import Reader
@@ -48,9 +48,9 @@ _encode = msgspec.json.Encoder().encode
 class SessionRoutes:
     """The routes of whoever looks after sessions."""
 
-    def __init__(self, exchange: ServedAgents) -> None:
-        """Serve the sessions of an exchange."""
-        self._exchange = exchange
+    def __init__(self, agents: ServedAgents) -> None:
+        """Serve the sessions of agents."""
+        self._agents = agents
 
     def routes(self) -> Sequence[BaseRoute]:
         """The addresses."""
@@ -65,7 +65,7 @@ class SessionRoutes:
         """Give one's own sessions, newest first; ``next`` is where the following page begins."""
         access = access_of(request.scope)
         access.need("follow")
-        journal = await self._exchange.open()
+        journal = await self._agents.open()
         limit = max(1, _number(request, "limit", 100, most=_PAGE))
         found = await journal.list(access.principal, limit=limit, before=_before(request), begun=True)
         page: dict[str, Any] = {"sessions": [self._row(info) for info in found]}
@@ -78,15 +78,15 @@ class SessionRoutes:
         access = access_of(request.scope)
         access.need("follow")
         session_id: str = request.path_params["session_id"]
-        hub, info = await self._exchange.keeper(session_id, access.principal)
+        hub, info = await self._agents.hub_of_session(session_id, access.principal)
         if request.method == "GET" and "text/event-stream" in request.headers.get("accept", ""):
             last = request.headers.get("last-event-id") or request.query_params.get("after") or "0-0"
             session = await hub.session(session_id, principal=access.principal)
-            return Stream(
+            return StreamResponse(
                 _follow(session, Cursor.parse(last)),
                 _FRAMES,
-                keep_alive=self._exchange.options.keep_alive,
-                stall_seconds=self._exchange.limits.stall_seconds,
+                keep_alive=self._agents.limits.keep_alive_seconds,
+                stall_seconds=self._agents.limits.stall_seconds,
             )
         after = _number(request, "after", 0, most=1 << 60)
         limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
@@ -102,14 +102,14 @@ class SessionRoutes:
     async def command(self, request: Request) -> Response:
         """Carry a command out; one whose key was used before is the same command."""
         access = access_of(request.scope)
-        body = await read_body(request, self._exchange.limits)
+        body = await read_body(request, self._agents.limits)
         try:
             command = _commands.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidCommand(f"the body is no command: {error}") from None
         access.need(_NEEDS[type(command)])
         session_id: str = request.path_params["session_id"]
-        hub, _ = await self._exchange.keeper(session_id, access.principal)
+        hub, _ = await self._agents.hub_of_session(session_id, access.principal)
         session = await hub.session(session_id, principal=access.principal)
         signed = msgspec.structs.replace(command, by=f"http:{access.principal}")
         return _json({"result": await session.submit(signed)})
@@ -119,13 +119,13 @@ class SessionRoutes:
         access = access_of(request.scope)
         access.need("admin")
         session_id: str = request.path_params["session_id"]
-        hub, _ = await self._exchange.keeper(session_id, access.principal)
+        hub, _ = await self._agents.hub_of_session(session_id, access.principal)
         await hub.delete(session_id, principal=access.principal)
         return Response(status_code=204)
 
     def _row(self, info: SessionInfo) -> dict[str, Any]:
         names = ("session_id", "title", "cwd", "created_at", "updated_at", "first_seq", "last_seq", "bytes")
-        return {name: getattr(info, name) for name in names} | {"agent": self._exchange.agent_of(info)}
+        return {name: getattr(info, name) for name in names} | {"agent": self._agents.agent_of(info)}
 
 
 # -- following -------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _join(cursor: Cursor | None, frames: Sequence[bytes]) -> bytes:
     return b"".join(frames)
 
 
-_FRAMES = Framing(SSE.media_type, _join, SSE.comment)
+_FRAMES = sse_framing(_join)
 """Frames that carry their own places."""
 
 

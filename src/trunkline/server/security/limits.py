@@ -24,6 +24,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Values in a body: the members of all its lists and objects."""
     messages: int = 20_000
     """Messages in the history that an AG-UI client sends with a run."""
+    open_seconds: float = 2.0
+    """How long a run may take to begin before its response starts without it: agents may start slowly."""
+    keep_alive_seconds: float = 15.0
+    """Seconds between the comments that keep a silent stream open."""
     stall_seconds: float = 300.0
     """A reader that takes nothing for this long is dropped; it may come back with its cursor."""
     waiting_frames: int = 8

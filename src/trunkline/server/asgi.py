@@ -1,0 +1,82 @@
+"""``asgi()`` makes the ASGI app; here is the list of all front ends of the server."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.journal import Journal
+from trunkline.mcp.allowed_hosts import Outbound
+from trunkline.server.agents import ServedAgents, name_agents, server_settings
+from trunkline.server.app import FrontEnd, Server
+from trunkline.server.routes.acp import AcpRoutes
+from trunkline.server.routes.agui import AguiFrontEnd
+from trunkline.server.routes.health import OPEN_PATHS, HealthRoutes
+from trunkline.server.routes.sessions import SessionRoutes
+from trunkline.server.security.limits import Limits
+from trunkline.server.security.origins import Hosts, Origins
+from trunkline.server.security.tokens import Authenticate, Token, TokenRing
+from trunkline.session.settings import Settings
+from trunkline.transports.process.secrets import take_secret
+from trunkline.workspace import Policy
+
+__all__ = ["asgi"]
+
+log = logging.getLogger("trunkline.server")
+
+
+def asgi(
+    agents: Any,
+    *,
+    journal: str | os.PathLike[str] | Journal | None = "memory:",
+    tokens: str | Token | Iterable[str | Token] | None = None,
+    authenticate: Authenticate | None = None,
+    allow_origins: Iterable[str] = (),
+    allow_hosts: Iterable[str] = (),
+    allow_mcp: Iterable[str] = (),
+    agui: AguiOptions | None = None,
+    options: AguiOptions | None = None,
+    settings: Settings | None = None,
+    policy: Policy | None = None,
+    limits: Limits | None = None,
+    targets: Mapping[str, str] | None = None,
+) -> Server:
+    """Make an ASGI app of an agent, or of several as ``{name: agent}``; the first is the default.
+
+    ``journal`` is ``memory:``, ``sqlite:PATH``, a path object or an open journal. Without ``tokens`` the one
+    in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` replaces
+    tokens where another login knows the caller. ``allow_mcp`` are the hosts of MCP servers that ACP clients
+    may name; without any they may name none. ``agui`` are the options of AG-UI and CopilotKit; ``options``
+    is the older name of the same argument.
+    """
+    agui = agui or options or AguiOptions()
+    served = ServedAgents(
+        name_agents(agents, targets),
+        journal=journal,
+        settings=settings or server_settings(reader_backlog=agui.high_water_mark),
+        policy=policy,
+        limits=limits,
+        outbound=Outbound(allow_mcp),
+    )
+    if authenticate is None:
+        authenticate = ring = TokenRing.of(tokens)
+        if tokens is None and not take_secret("TRUNKLINE_TOKEN"):
+            log.warning("no token was given, so this one was made: %s", ring.tokens[0].secret)
+    # A front end is added here, with an argument of asgi() for its options.
+    front_ends: list[FrontEnd] = [
+        HealthRoutes(served),
+        SessionRoutes(served),
+        AguiFrontEnd(served, agui),
+        AcpRoutes(served),
+    ]
+    return Server(
+        served,
+        front_ends,
+        authenticate=authenticate,
+        hosts=Hosts(allow_hosts),
+        origins=Origins(allow_origins),
+        open_paths=OPEN_PATHS,
+    )

@@ -1,0 +1,218 @@
+"""AG-UI runs over HTTP: what ``/agui``, ``/agui/ws`` and ``/copilotkit`` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any
+
+import msgspec
+from starlette.requests import HTTPConnection, Request
+
+from trunkline.errors import SessionBusy
+from trunkline.frontends.agui.decoder import is_modern
+from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.run import AguiRun, Batch
+from trunkline.frontends.agui.options import AguiOptions
+from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.codes import ErrorCode
+from trunkline.server.agents import ServedAgents
+from trunkline.server.errors import refusal_of
+from trunkline.server.event_stream import Framing, StreamResponse
+from trunkline.server.routes.agui_formats import SSE, framing_for
+from trunkline.server.security.bodies import new_part_check
+from trunkline.server.security.origins import is_loopback
+from trunkline.server.security.tokens import Access, access_of
+
+__all__ = ["AguiRuns", "redacted_options", "run_error"]
+
+_LONGEST_NAME = 128
+
+
+class AguiRuns:
+    """Opens runs of the served agents and streams them."""
+
+    def __init__(self, agents: ServedAgents, options: AguiOptions) -> None:
+        """Serve agents to AG-UI clients."""
+        self.agents = agents
+        self.options = options
+        self._endpoints: dict[str, AguiEndpoint] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def endpoint(self, agent: str | None, thread_id: str, principal: str) -> AguiEndpoint:
+        """Give the endpoint of an agent; refuse a thread of another agent."""
+        name = self.agents.resolve_name(agent)
+        thread_id = self.options.thread_id_override or thread_id
+        hub = await self.agents.hub_for(name, thread_id, principal)
+        known = self._endpoints.get(name)
+        if known is None or known.hub is not hub:
+            known = self._endpoints[name] = AguiEndpoint(hub, self.options)
+        return known
+
+    async def open(
+        self,
+        wanted: wire.RunAgentInput,
+        agent: str | None,
+        connection: HTTPConnection,
+        options: AguiOptions,
+        *,
+        front_end: str = "agui",
+        body: bytes = b"",
+    ) -> AguiRun:
+        """Begin a run for whom the gate let in; ``body`` is what the request was read from."""
+        access = access_of(connection.scope)
+        _check_scope(wanted, access)
+        endpoint = await self.endpoint(agent, wanted.thread_id, access.principal)
+        return await endpoint.open(
+            wanted,
+            principal=access.principal,
+            options=redacted_options(options, connection),
+            front_end=front_end,
+            starter=access.starter,
+            page=_page_of(connection),
+            check_new=new_part_check(body, self.agents.limits),
+        )
+
+    async def open_replay(
+        self,
+        wanted: wire.RunAgentInput,
+        agent: str | None,
+        request: Request,
+        options: AguiOptions,
+        *,
+        front_end: str = "agui",
+    ) -> AguiRun | None:
+        """Show a thread from its start; None for one that does not exist, which is no error."""
+        access = access_of(request.scope)
+        access.need("follow")
+        options = redacted_options(options, request)
+        if "prompt" not in access.scopes:
+            # A client that may only look on ends nothing when it leaves.
+            options = msgspec.structs.replace(options, on_disconnect="continue")
+        endpoint = await self.endpoint(agent, wanted.thread_id, access.principal)
+        page = _page_of(request)
+        return await endpoint.open_replay(
+            wanted, principal=access.principal, options=options, front_end=front_end, page=page
+        )
+
+    # -- streaming ---------------------------------------------------------------------------------
+
+    async def stream(
+        self, opening: Coroutine[Any, Any, AguiRun | None], wanted: wire.RunAgentInput, request: Request
+    ) -> StreamResponse:
+        """Stream a run that is being opened.
+
+        What is refused in time has a status of its own. An agent that takes longer to start must not hold
+        back the headers, because proxies give up a silent request after 30 to 60 seconds: the response then
+        begins without it, and a failure is a RUN_ERROR.
+        """
+        task = asyncio.create_task(opening, name="trunkline opens a run")
+        try:
+            await asyncio.wait({task}, timeout=self.agents.limits.open_seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        framing = framing_for(request, modern=is_modern(wanted))
+        if not task.done():
+            return self._stream_later(task, framing)
+        run = task.result()
+        return StreamResponse(_no_batches(), SSE) if run is None else self._stream(run, framing)
+
+    def _stream(self, run: AguiRun, framing: Framing) -> StreamResponse:
+        self.agents.add_run(run)
+
+        async def close() -> None:
+            self.agents.remove_run(run)
+            await run.close()
+
+        limits = self.agents.limits
+        return StreamResponse(
+            aiter(run),
+            framing,
+            close=close,
+            keep_alive=limits.keep_alive_seconds,
+            stall_seconds=limits.stall_seconds,
+        )
+
+    def _stream_later(self, task: asyncio.Task[AguiRun | None], framing: Framing) -> StreamResponse:
+        """Stream a run whose agent still starts; a client that leaves meanwhile leaves its run."""
+        self.agents.add_run(task)
+
+        async def close() -> None:
+            closing = asyncio.create_task(self._close_when_open(task))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+        limits = self.agents.limits
+        return StreamResponse(
+            _batches_of(task),
+            framing,
+            close=close,
+            keep_alive=limits.keep_alive_seconds,
+            stall_seconds=limits.stall_seconds,
+            opening=framing.comment,
+        )
+
+    async def _close_when_open(self, task: asyncio.Task[AguiRun | None]) -> None:
+        try:
+            with suppress(Exception):
+                run = await task
+                if run is not None:
+                    await run.close()
+        finally:
+            self.agents.remove_run(task)
+
+
+async def _batches_of(task: asyncio.Task[AguiRun | None]) -> AsyncGenerator[Batch]:
+    try:
+        run = await asyncio.shield(task)
+    except Exception as error:
+        yield None, [run_error(error)]
+        return
+    if run is not None:
+        async with aclosing(aiter(run)) as batches:
+            async for batch in batches:
+                yield batch
+
+
+async def _no_batches() -> AsyncGenerator[Batch]:
+    return
+    yield
+
+
+def run_error(error: Exception) -> wire.RunError:
+    """Give the event for a run that cannot be opened, where a response has begun already."""
+    refusal = refusal_of(error)
+    if isinstance(error, SessionBusy):
+        code = ErrorCode.SESSION_BUSY
+    else:
+        code = ErrorCode.INTERNAL_ERROR if refusal.status >= 500 else ErrorCode.INVALID_INPUT
+    return wire.RunError(message=refusal.message, code=code)
+
+
+def _page_of(connection: HTTPConnection) -> str | None:
+    """Give the name that a page has given itself, if it has."""
+    return connection.headers.get("trunkline-page", "")[:_LONGEST_NAME] or None
+
+
+def redacted_options(options: AguiOptions, connection: HTTPConnection) -> AguiOptions:
+    """Tell the texts of exceptions only where the server is called by an address of this machine."""
+    server = connection.scope.get("server") or ("",)
+    if options.error_detail_level != "full" or is_loopback(str(server[0])):
+        return options
+    return msgspec.structs.replace(options, error_detail_level="message")
+
+
+def _check_scope(wanted: wire.RunAgentInput, access: Access) -> None:
+    """Refuse a run that a token may not start; an answer to an interrupt needs a scope of its own."""
+    if wanted.resume:
+        access.need("answer")
+    if not wanted.resume or _may_ask_anew(wanted):
+        access.need("prompt")
+
+
+def _may_ask_anew(wanted: wire.RunAgentInput) -> bool:
+    """Whether a resume may cancel what waits, because of a new message that comes with it."""
+    all_cancelled = all(entry.status == "cancelled" for entry in wanted.resume or ())
+    return all_cancelled and bool(wanted.messages) and wanted.messages[-1].role == "user"
