@@ -102,7 +102,7 @@ class GraphTurn:
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
             call_files=call_files_of(agent.middleware, ctx.session.folders),
-            say_text=ctx.emit_text if discretion is None else None,
+            emit_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )
         self._channel = SessionChannel(
@@ -158,8 +158,8 @@ class GraphTurn:
         values = _fields(remembered)
         thread = read_messages(values.get("messages"))
         untold = [] if remembered else messages_of(await self._ctx.history(), self._agent.mapper)
-        self._emitter.known(thread or untold)
-        self._emitter.known_plan(plan_in(values))
+        self._emitter.add_history(thread or untold)
+        self._emitter.restore_plan(plan_in(values))
         self._shared = shareable(values)
         return untold
 
@@ -176,9 +176,9 @@ class GraphTurn:
 
     async def go_on(self) -> Any:
         """Take everything as said that an earlier process said; give what the graph needs to go on."""
-        self._emitter.known(read_messages(_fields((await self._snapshot()).values).get("messages")))
+        self._emitter.add_history(read_messages(_fields((await self._snapshot()).values).get("messages")))
         told = await self._ctx.said()
-        self._emitter.recall(told.calls.values())
+        self._emitter.restore_calls(told.calls.values())
         self._calls.recall(told)
         following = await self._after()
         return None if following is _END else following
@@ -197,9 +197,9 @@ class GraphTurn:
             raise
         except Exception as error:
             reason, code = map_to_stop_reason(error), code_of(error)
-            self._emitter.settle(None)
+            self._emitter.finish_calls(None)
             if reason != "end_turn":
-                self._emitter.abandon(_NOT_RUN)
+                self._emitter.fail_open_calls(_NOT_RUN)
             await self._settle(refused=code in REFUSED and asked_model(error))
             if reason == "end_turn":
                 log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
@@ -207,8 +207,8 @@ class GraphTurn:
             else:
                 yield ev.TurnFinished(stop_reason=reason)
             return
-        self._emitter.settle(None)
-        self._emitter.abandon(_NOT_RUN)
+        self._emitter.finish_calls(None)
+        self._emitter.fail_open_calls(_NOT_RUN)
         self._say_output()
         self._state.finish()
         if not self._agent.instrumented.sees_model:
@@ -311,14 +311,14 @@ class GraphTurn:
 
     def _piece(self, piece: Any) -> None:
         """Say the output of a Runnable in which no model spoke: models speak by callback."""
-        if isinstance(piece, str | AIMessage) and not self._emitter.spoke:
+        if isinstance(piece, str | AIMessage) and not self._emitter.has_emitted:
             self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
         else:
             self._output = combine(self._output, piece)
 
     def _say_output(self) -> None:
         """Say what came out of a Runnable or a graph without messages, unless somebody said so in it."""
-        if self._emitter.spoke and not isinstance(self._output, str | AIMessage):
+        if self._emitter.has_emitted and not isinstance(self._output, str | AIMessage):
             return
         words = put_in_words(self._output, self._given)
         if words and not any(words.strip() in heard for heard in self._heard):
@@ -349,7 +349,7 @@ class GraphTurn:
         messages = name_messages(read_messages(told.get("messages")))
         begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
         for message in messages[begin + 1 :]:
-            if not self._emitter.is_said(message.id):
+            if not self._emitter.is_emitted(message.id):
                 self._message(None, message)
         if "messages" not in told:
             self._output = told

@@ -92,13 +92,13 @@ class Listener:
             parent_lane, native_id, called = self._tools[tool]
             lane = native_id if parent_lane is None else f"{parent_lane}/{native_id}"
             self._lanes[tool] = lane
-            self.emitter.say(
+            self.emitter.emit(
                 ev.SubagentStarted(
                     turn_id=self.emitter.turn_id,
                     lane=lane,
                     name=name or called,
                     parent_lane=parent_lane,
-                    parent_call_id=self.emitter.find(parent_lane, native_id),
+                    parent_call_id=self.emitter.call_id_of(parent_lane, native_id),
                 )
             )
         return lane
@@ -106,8 +106,8 @@ class Listener:
     def _close_lane(self, tool: Key, outcome: Any) -> None:
         lane = self._lanes.get(tool)
         if lane is not None:
-            self.emitter.settle(lane)
-            self.emitter.say(ev.SubagentFinished(turn_id=self.emitter.turn_id, lane=lane, outcome=outcome))
+            self.emitter.finish_calls(lane)
+            self.emitter.emit(ev.SubagentFinished(turn_id=self.emitter.turn_id, lane=lane, outcome=outcome))
 
     # -- models ------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Listener:
             for message in messages[0] if messages else ():
                 if message.type == "tool" and message.id is not None:
                     self.emitter.tool_message(lane, message)
-            self.emitter.settle_returned(lane)
+            self.emitter.finish_returned(lane)
 
     def completion_started(self, run: Key, parent: Key) -> None:
         """Begin the answer of a model that completes text."""
@@ -150,8 +150,8 @@ class Listener:
             self.emitter.chunk(known, message)
         elif token:
             known.message_id = known.message_id or f"lc_run--{run_id}"
-            self.emitter.alias(known.message_id)
-            self.emitter.say(
+            self.emitter.mark_emitted(known.message_id)
+            self.emitter.emit(
                 ev.Text(
                     turn_id=self.emitter.turn_id,
                     lane=known.lane,
@@ -173,7 +173,7 @@ class Listener:
         if known.internal:
             return
         if known.message_id is not None and message.id != known.message_id:
-            self.emitter.alias(message.id)
+            self.emitter.mark_emitted(message.id)
             message = message.model_copy(update={"id": known.message_id})
         self.emitter.message(known.lane, message)
         if known.lane is None and self._on_final is not None:
@@ -183,7 +183,7 @@ class Listener:
         """Settle what a broken answer began; a retry is another message."""
         known = self._runs.pop(run, None)
         if known is not None:
-            self.emitter.given_up(known, f"the model's answer broke off: {explain(error)}")
+            self.emitter.fail_calls_of(known, f"the model's answer broke off: {explain(error)}")
 
     # -- tools -------------------------------------------------------------------------------------
 

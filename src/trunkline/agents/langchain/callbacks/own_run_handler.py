@@ -146,7 +146,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         if not self.emit_reasoning_chunks:
             hidden += (ev.Thought,)
         if hidden:
-            view.say = _leaving_out(hidden, emitter.say)
+            view.say = _leaving_out(hidden, emitter.emit)
         return view
 
     def _listener_of(self, run: Key) -> Listener | None:
@@ -243,7 +243,9 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             return
         if not route.began:
             route.began = True
-            self._attempt(listener.emitter.known, _split({"messages": messages[0] if messages else []})[0])
+            self._attempt(
+                listener.emitter.add_history, _split({"messages": messages[0] if messages else []})[0]
+            )
         about = {"tags": tags, "metadata": metadata, "options": options}
         self._attempt(listener.model_started, messages, run, parent, **about)
 

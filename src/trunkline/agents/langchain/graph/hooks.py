@@ -1,4 +1,4 @@
-"""Hooks installed in a compiled graph: add the session's tools to model requests, and answer for failed tools.
+"""Hooks installed in a compiled graph: add the session's tools to model requests, and answer if tools fail.
 
 Every session shares the instrumented graph; the current channel says which session a run belongs to.
 """
@@ -45,7 +45,7 @@ def guard_tool_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[A
 
 
 def _emit_answer(answer: Any) -> Any:
-    """Emit the messages that answer the model, after the last wrapper; each gets an id, to be emitted once."""
+    """Emit the messages that answer the model, after the last wrapper; each gets an id if it has none."""
     channel = current_channel()
     for message in tool_messages(answer):
         if message.id is None:

@@ -1,14 +1,14 @@
 """Copy a compiled graph with hooks: one sees every model request, the other wraps every tool call.
 
-``create_agent`` closes over its model, its middlewares and its tools, and LangChain has no way to add a tool to
-a graph that is compiled already (langchain 1.4). The MCP servers of a session and the tools of a front end
+``create_agent`` closes over its model, its middlewares and its tools, and LangChain has no way to add a tool
+to a graph that is compiled already (langchain 1.4). The MCP servers of a session and the tools of a front end
 are known later than that. So the graph is copied with two hooks; the copy shares everything else, and the
 original is not changed. A graph that was built otherwise (a plain ``StateGraph``) gets the hook for its tools
 only. Agents that are nodes of a graph are instrumented too.
 
 This depends on internals of LangChain and LangGraph: the names of two closure cells in the model node of
-``create_agent``, and of three attributes of ``ToolNode``. ``tests/agents/langchain/graph/test_instrument.py`` fails when
-they change.
+``create_agent``, and of three attributes of ``ToolNode``.
+``tests/agents/langchain/graph/test_instrument.py`` fails when they change.
 """
 
 from __future__ import annotations

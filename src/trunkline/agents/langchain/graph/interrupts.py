@@ -360,7 +360,7 @@ def show_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> Non
     if item.native_id is None:
         return
     if answered.input is not None:
-        emitter.revise(item.lane, item.native_id, answered.input)
+        emitter.change_input(item.lane, item.native_id, answered.input)
     elif answered.option_id == "reject" or answered.outcome == "declined":
         emitter.tool_denied(item.lane, item.native_id, answered.reason or _REFUSED)
 

@@ -72,25 +72,25 @@ class Emitter:
 
     def __init__(
         self,
-        say: Callable[[Any], None],
+        emit: Callable[[Any], None],
         turn_id: str | None,
         *,
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
         call_files: CallFiles | None = None,
-        say_text: Callable[[str, str], None] | None = None,
+        emit_text: Callable[[str, str], None] | None = None,
         scrub: Callable[[Any], Any] | None = None,
         text: bool = True,
         reasoning: bool = True,
     ) -> None:
         """Send events to ``say``; the switches leave text or reasoning out.
 
-        ``say_text(text, message_id)`` is a shorter way for the agent's own plain text. ``scrub`` makes a
+        ``emit_text(text, message_id)`` is a shorter way for the agent's own plain text. ``scrub`` makes a
         message fit to be said, or gives None; only whole ones are said then.
         """
-        self.say = say
-        self._say_text = say_text
+        self.emit = emit
+        self._emit_text = emit_text
         self.scrub = scrub
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
@@ -102,16 +102,16 @@ class Emitter:
         self._calls: dict[tuple[str | None, str], _Call] = {}
         self._history: set[str] = set()
         self._past_calls: set[str] = set()
-        self._said: set[str] = set()
+        self._emitted: set[str] = set()
         self._whole: dict[str, list[Any]] = {}
         """The messages that were said to their end, and the calls that each of them made."""
         self._results: set[str] = set()
         self._plan: Any = None
 
     @property
-    def spoke(self) -> bool:
+    def has_emitted(self) -> bool:
         """Whether any message was said."""
-        return bool(self._said)
+        return bool(self._emitted)
 
     # -- tokens ------------------------------------------------------------------------------------
 
@@ -121,16 +121,16 @@ class Emitter:
             return
         if run.message_id is None:
             run.message_id = str(message.id)
-            self._said.add(run.message_id)
+            self._emitted.add(run.message_id)
         if message.additional_kwargs:
             self._aside(run, message)
         content = message.content
         if type(content) is str:
             if content and self._with_text:
-                if self._say_text is not None and run.lane is None:
-                    self._say_text(content, run.message_id)
+                if self._emit_text is not None and run.lane is None:
+                    self._emit_text(content, run.message_id)
                 else:
-                    self._say(Text(message_id=run.message_id, delta=content), run.lane)
+                    self._emit(Text(message_id=run.message_id, delta=content), run.lane)
         else:
             for block in content:
                 self._block(run, block)
@@ -144,7 +144,7 @@ class Emitter:
         if isinstance(thought, str) and not holds_thought(message.content, thought):
             self._thought(run, thought, None)
         if isinstance(refusal, str) and refusal and self._with_text:
-            self._say(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
+            self._emit(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
 
     def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
         message_id = run.message_id or ""
@@ -152,7 +152,7 @@ class Emitter:
         for item in (item for part in parts for item in self._meaning(part, message_id)):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
-                    self._say(ev.Text(message_id=message_id, delta=item.text), run.lane)
+                    self._emit(ev.Text(message_id=message_id, delta=item.text), run.lane)
             elif isinstance(item, ev.Thought):
                 self._thought(run, item.delta, item.signature)
             elif isinstance(item, ev.ToolCall):
@@ -160,25 +160,25 @@ class Emitter:
             elif isinstance(item, ev.ToolInput | ev.ToolUpdate):
                 if (call := self._calls.get((run.lane, item.call_id))) is not None:
                     call.done |= isinstance(item, ev.ToolUpdate) and item.status in ev.FINAL_STATUSES
-                    self._say(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
+                    self._emit(msgspec.structs.replace(item, call_id=call.call_id), run.lane)
             elif isinstance(item, c.Block):
-                self._say(ev.Media(message_id=message_id, content=item), run.lane)
+                self._emit(ev.Media(message_id=message_id, content=item), run.lane)
             elif isinstance(item, ev.Raw):
-                self._say(ev.Raw(source=item.source, payload=plain(item.payload)), run.lane)
+                self._emit(ev.Raw(source=item.source, payload=plain(item.payload)), run.lane)
             else:
-                self._say(item, run.lane)
+                self._emit(item, run.lane)
 
     def _meaning(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
         if isinstance(block, dict) and asks_for_call(block):
             return []  # The calls come as tool_call_chunks, already put together.
         return self.mapper.to_neutral(block, message_id)
 
-    def _say(self, event: ev.AnyEvent, lane: str | None) -> None:
-        self.say(msgspec.structs.replace(event, turn_id=self.turn_id, lane=lane))
+    def _emit(self, event: ev.AnyEvent, lane: str | None) -> None:
+        self.emit(msgspec.structs.replace(event, turn_id=self.turn_id, lane=lane))
 
     def _thought(self, run: ModelRun, text: str, signature: str | None) -> None:
         if (text or signature) and self._with_reasoning:
-            self._say(ev.Thought(message_id=run.message_id or "", delta=text, signature=signature), run.lane)
+            self._emit(ev.Thought(message_id=run.message_id or "", delta=text, signature=signature), run.lane)
 
     def _call_chunk(self, run: ModelRun, piece: dict[str, Any]) -> None:
         """Follow a call by its index; name, id and arguments may come together or one by one."""
@@ -202,9 +202,9 @@ class Emitter:
             run.calls[index] = call
             args = waiting["args"]
         if args:
-            self.say(ev.ToolInput(turn_id=self.turn_id, lane=run.lane, call_id=call.call_id, delta=args))
+            self.emit(ev.ToolInput(turn_id=self.turn_id, lane=run.lane, call_id=call.call_id, delta=args))
 
-    def given_up(self, run: ModelRun, reason: str) -> None:
+    def fail_calls_of(self, run: ModelRun, reason: str) -> None:
         """End the calls of an answer that broke off: the model never finished asking for them."""
         served = [self._calls.get((run.lane, native_id)) for native_id in run.served.open]
         for call in (*run.calls.values(), *filter(None, served)):
@@ -225,7 +225,7 @@ class Emitter:
                 call_id = f"{call_id}~{len(asked)}"
             kind = kind_of(name, self._annotations(name), self._kind_mapper)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
-            self._say(
+            self._emit(
                 ev.ToolCall(
                     call_id=call_id,
                     name=name,
@@ -239,7 +239,7 @@ class Emitter:
         call.messages |= asked
         return call
 
-    def find(self, lane: str | None, native_id: str) -> str | None:
+    def call_id_of(self, lane: str | None, native_id: str) -> str | None:
         """The id under which a call was announced."""
         call = self._calls.get((lane, native_id))
         return call.call_id if call is not None else None
@@ -255,7 +255,7 @@ class Emitter:
             self._detail(lane, call, args)
         return call.call_id
 
-    def revise(self, lane: str | None, native_id: str, args: Any) -> None:
+    def change_input(self, lane: str | None, native_id: str, args: Any) -> None:
         """Say that a call runs with other arguments than it was announced with."""
         call = self._calls.get((lane, native_id))
         if call is not None and not call.done:
@@ -264,7 +264,7 @@ class Emitter:
     def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
         diff = self.call_files.changes(call.name, args)
         call.diff = bool(diff)
-        self._say(
+        self._emit(
             ev.ToolUpdate(
                 call_id=call.call_id,
                 title=title_of(call.name, args, self._annotations(call.name)),
@@ -281,7 +281,7 @@ class Emitter:
         call = self._calls[lane, native_id]
         if not call.done and not call.running and call.refused is None:
             call.running = True
-            self._say(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
+            self._emit(ev.ToolUpdate(call_id=call.call_id, status="in_progress"), lane)
 
     def tool_progress(
         self, lane: str | None, native_id: str, output: str | None = None, title: str | None = None
@@ -289,7 +289,7 @@ class Emitter:
         """Append to a running call's output, or give it another title."""
         call = self._calls.get((lane, native_id))
         if call is not None and not call.done:
-            self._say(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
+            self._emit(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
 
     def tool_raised(self, lane: str | None, native_id: str, reason: str) -> None:
         """Remember why a tool raised: somebody may try it again, or answer in its place."""
@@ -301,20 +301,20 @@ class Emitter:
         if (call := self._calls.get((lane, str(message.tool_call_id)))) is not None:
             call.returned = message
 
-    def settle_returned(self, lane: str | None) -> None:
+    def finish_returned(self, lane: str | None) -> None:
         """Say the results of a lane that came in no message."""
         for (where, _), call in self._calls.items():
             if where == lane and call.returned is not None and not call.done:
                 self.tool_message(lane, call.returned)
 
-    def settle(self, lane: str | None) -> None:
+    def finish_calls(self, lane: str | None) -> None:
         """Say how the calls of a lane ended that nobody answered."""
-        self.settle_returned(lane)
+        self.finish_returned(lane)
         for (where, _), call in self._calls.items():
             if where == lane and (call.raised or call.refused) is not None:
                 self._end(lane, call, "failed", call.raised or "")
 
-    def abandon(self, reason: str) -> None:
+    def fail_open_calls(self, reason: str) -> None:
         """Say that the calls that are still open come to nothing."""
         for (lane, _), call in self._calls.items():
             self._end(lane, call, "failed", reason)
@@ -334,7 +334,7 @@ class Emitter:
             call.done = True
             if call.refused is not None:
                 status, reason = "denied", call.refused
-            self._say(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
+            self._emit(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
 
     def tool_message(self, lane: str | None, message: Any) -> None:
         """Say a tool's result; the id of its message as soon as that is known."""
@@ -354,7 +354,7 @@ class Emitter:
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
                 raw = call.returned.content  # A model's input was rewritten for tracing.
-            self._say(
+            self._emit(
                 ev.ToolUpdate(
                     call_id=call.call_id,
                     status="denied" if denied else "failed" if failed else "completed",
@@ -367,7 +367,7 @@ class Emitter:
                 lane,
             )
         elif message.id is not None:
-            self._say(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
+            self._emit(ev.ToolUpdate(call_id=call.call_id, result_message_id=message.id), lane)
         if message.id is not None:
             self._results.add(message.id)
 
@@ -383,8 +383,8 @@ class Emitter:
         elif kind in ("ai", "AIMessageChunk") and message.id is not None:
             if self.scrub is not None and (message := self.scrub(message)) is None:
                 return
-            if message.id not in self._said:
-                self._said.add(message.id)
+            if message.id not in self._emitted:
+                self._emitted.add(message.id)
                 run = ModelRun(lane, internal=False, whole=True)
                 run.message_id = message.id
                 self._aside(run, message)
@@ -396,7 +396,7 @@ class Emitter:
             if self._whole.get(message.id) == asked:
                 return
             for source in () if message.id in self._whole else self.mapper.sources_of(message):
-                self._say(source, lane)
+                self._emit(source, lane)
             self._whole[message.id] = asked
             for tool_call in message.tool_calls:
                 self.describe(lane, tool_call, message.id)
@@ -412,17 +412,17 @@ class Emitter:
     def custom(self, name: str, value: Any) -> None:
         """Pass on what an agent says by hand; an event of ours is said as it is."""
         event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=plain(value))
-        self._say(cast("ev.AnyEvent", event), event.lane)
+        self._emit(cast("ev.AnyEvent", event), event.lane)
 
-    def is_said(self, message_id: str) -> bool:
+    def is_emitted(self, message_id: str) -> bool:
         """Whether a message was said already."""
-        return message_id in self._said or message_id in self._results or message_id in self._history
+        return message_id in self._emitted or message_id in self._results or message_id in self._history
 
-    def alias(self, message_id: str) -> None:
+    def mark_emitted(self, message_id: str) -> None:
         """Take a message as said under another id: its provider named it late."""
-        self._said.add(message_id)
+        self._emitted.add(message_id)
 
-    def known(self, messages: Iterable[Any]) -> None:
+    def add_history(self, messages: Iterable[Any]) -> None:
         """Take messages as said: the history a turn begins with."""
         for message in messages:
             if message.id is not None:
@@ -432,7 +432,7 @@ class Emitter:
                     call["id"] for call in message.tool_calls + message.invalid_tool_calls
                 )
 
-    def recall(self, calls: Iterable[Call]) -> None:
+    def restore_calls(self, calls: Iterable[Call]) -> None:
         """Take calls as said that this turn announced in an earlier process."""
         for known in calls:
             native_id = known.native_id or known.call_id
@@ -442,7 +442,7 @@ class Emitter:
             call.done = known.status in ev.FINAL_STATUSES
             self._calls[known.lane, native_id] = call
 
-    def known_plan(self, todos: Any) -> None:
+    def restore_plan(self, todos: Any) -> None:
         """Take a plan as said: the one a turn begins with."""
         self._plan = todos
 
@@ -452,7 +452,7 @@ class Emitter:
             return
         self._plan = todos
         entries = [_entry(item) for item in cast("list[Any]", todos)]
-        self._say(ev.Plan(entries=tuple(entries)), None)
+        self._emit(ev.Plan(entries=tuple(entries)), None)
 
 
 def _entry(item: Any) -> ev.PlanEntry:

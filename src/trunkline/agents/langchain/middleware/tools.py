@@ -139,7 +139,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
                 )
                 continue
             shown = self.content_mapper(message) if self.content_mapper is not None else None
-            call_id = channel.emitter.find(None, message.tool_call_id)
+            call_id = channel.emitter.call_id_of(None, message.tool_call_id)
             mapped = None
             if shown is not None and call_id is not None:
                 mapped = ev.ToolUpdate(call_id=call_id, content=_blocks(shown))

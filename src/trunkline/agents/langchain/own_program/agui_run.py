@@ -188,13 +188,13 @@ class AguiVoice(LineVoice):
 
     def recall(self, messages: list[Any], asked: Iterable[ev.Asked] = ()) -> None:
         """Take as said what an earlier run said, in this process or another."""
-        self.emitter.known(messages)
+        self.emitter.add_history(messages)
         last = next((message.id for message in reversed(messages) if message.type == "ai"), None)
         for call in unanswered_calls(messages):
             call_id, name = str(call["id"]), str(call["name"])
-            if self.emitter.find(None, call_id) is None:
+            if self.emitter.call_id_of(None, call_id) is None:
                 known = Call(call_id=call_id, name=name, native_id=call_id, input=call["args"])
-                self.emitter.recall([known])
+                self.emitter.restore_calls([known])
                 self._prime(
                     ev.ToolCall(
                         turn_id=self.turn_id,

@@ -134,7 +134,7 @@ class LineVoice:
         with self._lock:
             if self._over:
                 return
-            self.emitter.settle(None)
+            self.emitter.finish_calls(None)
             self.say(self._terminal(outcome))
             self._over = True
             self._give_back()

@@ -325,7 +325,7 @@ def _show(channel: Channel, call: Call, lane: str | None, verdict: Verdict) -> N
         channel.emitter.describe(lane, call)
         channel.emitter.tool_denied(lane, native_id, verdict.message)
     elif verdict.args is not None:
-        channel.emitter.revise(lane, native_id, verdict.args)
+        channel.emitter.change_input(lane, native_id, verdict.args)
 
 
 # -- questions and answers ---------------------------------------------------------------------------

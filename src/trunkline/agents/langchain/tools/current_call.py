@@ -41,7 +41,7 @@ class Call:
         """The id under which people see this call."""
         if self.channel is None or self.tool_call_id is None:
             return None
-        return self.channel.emitter.find(self.lane, self.tool_call_id)
+        return self.channel.emitter.call_id_of(self.lane, self.tool_call_id)
 
     def progress(self, output: str) -> None:
         """Append to what people see of this call."""
