@@ -146,7 +146,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         if not self.emit_reasoning_chunks:
             hidden += (ev.Thought,)
         if hidden:
-            view.say = _leaving_out(hidden, emitter.emit)
+            view.emit = _leaving_out(hidden, emitter.emit)
         return view
 
     def _listener_of(self, run: Key) -> Listener | None:
