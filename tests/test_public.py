@@ -36,7 +36,9 @@ MODULES = {
         AudioBlock Block Content DiffBlock ImageBlock LinkBlock ResourceBlock SourceBlock TerminalBlock
         TextBlock VideoBlock as_content text_of
     """,
-    "session.context": "CURRENT Decision SessionView SharedState ToolHandle TurnContext current",
+    "session.context": """
+        CURRENT Decision Sayable SessionView SharedState ToolHandle ToolRequest TurnContext current
+    """,
     "context": "Decision SessionView ToolHandle TurnContext current",
     "conversation": """
         Call CallPart Conversation LaneState MediaPart Message Part QuestionState SourcePart TerminalState

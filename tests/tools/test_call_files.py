@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trunkline.content import DiffBlock, TextBlock
-from trunkline.session.permissions import Permissions
+from trunkline.session.permissions import Permissions, ToolRequest
 from trunkline.tools.call_files import CallFiles
 from trunkline.workspace import Policy
 from trunkline.workspace import Rule as PolicyRule
@@ -59,7 +59,9 @@ def test_an_overwrite_shows_the_old_text_of_files_that_the_agent_may_read_and_of
     ],
 )
 def test_a_path_that_no_client_could_open_is_judged_all_the_same(args: Any) -> None:
-    verdicts = Permissions(Policy.allow_all().also(PolicyRule(decision="deny", path="secrets/**")))
-    judged = verdicts.decide("read", "read", "c1", args, CallFiles().paths("read", args), None)
+    permissions = Permissions(Policy.allow_all().also(PolicyRule(decision="deny", path="secrets/**")))
+    paths = tuple(CallFiles().paths("read", args))
+    request = ToolRequest(call_id="c1", tool="read", kind="read", input=args, paths=paths)
+    judged = permissions.decide(request)
     assert judged is not None
     assert not judged.allowed

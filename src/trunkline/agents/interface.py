@@ -8,13 +8,13 @@ else is a hook that a session looks for by name.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Union, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from trunkline.content import Content
-from trunkline.events import Answered, AnyEvent, CommandInfo
+from trunkline.events import Answered, CommandInfo
 from trunkline.options import ConfigOption
+from trunkline.session.context import Sayable
 
 if TYPE_CHECKING:
     from trunkline.commands import Prompt
@@ -40,9 +40,6 @@ __all__ = [
     "Sayable",
     "SetsConfig",
 ]
-
-Sayable = Union[str, AnyEvent, Content]
-"""What an agent may yield: text, an event, or a content block."""
 
 
 class PromptCapabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

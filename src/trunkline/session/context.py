@@ -11,12 +11,11 @@ import concurrent.futures
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union
 
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock, as_content
 from trunkline.conversation import Conversation
@@ -35,15 +34,28 @@ from trunkline.questions import (
 )
 from trunkline.session.edited_calls import Edited
 from trunkline.session.handles import SharedState, ToolHandle, in_loop
+from trunkline.session.permissions import Decision, Permissions, ToolRequest
 from trunkline.session.view import SessionView
 from trunkline.workspace.coverage import command_in, variables_in
 
 if TYPE_CHECKING:
-    from trunkline.session.turn import Turn
     from trunkline.workspace import Files
     from trunkline.workspace.access import TerminalsAccess
 
-__all__ = ["CURRENT", "Decision", "SessionView", "SharedState", "ToolHandle", "TurnContext", "current"]
+__all__ = [
+    "CURRENT",
+    "Decision",
+    "Sayable",
+    "SessionView",
+    "SharedState",
+    "ToolHandle",
+    "ToolRequest",
+    "TurnContext",
+    "current",
+]
+
+Sayable = Union[str, ev.AnyEvent, Content]
+"""What an agent may yield: text, an event, or a content block."""
 
 T = TypeVar("T")
 
@@ -59,26 +71,36 @@ def current() -> TurnContext | None:
     return CURRENT.get()
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a permission; true when the call may run."""
+class RunningTurn(Protocol):
+    """What a context needs of its turn."""
 
-    allowed: bool
-    call_id: str
-    input: Any = None
-    """The arguments to use: the person may have edited them."""
-    always: bool = False
-    reason: str | None = None
-    by: str | None = None
+    turn_id: str
+    prefix: str
+    loop: asyncio.AbstractEventLoop
+    settled: asyncio.Event
 
-    def __bool__(self) -> bool:
-        """Whether the call may run."""
-        return self.allowed
+    @property
+    def live(self) -> bool: ...
+    @property
+    def lagging(self) -> bool: ...
+    @property
+    def permissions(self) -> Permissions: ...
+    def take(self, item: Any) -> None: ...
+    def take_text(self, text: str, message_id: str) -> None: ...
+    async def ready(self) -> None: ...
+    async def durable(self) -> None: ...
+    def count(self, usage: ev.TokenUsage) -> None: ...
+    def hold(self, call_id: str) -> None: ...
+    async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered: ...
+    def suspend(self) -> None: ...
+    async def history(self) -> Conversation: ...
+    async def said(self) -> Conversation: ...
 
 
 class TurnContext:
     """One agent's view of one turn."""
 
-    def __init__(self, turn: Turn, prompt: Prompt, session: SessionView) -> None:
+    def __init__(self, turn: RunningTurn, prompt: Prompt, session: SessionView) -> None:
         """Made by the turn."""
         self._turn = turn
         self.turn_id = turn.turn_id
@@ -184,8 +206,7 @@ class TurnContext:
         if input is not None:
             self._inputs[call_id] = input
         if input is not None or locations:
-            places = tuple(ev.Location(path=p) if isinstance(p, str) else p for p in locations)
-            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
+            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=_locations(locations)))
         return call_id
 
     # -- asking ------------------------------------------------------------------------------------
@@ -246,106 +267,103 @@ class TurnContext:
         tool, or that a rule of the policy wants to be asked, is asked for every time.
         """
         self._check_live()
+        blocks = as_content(content)
         own = call_id is None
-        shown = as_content(content)
-        line = command if command is None or isinstance(command, str) else tuple(command)
-        if line is not None and (line != command_in(input) or (env or {}) != variables_in(input)):
-            # What runs is shown, whatever else the agent tells.
-            given = "".join(f"{name}={shlex.quote(value)} " for name, value in (env or {}).items())
-            words = line if isinstance(line, str) else shlex.join(line)
-            shown = (TextBlock(text=f"$ {given}{words}"), *shown)
         if call_id is None:
             call_id = self.start_call(tool or "permission", input, kind, message, paths)
-        else:
-            tool = tool or self._names.get(call_id)
-            if input is not None and self._inputs.get(call_id) != input:
-                # The card may tell of others: what is approved is what it shows.
-                self._inputs[call_id] = input
-                places = tuple(ev.Location(path=path) for path in paths)
-                self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=places or None))
-        if shown:
-            self.emit(ev.ToolUpdate(call_id=call_id, content=shown))
-        decision = self.decide(tool or "", kind, call_id, input, paths, command, env)
+        elif tool is None:
+            tool = self._names.get(call_id)
+        request = ToolRequest(
+            call_id=call_id,
+            tool=tool or "",
+            kind=kind,
+            input=input,
+            paths=tuple(paths),
+            command=command if command is None or isinstance(command, str) else tuple(command),
+            env=dict(env or {}),
+        )
+        if input is not None and self._inputs.get(call_id) != input:
+            # The card may show other arguments: what is approved is what it shows.
+            self._inputs[call_id] = input
+            self.emit(ev.ToolUpdate(call_id=call_id, input=input, locations=_locations(paths)))
+        if blocks := (*_command_block(request), *blocks):
+            self.emit(ev.ToolUpdate(call_id=call_id, content=blocks))
+        decision = self.decide(request)
         if decision is None:
-            covers = self.covers(tool or "", kind, input, paths, command, env)
+            covers = self.covers(request)
+            if options is None:
+                options = default_options(always=covers is not None, covers=covers)
             question = Permission(
                 message=message,
                 call_id=call_id,
-                options=default_options(always=covers is not None, covers=covers)
-                if options is None
-                else name_coverage(options, covers),
+                options=name_coverage(options, covers),
                 allows_edit=allows_edit,
                 covers=covers,
             )
             answered = await self.ask(question, durable_key=durable_key, group=group)
-            decision = Decision(
-                allowed=answered.option_kind in ALLOW_KINDS,
-                call_id=call_id,
-                input=input if answered.input is None else answered.input,
-                always=(answered.option_kind or "").endswith("_always"),
-                reason=answered.reason,
-                by=answered.by,
-            )
-            self.remember(covers, decision)
-            if decision and decision.input != input:
-                # The policy has not seen these: what it denies nobody can write into a call.
-                places = [Edited(input, decision.input).path(path) for path in paths]
-                words = None if command is not None and line == command_in(input) else command
-                judged = self.decide(tool or "", kind, call_id, decision.input, places, words, env)
-                if judged is not None and not judged and judged.by == "policy":
-                    decision = judged
-        if decision:
-            update = ev.ToolUpdate(call_id=call_id, status="in_progress")
-            if decision.input != input:
-                # The card told of the old arguments: what is approved is what it shows.
-                edited = Edited(input, decision.input)
-                update = ev.ToolUpdate(
-                    call_id=call_id,
-                    status="in_progress",
-                    input=decision.input,
-                    title=edited.words(self._titles.get(call_id, "")) or None,
-                    locations=tuple(ev.Location(path=edited.path(path)) for path in paths) or None,
-                    content=tuple(edited.block(block) for block in shown) or None,
-                )
-            self.emit(update)
-            if own:
-                self._turn.hold(call_id)
-            # What was approved is in the journal before it is done.
-            await self.durable()
-        else:
-            why = decision.reason or "the user refused it"
+            decision = self._apply_answer(request, covers, answered)
+        if not decision:
             self.denied.add(call_id)
+            why = decision.reason or "the user refused it"
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
+            return decision
+        self.emit(self._approval(request, decision, blocks))
+        if own:
+            self._turn.hold(call_id)
+        # What was approved is in the journal before it is done.
+        await self.durable()
         return decision
 
-    def decide(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        call_id: str,
-        input: Any = None,
-        paths: Sequence[str] = (),
-        command: Sequence[str] | str | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Decision | None:
-        """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
-        return self._turn.verdicts.decide(tool, kind, call_id, input, paths, command, env)
+    def _apply_answer(self, request: ToolRequest, covers: Coverage | None, answered: ev.Answered) -> Decision:
+        """Turn a person's answer into a decision; the policy checks arguments that the person edited."""
+        input = request.input if answered.input is None else answered.input
+        decision = Decision(
+            allowed=answered.option_kind in ALLOW_KINDS,
+            call_id=request.call_id,
+            input=input,
+            always=(answered.option_kind or "").endswith("_always"),
+            reason=answered.reason,
+            by=answered.by,
+        )
+        self.remember(covers, decision)
+        if decision and input != request.input:
+            edited = Edited(request.input, input)
+            command = None if request.command == command_in(request.input) else request.command
+            paths = tuple(edited.path(path) for path in request.paths)
+            changed = msgspec.structs.replace(request, input=input, paths=paths, command=command)
+            judged = self.decide(changed)
+            if judged is not None and not judged and judged.by == "policy":
+                return judged
+        return decision
 
-    def covers(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        input: Any = None,
-        paths: Sequence[str] = (),
-        command: Sequence[str] | str | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> Coverage | None:
+    def _approval(
+        self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...]
+    ) -> ev.ToolUpdate:
+        """The update of an approved call; one whose arguments were edited shows the new ones."""
+        call_id = request.call_id
+        if decision.input == request.input:
+            return ev.ToolUpdate(call_id=call_id, status="in_progress")
+        edited = Edited(request.input, decision.input)
+        return ev.ToolUpdate(
+            call_id=call_id,
+            status="in_progress",
+            input=decision.input,
+            title=edited.words(self._titles.get(call_id, "")) or None,
+            locations=_locations(edited.path(path) for path in request.paths),
+            content=tuple(edited.block(block) for block in blocks) or None,
+        )
+
+    def decide(self, request: ToolRequest) -> Decision | None:
+        """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
+        return self._turn.permissions.decide(request)
+
+    def covers(self, request: ToolRequest) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count, so do not offer it."""
-        return self._turn.verdicts.covers(tool, kind, input, paths, command, env)
+        return self._turn.permissions.covers(request)
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
-        self._turn.verdicts.remember(covers, decision)
+        self._turn.permissions.remember(covers, decision)
 
     async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
         """Ask for a few fields (a flat JSON schema); None when the person declines."""
@@ -429,6 +447,20 @@ class TurnContext:
     def _check_live(self) -> None:
         if not self._turn.live:
             raise TurnCancelled("the turn is over")
+
+
+def _locations(paths: Iterable[str | ev.Location]) -> tuple[ev.Location, ...] | None:
+    return tuple(ev.Location(path=path) if isinstance(path, str) else path for path in paths) or None
+
+
+def _command_block(request: ToolRequest) -> tuple[Content, ...]:
+    """Show the command that runs, where the arguments do not show it whole."""
+    command, env, input = request.command, request.env, request.input
+    if command is None or (command == command_in(input) and env == variables_in(input)):
+        return ()
+    variables = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
+    line = command if isinstance(command, str) else shlex.join(command)
+    return (TextBlock(text=f"$ {variables}{line}"),)
 
 
 def _discard(awaitable: Awaitable[Any]) -> None:

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
 from trunkline import events as ev
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
 from trunkline.json_patch import diff
+from trunkline.session.view import SessionView
 
-if TYPE_CHECKING:
-    from trunkline.session.context import TurnContext
+__all__ = ["HandleContext", "SharedState", "ToolHandle", "in_loop"]
 
-__all__ = ["SharedState", "ToolHandle", "in_loop"]
+T = TypeVar("T")
+
+
+class HandleContext(Protocol):
+    """What a handle needs of its turn's context."""
+
+    session: SessionView
+    denied: set[str]
+
+    def emit(self, item: Any) -> None:
+        """Add an event to the turn."""
+        ...
+
+    async def durable(self) -> None:
+        """Wait until every event so far is stored."""
+        ...
+
+    def wait(self, awaitable: Awaitable[T]) -> T:
+        """Wait for something from a plain function."""
+        ...
 
 
 class ToolHandle:
@@ -24,7 +43,7 @@ class ToolHandle:
     ``async with``.
     """
 
-    def __init__(self, ctx: TurnContext, call_id: str) -> None:
+    def __init__(self, ctx: HandleContext, call_id: str) -> None:
         """Made by ``ctx.tool``."""
         self._ctx = ctx
         self.call_id = call_id
@@ -78,7 +97,7 @@ class ToolHandle:
 class SharedState:
     """The state an agent shares with its front ends; changes are sent as patches."""
 
-    def __init__(self, ctx: TurnContext) -> None:
+    def __init__(self, ctx: HandleContext) -> None:
         """Made by the context."""
         self._ctx = ctx
 

@@ -1,28 +1,66 @@
-"""Verdicts: what is known about a tool call before a person is asked.
+"""Permissions: what the policy and earlier answers say about a tool call before a person is asked.
 
-The policy comes first. Only where no rule of it speaks about a call, and its default is to ask, the
-answers that a person gave for good count; they never beat a rule that asks or denies.
+The policy comes first. Only where none of its rules fits a call, and its default is to ask, the "always"
+answers of a person count; they never beat a rule that asks or denies.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, get_args
+
+import msgspec
 
 from trunkline import events as ev
 from trunkline.questions import Coverage, Permission
-from trunkline.session.context import Decision, SessionView
+from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 from trunkline.workspace.coverage import command_in, coverage_of, variables_in
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
-__all__ = ["Permissions"]
+__all__ = ["Decision", "Permissions", "ToolRequest"]
+
+
+class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that an agent wants to make, as the agent describes it."""
+
+    call_id: str
+    tool: str = ""
+    """Empty for a permission about no tool: it is asked every time."""
+    kind: ev.ToolKind = "other"
+    input: Any = None
+    paths: tuple[str, ...] = ()
+    command: tuple[str, ...] | str | None = None
+    """What runs, where the arguments do not say it."""
+    env: dict[str, str] = {}
+    """The variables that the command is given besides its words."""
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """What an "always" about this call covers."""
+        return coverage_of(self.tool, self.kind, self.input, self.command, self.env)
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a permission; true when the call may run."""
+
+    allowed: bool
+    call_id: str
+    input: Any = None
+    """The arguments to use: the person may have edited them."""
+    always: bool = False
+    reason: str | None = None
+    by: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether the call may run."""
+        return self.allowed
 
 
 class Permissions:
-    """The policy of a session, and the answers for good that were given in it."""
+    """The policy of a session, and the "always" answers that were given in it."""
 
     def __init__(self, policy: Policy, view: SessionView | None = None) -> None:
         """Begin with the policy alone; paths and patterns begin in the folder of ``view``."""
@@ -32,40 +70,23 @@ class Permissions:
         """What a person allowed (or refused) for good, by the key of what the answer covers."""
         self._asked: dict[str, Coverage] = {}
 
-    def decide(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        call_id: str,
-        input: Any,
-        paths: Sequence[str],
-        command: Sequence[str] | str | None,
-        env: Mapping[str, str] | None = None,
-    ) -> Decision | None:
+    def decide(self, request: ToolRequest) -> Decision | None:
         """Decide about a call; None means that a person must."""
-        verdict = self._judge(tool, kind, input, paths, command, env)
+        verdict = self._judge(request)
+        call_id, input = request.call_id, request.input
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
             return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
-        covers = coverage_of(tool, kind, input, command, env) if verdict.leaves_it_open else None
+        covers = request.coverage if verdict.leaves_it_open else None
         earlier = self.always.get(covers.key) if covers is not None else None
         if earlier is None:
             return None
         why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {covers}"
         return Decision(allowed=earlier, call_id=call_id, input=input, reason=why, by="earlier answer")
 
-    def covers(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        input: Any,
-        paths: Sequence[str],
-        command: Sequence[str] | str | None,
-        env: Mapping[str, str] | None = None,
-    ) -> Coverage | None:
+    def covers(self, request: ToolRequest) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count."""
-        open_to = self._judge(tool, kind, input, paths, command, env).leaves_it_open
-        return coverage_of(tool, kind, input, command, env) if open_to else None
+        return request.coverage if self._judge(request).leaves_it_open else None
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session; one that covers nothing is not kept."""
@@ -85,31 +106,24 @@ class Permissions:
             # A question is of its own turn: older ones are not needed.
             self._asked.clear()
 
-    def _judge(
-        self,
-        tool: str,
-        kind: ev.ToolKind,
-        input: Any,
-        paths: Sequence[str],
-        command: Sequence[str] | str | None,
-        env: Mapping[str, str] | None,
-    ) -> Verdict:
+    def _judge(self, request: ToolRequest) -> Verdict:
         cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
-        # What an agent does not tell apart from the arguments is looked for among them.
-        line = command_in(input) if command is None else command
-        request = Request(
-            tool=tool,
-            # A kind that only the agent knows is under no rule of its own.
-            kind=kind if kind in get_args(ev.ToolKind) else "other",
-            paths=_places(paths, cwd),
-            command=line if line is None or isinstance(line, str) else tuple(line),
-            cwd=cwd,
-            env=tuple({**variables_in(input), **(env or {})}),
+        # What an agent does not name apart from the arguments is looked for among them.
+        command = command_in(request.input) if request.command is None else request.command
+        return self.policy.decide(
+            Request(
+                tool=request.tool,
+                # A kind that only the agent knows is under no rule of its own.
+                kind=request.kind if request.kind in get_args(ev.ToolKind) else "other",
+                paths=_with_resolved(request.paths, cwd),
+                command=command,
+                cwd=cwd,
+                env=tuple({**variables_in(request.input), **request.env}),
+            )
         )
-        return self.policy.decide(request)
 
 
-def _places(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
+def _with_resolved(paths: Sequence[str], cwd: str | None) -> tuple[str, ...]:
     """Give each path as requested and as resolved, so that no link leads around a rule."""
-    known = [os.path.join(cwd or "", path) for path in paths if "\0" not in path]
-    return (*paths, *(os.path.realpath(path) for path in known if os.path.isabs(path)))
+    joined = [os.path.join(cwd or "", path) for path in paths if "\0" not in path]
+    return (*paths, *(os.path.realpath(path) for path in joined if os.path.isabs(path)))

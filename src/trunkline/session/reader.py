@@ -1,4 +1,4 @@
-"""Readers: each follows a line at its own pace and never holds up anyone else.
+"""Readers: each follows a stream at its own pace and never delays another one.
 
 A reader is *live* while it keeps up: batches are pushed to it. One that falls behind loses its
 queue and reads the journal from its own place until it has caught up, so memory stays bounded and
@@ -8,16 +8,15 @@ nothing is lost.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from trunkline.cursor import Cursor, Entry, piece_of, remainder
+from trunkline.journal import Journal, Lease, SessionKey
 
-if TYPE_CHECKING:
-    from trunkline.session.stream import EventStream
-
-__all__ = ["WHOLE", "Reader"]
+__all__ = ["WHOLE", "Reader", "ReaderSource"]
 
 _PAGE = 500
 
@@ -25,12 +24,40 @@ WHOLE = 1 << 60
 """An offset beyond any text: the whole record was seen."""
 
 
-class Reader:
-    """A place in a line that moves forward; use it as an async context manager and iterator."""
+class ReaderSource(Protocol):
+    """What a reader needs of the stream that it reads."""
 
-    def __init__(self, stream: EventStream, seq: int, offset: int, fence: int, *, live: bool = True) -> None:
-        """Begin after the given place."""
+    journal: Journal
+    key: SessionKey
+    committed_seq: int
+    tail: deque[list[Entry]]
+
+    @property
+    def lease(self) -> Lease | None:
+        """The lease, if this process owns the session."""
+        ...
+
+    def detach(self, reader: Reader) -> None:
+        """Stop pushing to a reader."""
+        ...
+
+
+class Reader:
+    """A place in a stream that moves forward; use it as an async context manager and iterator."""
+
+    def __init__(
+        self,
+        stream: ReaderSource,
+        seq: int,
+        offset: int,
+        fence: int,
+        *,
+        backlog: int = 1024,
+        live: bool = True,
+    ) -> None:
+        """Begin after the given place; ``backlog`` is how many entries may wait in memory."""
         self._stream = stream
+        self._backlog = backlog
         self._seq = seq
         self._offset = offset
         self._fence = fence
@@ -58,7 +85,7 @@ class Reader:
         """Take a batch, or fall back to the journal when too much waits."""
         if self._live:
             queue = self._queue
-            if queue and len(queue) + len(batch) > self._stream.settings.reader_backlog:
+            if queue and len(queue) + len(batch) > self._backlog:
                 self._live = False
                 self._queue = []
             else:
@@ -78,7 +105,7 @@ class Reader:
                     batch, self._queue = self._queue, []
                     place = (self._seq, self._offset)
                     if (batch[0].seq, batch[0].offset) <= place:
-                        # Read from the journal before it was pushed (a line that follows another).
+                        # Read from the journal before it was pushed (a stream that follows another process).
                         batch = [entry for entry in batch if (entry.seq, entry.offset) > place]
                     if batch:
                         return self._advance(batch)
@@ -140,7 +167,7 @@ class Reader:
         self._stream.detach(self)
 
     def __aiter__(self) -> AsyncIterator[Entry]:
-        """Give entry after entry until the line is closed."""
+        """Give entry after entry until the stream is closed."""
         return self._entries()
 
     async def _entries(self) -> AsyncIterator[Entry]:

@@ -273,15 +273,15 @@ class EventStream:
         if after is None:
             return self.follow()
         gap = await self._locate(after)
-        return gap or self._attach(Reader(self, after.record, after.offset, after.fence, live=False))
+        return gap or self._attach(after.record, after.offset, after.fence, live=False)
 
     def follow(self) -> Reader:
         """Open a reader of everything said from now on."""
-        return self._attach(Reader(self, *self.place_now()))
+        return self._attach(*self.place_now())
 
     def subscribe_from(self, seq: int) -> Reader:
         """Open a reader that begins with record ``seq``."""
-        return self._attach(Reader(self, seq - 1, WHOLE, self.fence, live=False))
+        return self._attach(seq - 1, WHOLE, self.fence, live=False)
 
     async def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
         """Give every entry said so far, from record ``from_seq`` on."""
@@ -345,7 +345,8 @@ class EventStream:
         if self._closed is not None:
             raise self._closed
 
-    def _attach(self, reader: Reader) -> Reader:
+    def _attach(self, seq: int, offset: int, fence: int, *, live: bool = True) -> Reader:
+        reader = Reader(self, seq, offset, fence, backlog=self.settings.reader_backlog, live=live)
         if self._closed is not None:
             # It gives what is stored, and then the reason why nothing follows.
             reader.fail(self._closed)

@@ -280,7 +280,7 @@ class Turn:
         await self._stream.durable()
 
     @property
-    def verdicts(self) -> Permissions:
+    def permissions(self) -> Permissions:
         """What is known of a call before a person is asked."""
         return self._session.permissions
 

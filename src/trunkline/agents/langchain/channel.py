@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from trunkline import events as ev
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.questions import Coverage, Question
-from trunkline.session.context import Decision, TurnContext
+from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 
@@ -191,20 +191,27 @@ class SessionChannel:
 
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
         """What the session's policy or an earlier answer says of a tool call; None to ask."""
-        known = self.ctx.decide(str(call["name"]), kind, str(call["id"]), *self._request(call))
+        known = self.ctx.decide(self._request(call, kind))
         if known is not None and known.by != "policy" and durable_key in self._answers:
             return None  # What a person said of this very call says more than "always".
         return known
 
     def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
         """What an "always" about a tool call would cover; None where the policy wants it to be asked."""
-        return self.ctx.covers(str(call["name"]), kind, *self._request(call))
+        return self.ctx.covers(self._request(call, kind))
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session."""
         self.ctx.remember(covers, decision)
 
-    def _request(self, call: Mapping[str, Any]) -> tuple[Any, list[str], tuple[str, ...] | str | None]:
-        """The arguments of a call, and the paths and the command among them."""
-        args: Any = call.get("args")
-        return args, self.emitter.call_files.paths(str(call["name"]), args), command_in(args)
+    def _request(self, call: Mapping[str, Any], kind: ev.ToolKind) -> ToolRequest:
+        """A call with the paths and the command among its arguments."""
+        name, args = str(call["name"]), call.get("args")
+        return ToolRequest(
+            call_id=str(call.get("id")),
+            tool=name,
+            kind=kind,
+            input=args,
+            paths=tuple(self.emitter.call_files.paths(name, args)),
+            command=command_in(args),
+        )
