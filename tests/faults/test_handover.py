@@ -170,7 +170,7 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
             while not await ours.commands(KEY):
                 await asyncio.sleep(0.01)
         with pytest.raises(JournalError):
-            await session.remote.work()
+            await session.remote.carry_out_posted()
         await until(lambda: not session.busy)
         lease = session.event_stream.lease
         assert lease is not None

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -34,10 +34,7 @@ from trunkline.conversation import (
 from trunkline.session.ids import new_id
 from trunkline.session.view import SessionView
 
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
-
-__all__ = ["adopt", "can_wait", "named", "recall", "retell", "unknown_to", "why_over"]
+__all__ = ["AdoptingSession", "adopt", "can_wait", "named", "recall", "retell", "unknown_to", "why_over"]
 
 log = logging.getLogger("trunkline.session")
 
@@ -55,35 +52,76 @@ async def recall(agent: Agent, view: SessionView) -> Conversation | None:
         return None
 
 
-async def adopt(session: Session) -> None:
-    """Tell the journal what only the agent remembers."""
-    if session.busy or not session.hub.may_run(session.info):
+class AdoptingSession(Protocol):
+    """What ``adopt`` needs of a session."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or is suspended."""
+        ...
+
+    @property
+    def question_ids(self) -> Collection[str]:
+        """The ids of all questions so far."""
+        ...
+
+    async def has_message(self, message_id: str) -> bool:
+        """Whether the journal has a message."""
+        ...
+
+    async def history(self) -> Conversation:
+        """The conversation in the journal."""
+        ...
+
+    async def own(self) -> bool:
+        """Claim the session; False when another process has it."""
+        ...
+
+    def emit(self, event: ev.Event) -> None:
+        """Add an event."""
+        ...
+
+    async def recover(self, why: str | None) -> None:
+        """Ask the open questions again, or finish the turn with the reason."""
+        ...
+
+    async def durable(self) -> None:
+        """Wait until every event is stored."""
+        ...
+
+    def name_after(self, text: str) -> None:
+        """Use the first line of a text as the title, if there is none."""
+        ...
+
+
+async def adopt(session: AdoptingSession, agent: Agent, view: SessionView, question_ttl: float) -> None:
+    """Add to the journal what only the agent remembers."""
+    if session.busy:
         return
-    remembered = await recall(session.agent, session.view)
+    remembered = await recall(agent, view)
     if remembered is None or await _is_known(session, remembered):
         return
     news, last = unknown_to(await session.history(), remembered)
     if not news or not await session.own() or session.busy:
         return
     if last is not None:
-        session.event_stream.say(last)
+        session.emit(last)
     questions = [state.asked for state in remembered.questions.values() if state.answered is None]
     for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
         if isinstance(event, ev.Asked):
-            expires = time.time() + session.settings.question_ttl
-            event = msgspec.structs.replace(event, expires_at=expires)
-            event = named(event, session.event_stream.grammar.memory.asked)
-        session.event_stream.say(event)
+            event = msgspec.structs.replace(event, expires_at=time.time() + question_ttl)
+            event = named(event, session.question_ids)
+        session.emit(event)
     if questions:
-        await session.recover(None if can_wait(session.agent, questions) else _ENDED)
-    await session.event_stream.durable()
+        await session.recover(None if can_wait(agent, questions) else _ENDED)
+    await session.durable()
     session.name_after(next((message.text for message in news if message.role == "user"), ""))
 
 
-async def _is_known(session: Session, remembered: Conversation) -> bool:
+async def _is_known(session: AdoptingSession, remembered: Conversation) -> bool:
     """Whether the journal has the last message of a memory: then it has all, and need not be folded."""
     own = [message.message_id for message in remembered.messages if message.lane is None]
-    return not own or (await session.earlier_turns.present()).turn_of(own[-1]) is not None
+    return not own or await session.has_message(own[-1])
 
 
 def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
@@ -107,18 +145,17 @@ def can_wait(agent: Agent, questions: Sequence[ev.Asked]) -> bool:
     return durable and isinstance(agent, Resumes)
 
 
-async def why_over(session: Session) -> str | None:
+async def why_over(agent: Agent, view: SessionView, questions: Sequence[ev.Asked]) -> str | None:
     """Why the turn of an earlier process is over; None when it waits for answers that the agent can take."""
-    agent, questions = session.agent, list(session.event_stream.grammar.questions.values())
     if not can_wait(agent, questions):
         return _ENDED
     keys = [asked.durable_key or "" for asked in questions]
     try:
-        if not isinstance(agent, RemembersQuestions) or await agent.still_waits(session.view, keys):
+        if not isinstance(agent, RemembersQuestions) or await agent.still_waits(view, keys):
             return None
     except Exception as error:
         # Nobody knows; then the answer will show it.
-        log.warning("%s could not say whether it still waits: %s", session.agent_name, error)
+        log.warning("%s could not say whether it still waits: %s", agent.card.name, error)
         return None
     return "the process that ran this turn ended, and the agent's memory no longer holds what it asked"
 

@@ -1,56 +1,46 @@
-"""Attendance: whether anybody is there, and what becomes of a turn when nobody is."""
+"""Cancels a turn that no reader follows any more."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
-
-from trunkline import events as ev
-from trunkline.grammar import Phase
-
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
+from collections.abc import Callable
 
 __all__ = ["FollowerWatch"]
 
 
 class FollowerWatch:
-    """Cancels a session's turn once nobody has followed it for a while."""
+    """Cancels a session's turn once no reader has followed it for a while."""
 
-    def __init__(self, session: Session) -> None:
-        """Watch who reads the session's line."""
-        self._session = session
+    def __init__(
+        self,
+        limit: float | None,
+        *,
+        is_running: Callable[[], bool],
+        is_suspended: Callable[[], bool],
+        cancel: Callable[[str], None],
+    ) -> None:
+        """Watch a session; ``limit`` is in seconds (None: a turn may run without a reader)."""
+        self._limit = limit
+        self._is_running = is_running
+        self._is_suspended = is_suspended
+        self._cancel = cancel
         self._timer: asyncio.TimerHandle | None = None
-        session.event_stream.on_readers = self.count
-        session.questions.on_expired = self._expired
 
-    def count(self, readers: int) -> None:
-        """Take the number of readers as it is now."""
+    def followers_changed(self, followers: int) -> None:
+        """Take the number of readers as it is now, also when a turn begins or ends."""
         self.close()
-        session = self._session
-        session.hub.stir()
-        limit = session.settings.abandon_after
-        if not readers and session.turn is not None and limit is not None:
-            self._timer = asyncio.get_running_loop().call_later(limit, self._abandon)
+        if not followers and self._limit is not None and self._is_running():
+            self._timer = asyncio.get_running_loop().call_later(self._limit, self._expire)
 
     def close(self) -> None:
-        """Stop watching the clock."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _abandon(self) -> None:
-        if self._session.event_stream.grammar.phase is Phase.SUSPENDED:
+    def _expire(self) -> None:
+        if self._is_suspended():
             # It waits for a person, for as long as its questions stay open.
-            self.count(0)
-        elif self._session.turn is not None:
-            self._session.turn.cancel("trunkline", "nobody followed the turn any more")
-
-    def _expired(self, answered: ev.Answered) -> None:
-        turn = self._session.turn
-        if turn is None:
-            return
-        if not self._session.event_stream.readers:
-            turn.cancel("trunkline", "a question expired and nobody was there")
-        else:
-            turn.answered([answered])
+            self.followers_changed(0)
+        elif self._is_running():
+            self._cancel("no reader followed the turn any more")

@@ -27,7 +27,7 @@ from trunkline.errors import (
 )
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
-from trunkline.session.adopt import adopt, recall
+from trunkline.session.adopt import recall
 from trunkline.session.context import SessionView
 from trunkline.session.ids import new_session_id
 from trunkline.session.owners import new_owner
@@ -97,7 +97,7 @@ class Hub:
         )
         session = await self._open(info, mcp_servers, client)
         if session_id is not None:
-            await adopt(session)
+            await session.adopt_history()
         return session
 
     async def session(
@@ -124,7 +124,7 @@ class Hub:
                     await live.released.wait()
                 info = await self.journal.get(key) or await self._recall(key)
                 session = await self._open(info, mcp_servers, client)
-                await adopt(session)
+                await session.adopt_history()
                 return session
         finally:
             if not lock.locked():
@@ -236,10 +236,10 @@ class Hub:
         """Whether this process serves the agent that the session belongs to."""
         return not info.target or info.target == self.target
 
-    def forget(self, session: Session) -> None:
-        """Let go of a session that was closed."""
-        if self._sessions.get(session.key) is session:
-            del self._sessions[session.key]
+    def forget(self, key: SessionKey, session: object) -> None:
+        """Drop a session that was closed."""
+        if self._sessions.get(key) is session:
+            del self._sessions[key]
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -336,7 +336,7 @@ class Hub:
                 failure = error  # The others have commands too.
                 continue
             if not session.closed:
-                session.remote.attend()
+                session.remote.carry_out_soon()
         if failure is not None:
             raise failure
 

@@ -9,28 +9,69 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
-from trunkline.errors import Fenced, SessionNotFound
+from trunkline.errors import Fenced, SessionNotFound, TrunklineError
 from trunkline.journal import Held, Lease
 from trunkline.journal.lease_clock import lease_clock
-from trunkline.session.adopt import why_over
 from trunkline.session.owners import is_gone
+from trunkline.session.stream import EventStream
 
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
+__all__ = ["OwnedSession", "Ownership"]
 
-__all__ = ["Ownership"]
+
+class OwnedSession(Protocol):
+    """What happens in a session when its ownership changes."""
+
+    @property
+    def is_idle_here(self) -> bool:
+        """Whether no turn runs in this process."""
+        ...
+
+    def check_open(self) -> None:
+        """Raise if the session was closed."""
+        ...
+
+    async def why_over(self) -> str | None:
+        """Why the turn of an earlier owner cannot go on; None when it can, or when there is none."""
+        ...
+
+    async def recover(self, why: str | None) -> None:
+        """Finish, or go on with, what an earlier owner left open."""
+        ...
+
+    async def wait_for_stored_end(self) -> None:
+        """Wait until a turn that has ended is stored."""
+        ...
+
+    def fail(self, error: TrunklineError) -> None:
+        """End the session in this process with an error."""
+        ...
 
 
 class Ownership:
     """Claims a session's lease and gives it up."""
 
-    def __init__(self, session: Session) -> None:
-        """Serve one session; nothing is claimed yet."""
+    def __init__(
+        self,
+        session: OwnedSession,
+        stream: EventStream,
+        *,
+        owner: str,
+        may_run: bool,
+        renew_leases: Callable[[], Awaitable[None]],
+        renew_soon: Callable[[], None],
+    ) -> None:
+        """Serve one session; ``owner`` names this process, ``may_run`` says whether it has the agent."""
         self._session = session
+        self._stream = stream
+        self._owner = owner
+        self._may_run = may_run
+        self._renew_leases = renew_leases
         self._claiming = asyncio.Lock()
-        session.event_stream.on_doubt = self._in_doubt
+        # Something waits to be shown and stored until it is known whether the lease is still ours.
+        stream.on_doubt = renew_soon
 
     @property
     def is_claiming(self) -> bool:
@@ -38,65 +79,55 @@ class Ownership:
         return self._claiming.locked()
 
     async def claim(self) -> bool:
-        """Become the owner if nobody else is; True when this process owns the session."""
-        stream = self._session.event_stream
+        """Become the owner if no other process is; True when this process owns the session."""
+        stream = self._stream
         if stream.lease_is_current:
             return True
         async with self._claiming:
             if stream.lease is not None and not stream.lease_is_current:
-                await self._session.hub.renew_leases()
+                await self._renew_leases()
             if stream.lease is not None:
                 return True
             self._session.check_open()
             return await self._claim()
 
     async def _claim(self) -> bool:
-        session = self._session
-        hub = session.hub
-        if not hub.may_run(session.info):
+        if not self._may_run:
             return False
-        ttl, asked_at = session.settings.lease_ttl, lease_clock()
-        claimed = await hub.journal.claim(session.key, hub.owner, ttl)
+        stream, journal = self._stream, self._stream.journal
+        ttl, asked_at = stream.settings.lease_ttl, lease_clock()
+        claimed = await journal.claim(stream.key, self._owner, ttl)
         if isinstance(claimed, Held) and is_gone(claimed.owner):
-            # Its lease would run out anyway; it only keeps the living waiting.
-            await hub.journal.release(Lease(session.key, claimed.owner, claimed.fence, 0))
+            # Its lease would run out anyway; until then it only keeps others waiting.
+            await journal.release(Lease(stream.key, claimed.owner, claimed.fence, 0))
             asked_at = lease_clock()
-            claimed = await hub.journal.claim(session.key, hub.owner, ttl)
+            claimed = await journal.claim(stream.key, self._owner, ttl)
         if isinstance(claimed, Held):
             return False
-        await session.event_stream.catch_up()
-        # Asked before anything is carried out here: meanwhile nobody takes the session for free.
-        why = await why_over(session)
-        session.event_stream.take(claimed, asked_at + ttl)
-        await session.recover(why)
+        await stream.catch_up()
+        # Asked before anything is carried out here: until then no other process can claim the session.
+        why = await self._session.why_over()
+        stream.take(claimed, asked_at + ttl)
+        await self._session.recover(why)
         return True
 
     async def lose(self) -> None:
-        """Stop being the owner: somebody else has taken the session."""
-        session, stream = self._session, self._session.event_stream
-        if (turn := session.turn) is not None and not turn.live and not stream.in_doubt:
-            # It has ended, and is being written: either that is done soon, or it fails soon.
+        """Stop being the owner: another process has taken the session."""
+        session, stream = self._session, self._stream
+        if not stream.in_doubt:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(session.settings.finish_grace):
-                    await turn.settled.wait()
-        if not session.closed and session.turn is None and not stream.unwritten:
-            await self._follow()
+                async with asyncio.timeout(stream.settings.finish_grace):
+                    await session.wait_for_stored_end()
+        if session.is_idle_here and not stream.unwritten:
+            stream.step_down()
+            try:
+                await stream.catch_up()
+            except SessionNotFound as error:
+                session.fail(error)
             return
         error = Fenced(
             "another process took this session over while this one did not answer; "
             "open it again to see what is stored"
         )
-        stream.fail(error)  # Also while it is being closed: somebody may wait for the lease.
+        stream.fail(error)  # Also while it is being closed: a caller may wait for the lease.
         session.fail(error)
-
-    async def _follow(self) -> None:
-        session, stream = self._session, self._session.event_stream
-        stream.step_down()
-        try:
-            await stream.catch_up()
-        except SessionNotFound as error:
-            session.fail(error)
-
-    def _in_doubt(self) -> None:
-        """Ask at once whether the lease is still ours: something waits to be shown and written."""
-        self._session.hub.renew_soon()

@@ -133,6 +133,10 @@ class ReadableSession:
         """Fold what came before the record that begins a turn; the caller must not change it."""
         return await self.earlier_turns.before(seq)
 
+    async def has_message(self, message_id: str) -> bool:
+        """Whether the conversation has a message with this id."""
+        return (await self.earlier_turns.present()).has_message(message_id)
+
     async def outline(self) -> tuple[Outline, int]:
         """The ids of the turns before the last one, and the first record of the last one."""
         outline, start = await self.earlier_turns.outline()

@@ -1,20 +1,23 @@
-"""The mailbox: how a command reaches the process that owns a session, and how its word comes back."""
+"""Remote commands: how a command reaches the process that owns a session, and how its result comes back.
+
+A process that does not own the session posts the command in the journal; the owner carries it out and
+leaves the disposition there.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import msgspec
 
 from trunkline.commands import Command
 from trunkline.errors import JournalError, SessionBusy, SessionClosed, TrunklineError
-from trunkline.journal import Disposition
+from trunkline.journal import Disposition, Journal, Lease, SessionInfo
 from trunkline.session.ids import new_id
-
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
+from trunkline.session.settings import Settings
 
 __all__ = ["RemoteCommands", "error_of"]
 
@@ -22,76 +25,97 @@ log = logging.getLogger("trunkline.session")
 
 
 class RemoteCommands:
-    """Posts commands to the owner of a session, and works through them when we are the owner."""
+    """Posts commands to the owner of a session, and carries out posted ones as the owner."""
 
-    def __init__(self, session: Session) -> None:
-        """Serve one session."""
-        self._session = session
+    def __init__(
+        self,
+        journal: Journal,
+        info: SessionInfo,
+        settings: Settings,
+        *,
+        may_run: bool,
+        own: Callable[[], Awaitable[bool]],
+        lease: Callable[[], Lease | None],
+        carry_out: Callable[[Command], Awaitable[dict[str, Any]]],
+        journal_changed: Callable[[float], Awaitable[None]],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        """Serve one session; ``may_run`` says whether this process has the session's agent.
+
+        ``own`` claims the session if no other process has it, ``lease`` is what that gave (None once the
+        session is closed), and ``journal_changed`` waits for a change of the journal, with a timeout.
+        """
+        self._journal = journal
+        self._key = info.key
+        self._settings = settings
+        self._may_run = may_run
+        self._start_first = f"this session belongs to {info.target!r}: start that first"
+        self._own = own
+        self._lease = lease
+        self._carry_out = carry_out
+        self._journal_changed = journal_changed
+        self._spawn = spawn
         self._working = asyncio.Lock()
         self._more = False
 
     async def delegate(self, command: Command) -> dict[str, Any]:
-        """Post a command and wait for the owner's word; take over if the owner is gone."""
-        session = self._session
-        journal, settings = session.hub.journal, session.settings
-        start_it = f"this session belongs to {session.info.target!r}: start that first"
-        ours = session.hub.may_run(session.info)
-        if not ours and ((info := await journal.get(session.key)) is None or info.owner is None):
-            # Refused before it is posted, so that nobody finds it later and does it after all.
-            raise SessionBusy(f"nobody runs this session now; {start_it}")
+        """Post a command and wait for the owner's answer; take over if the owner is gone."""
+        journal, key = self._journal, self._key
+        if not self._may_run and ((info := await journal.get(key)) is None or info.owner is None):
+            # Refused before it is posted, so that no later owner finds it and carries it out after all.
+            raise SessionBusy(f"no process runs this session now; {self._start_first}")
         command_key = command.key or new_id("cmd")
         # The key goes with the command: an owner that dies halfway leaves one that the next knows again.
-        await journal.post(session.key, command_key, msgspec.structs.replace(command, key=command_key))
+        await journal.post(key, command_key, msgspec.structs.replace(command, key=command_key))
         try:
-            async with asyncio.timeout(settings.command_timeout):
-                while (found := await journal.disposition(session.key, command_key)) is None:
-                    if await session.own():
-                        await self.work()
+            async with asyncio.timeout(self._settings.command_timeout):
+                while (found := await journal.disposition(key, command_key)) is None:
+                    if await self._own():
+                        await self.carry_out_posted()
                     else:
-                        await session.hub.changed(settings.lease_ttl / 4)
+                        await self._journal_changed(self._settings.lease_ttl / 4)
         except TimeoutError:
-            fix = "close it, or try again" if ours else start_it
+            fix = "close it, or try again" if self._may_run else self._start_first
             raise SessionBusy(f"the process that owns this session does not answer; {fix}") from None
         if not found.accepted:
             raise error_of(found)
         return found.result or {}
 
-    def attend(self) -> None:
-        """Begin to carry out what other processes posted; who is at it already looks once more."""
+    def carry_out_soon(self) -> None:
+        """Start to carry out what other processes posted; a round that runs already looks once more."""
         self._more = True
         if not self._working.locked():
-            self._session.spawn(self.work())
+            self._spawn(self.carry_out_posted())
 
-    async def work(self) -> None:
-        """Carry out what other processes posted, in order, and say what became of each."""
-        session = self._session
+    async def carry_out_posted(self) -> None:
+        """Carry out what other processes posted, in order, and store what came of each."""
         async with self._working:
-            self._more = await session.own()
+            self._more = await self._own()
             while self._more:
                 self._more = False
-                for posted in await session.hub.journal.commands(session.key):
-                    lease = session.event_stream.lease
-                    if lease is None or session.closed:
+                for posted in await self._journal.commands(self._key):
+                    lease = self._lease()
+                    if lease is None:
                         return
                     disposition = await self._dispose(posted.command)
-                    await session.hub.journal.settle(lease, posted.key, disposition)
+                    await self._journal.settle(lease, posted.key, disposition)
 
     async def _dispose(self, command: Command) -> Disposition:
         try:
-            return Disposition(accepted=True, result=await self._session.carry_out(command))
+            return Disposition(accepted=True, result=await self._carry_out(command))
         except (JournalError, SessionClosed):
             # Not ours to settle any more: the next owner finds the command and carries it out.
             raise
         except TrunklineError as error:
             return Disposition(accepted=False, code=error.code, message=str(error), result=vars(error))
         except Exception as error:
-            log.exception("%s failed on a command of another process", self._session.agent_name)
+            log.exception("a command that another process posted failed in session %s", self._key.session_id)
             why = f"{type(error).__name__}: {error}"
             return Disposition(accepted=False, code=TrunklineError.code, message=why)
 
 
 def error_of(disposition: Disposition) -> TrunklineError:
-    """Make the error that the owner met, from what it left in the journal."""
+    """Make the error that the owner raised, from what it left in the journal."""
     kinds: list[type[TrunklineError]] = [TrunklineError]
     for kind in kinds:
         kinds.extend(kind.__subclasses__())

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -26,9 +26,10 @@ from trunkline.grammar import Phase
 from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
-from trunkline.session.adopt import can_wait, named
+from trunkline.session.adopt import adopt, can_wait, named, why_over
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
+from trunkline.session.hub_interface import SessionHub
 from trunkline.session.ids import new_id
 from trunkline.session.ownership import Ownership
 from trunkline.session.questions import seconds_left
@@ -36,10 +37,8 @@ from trunkline.session.readable import ReadableSession
 from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.snapshots import Snapshots
+from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
-
-if TYPE_CHECKING:
-    from trunkline.session.hub import Hub
 
 __all__ = ["Receipt", "Session"]
 
@@ -51,7 +50,7 @@ _TITLE_LENGTH = 80
 class Session(ReadableSession):
     """One conversation, whoever is connected to it."""
 
-    def __init__(self, hub: Hub, info: SessionInfo, view: SessionView) -> None:
+    def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
         """Made by the hub; ``open`` brings it up to date."""
         super().__init__(
             info,
@@ -65,24 +64,49 @@ class Session(ReadableSession):
         self.hub = hub
         self.agent = hub.agent
         self.turn: Turn | None = None
-        self.remote = RemoteCommands(self)
+        self.tasks = BackgroundTasks(f"session {info.session_id}")
         self.released = asyncio.Event()
         """Set once a closed session holds nothing any more."""
         self.last_used_at = time.monotonic()
         """When a caller last asked the hub for it."""
-        self.snapshots = Snapshots(self)
+        self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
         self._queue = self.open_state.queue
         self._naming: asyncio.Task[None] | None = None
         self._opened = False
         self._preparing = asyncio.Lock()
         self._going_back = asyncio.Lock()
-        self._tasks: set[asyncio.Task[Any]] = set()
         self.view.options = hub.agent.card.options
         self.event_stream.on_absorbed = self._absorb
         self.event_stream.on_turn = self.open_state.begin
         self.event_stream.on_lost = self.fail
-        self.follower_watch = FollowerWatch(self)
-        self.ownership = Ownership(self)
+        self.event_stream.on_readers = self._followers_changed
+        self.questions.on_expired = self._question_expired
+        self._follower_watch = FollowerWatch(
+            hub.settings.abandon_after,
+            is_running=lambda: self.turn is not None,
+            is_suspended=lambda: self.is_suspended,
+            cancel=self._cancel_unfollowed,
+        )
+        may_run = hub.may_run(info)
+        self.ownership = Ownership(
+            self,
+            self.event_stream,
+            owner=hub.owner,
+            may_run=may_run,
+            renew_leases=hub.renew_leases,
+            renew_soon=hub.renew_soon,
+        )
+        self.remote = RemoteCommands(
+            hub.journal,
+            info,
+            hub.settings,
+            may_run=may_run,
+            own=self.own,
+            lease=lambda: None if self.closed else self.event_stream.lease,
+            carry_out=self.carry_out,
+            journal_changed=hub.changed,
+            spawn=self.spawn,
+        )
 
     @property
     def busy(self) -> bool:
@@ -98,7 +122,7 @@ class Session(ReadableSession):
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
         preparing = self._preparing.locked() or self._going_back.locked()
-        working = self._tasks or preparing or self.ownership.is_claiming
+        working = self.tasks or preparing or self.ownership.is_claiming
         return not (self.busy or self._queue or self.followers or working)
 
     def runs_prompt(self, key: str) -> bool:
@@ -213,15 +237,15 @@ class Session(ReadableSession):
         self.turn = Turn(self, turn_id, prompt)
         self.turn.start()
         self.name_after(prompt.text)
-        self.follower_watch.count(self.followers)
+        self._followers_changed(self.followers)
         return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
-    def turn_ended(self, turn: Turn) -> None:
+    def turn_ended(self, turn: object) -> None:
         """Called by a turn once it has settled."""
         if self.turn is turn:
             self.turn = None
             self.snapshots.turn_ended()
-            self.follower_watch.count(self.followers)
+            self._followers_changed(self.followers)
         if self._queue and self.turn is None and not self.closed:
             prompt_id = next(iter(self._queue))
             self._start(prompt_id, self._queue.pop(prompt_id))
@@ -240,6 +264,14 @@ class Session(ReadableSession):
         """Wait for a turn that was cancelled, or has said its last word but is still being written."""
         while (turn := self.turn) is not None and turn.ends and not turn.settled.is_set():
             await turn.settled.wait()
+
+    def _followers_changed(self, followers: int) -> None:
+        self.hub.stir()
+        self._follower_watch.followers_changed(followers)
+
+    def _cancel_unfollowed(self, reason: str) -> None:
+        if self.turn is not None:
+            self.turn.cancel("trunkline", reason)
 
     async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:
         turn.cancel(by, reason)
@@ -271,6 +303,14 @@ class Session(ReadableSession):
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
         """Put a turn's question to whoever follows."""
         return self.questions.ask(named(asked, self.question_ids), expires_in=ttl)
+
+    def _question_expired(self, answered: ev.Answered) -> None:
+        if self.turn is None:
+            return
+        if self.followers:
+            self.turn.answered([answered])
+        else:
+            self.turn.cancel("trunkline", "a question expired and no reader followed the session")
 
     async def _answer(self, answers: Sequence[Answer]) -> None:
         turn = self.turn
@@ -308,7 +348,7 @@ class Session(ReadableSession):
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id
-        if target is not None and not (await self.earlier_turns.present()).has_message(target):
+        if target is not None and not await self.has_message(target):
             raise InvalidCommand(f"there is no message {target!r} to go back to")
         if isinstance(self.agent, Rewinds):
             await self.prepare()
@@ -338,7 +378,7 @@ class Session(ReadableSession):
         """Give the session a title."""
         self.info = msgspec.structs.replace(self.info, title=title)
         self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
-        self.keep(self._naming)
+        self.tasks.keep(self._naming)
 
     async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
         """Send a prompt and give the events of its turn, up to and with its terminal.
@@ -366,6 +406,25 @@ class Session(ReadableSession):
     async def own(self) -> bool:
         """Become the owner if nobody else is; True when this process owns the session."""
         return await self.ownership.claim()
+
+    @property
+    def is_idle_here(self) -> bool:
+        """Whether the session is open and no turn runs in this process."""
+        return not self.closed and self.turn is None
+
+    async def wait_for_stored_end(self) -> None:
+        """Wait until a turn that has ended is stored."""
+        if self.turn is not None and not self.turn.live:
+            await self.turn.settled.wait()
+
+    async def why_over(self) -> str | None:
+        """Why the turn of an earlier owner cannot go on here; None when it can."""
+        return await why_over(self.agent, self.view, list(self.open_questions.values()))
+
+    async def adopt_history(self) -> None:
+        """Add to the journal what only the agent remembers of this session."""
+        if self.hub.may_run(self.info):
+            await adopt(self, self.agent, self.view, self.settings.question_ttl)
 
     async def recover(self, why: str | None) -> None:
         """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
@@ -427,7 +486,7 @@ class Session(ReadableSession):
     def _shut(self, error: TrunklineError, failed_turn: str | None = None) -> None:
         """End every reader and every question."""
         self.closed = True
-        self.follower_watch.close()
+        self._follower_watch.close()
         self.earlier_turns.forget()
         self.questions.forget()
         self.event_stream.close(error, failed_turn=failed_turn)
@@ -441,9 +500,8 @@ class Session(ReadableSession):
                 await self.view.close()
         except Exception:
             log.exception("%s failed to close session %s", self.agent_name, self.session_id)
-        if others := self._tasks - {asyncio.current_task()}:
-            await asyncio.wait(others, timeout=self.settings.finish_grace)
-        self.hub.forget(self)
+        await self.tasks.wait(self.settings.finish_grace)
+        self.hub.forget(self.key, self)
         self.released.set()
 
     # -- bookkeeping -------------------------------------------------------------------------------
@@ -460,19 +518,9 @@ class Session(ReadableSession):
         """Wait until no snapshot is being written."""
         await self.snapshots.written()
 
-    def keep(self, task: asyncio.Task[Any]) -> None:
-        """Hold on to a task until it ends."""
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("in session %s: %s", self.session_id, error)
-
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run something beside the turn."""
-        self.keep(asyncio.create_task(work))
+        self.tasks.spawn(work)
 
     def _absorb(self, entry: Entry) -> None:
         """Learn from the journal what this session would know had it said it itself."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -20,9 +21,7 @@ from trunkline.grammar import Phase
 from trunkline.journal import Record, Snapshot
 from trunkline.outline import Outline, OutlineReader, Step, TurnOutline
 from trunkline.session.open_state import VERSION, OpenSnapshot, OpenState, read_snapshot
-
-if TYPE_CHECKING:
-    from trunkline.session.session import Session
+from trunkline.session.stream import EventStream
 
 __all__ = ["OPEN", "OUTLINE", "Snapshots", "read_outline"]
 
@@ -39,29 +38,32 @@ _pages = msgspec.json.Decoder(list[Step])
 class Snapshots:
     """Reads and writes the snapshots of one session."""
 
-    def __init__(self, session: Session) -> None:
-        """Serve one session."""
-        self._session = session
+    def __init__(
+        self, stream: EventStream, open_state: OpenState, keep: Callable[[asyncio.Task[Any]], None]
+    ) -> None:
+        """Serve the session of this stream; ``keep`` holds a task until it ends."""
+        self._stream = stream
+        self._open_state = open_state
+        self._keep = keep
         self._seq = 0
         self._writing: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
         """Begin with the newest snapshot that fits, if the session has read nothing yet."""
-        session = self._session
-        stream = session.event_stream
+        stream = self._stream
         if stream.committed_seq or stream.lease is not None:
             return
         kept, seq = await self._newest()
         if kept is not None and not stream.committed_seq and stream.lease is None:
-            session.open_state.restore(kept)
+            self._open_state.restore(kept)
             self._seq, stream.committed_seq, stream.last = seq, seq, kept.last
 
     async def _newest(self) -> tuple[OpenSnapshot | None, int]:
-        session = self._session
-        found = await session.hub.journal.get_snapshots(session.key, OPEN)
+        stream = self._stream
+        found = await stream.journal.get_snapshots(stream.key, OPEN)
         if not found or found[-1].version != VERSION:
             return None, 0
-        info = await session.hub.journal.get(session.key)
+        info = await stream.journal.get(stream.key)
         if info is None or not info.first_seq <= found[-1].seq <= info.last_seq:
             return None, 0
         return read_snapshot(found[-1].payload), found[-1].seq
@@ -72,37 +74,36 @@ class Snapshots:
         return self._writing is not None and not self._writing.done()
 
     async def _first_seq(self) -> int | None:
-        info = await self._session.hub.journal.get(self._session.key)
+        info = await self._stream.journal.get(self._stream.key)
         return info and info.first_seq
 
     def turn_ended(self) -> None:
         """Write snapshots if enough was said since the last ones."""
-        self._write_beyond(self._session.settings.snapshot_after)
+        self._write_beyond(self._stream.settings.snapshot_after)
 
     async def written(self) -> None:
         """Wait until nothing is being written; what is not kept by then is not worth waiting for."""
         if self._writing is not None:
-            await asyncio.wait({self._writing}, timeout=self._session.settings.command_timeout)
+            await asyncio.wait({self._writing}, timeout=self._stream.settings.command_timeout)
 
     async def close(self) -> None:
         """Write what is worth keeping for whoever opens the session next."""
-        self._write_beyond(self._session.settings.snapshot_after // 5)
+        self._write_beyond(self._stream.settings.snapshot_after // 5)
         if self._writing is not None:
-            await asyncio.wait({self._writing}, timeout=self._session.settings.finish_grace)
+            await asyncio.wait({self._writing}, timeout=self._stream.settings.finish_grace)
 
     def _write_beyond(self, records: int) -> None:
-        session, stream = self._session, self._session.event_stream
+        stream = self._stream
         seq = stream.committed_seq
         if seq - self._seq < max(1, records) or self.writing:
             return
         if stream.lease is not None and stream.grammar.phase is Phase.IDLE:
             self._writing = asyncio.create_task(self._write(seq), name="trunkline snapshot")
-            session.keep(self._writing)
+            self._keep(self._writing)
 
     async def _write(self, upto: int) -> None:
         """Read the records since the last snapshots, and write the next ones."""
-        session = self._session
-        journal, lease = session.hub.journal, session.event_stream.lease
+        key, journal, lease = self._stream.key, self._stream.journal, self._stream.lease
         first = await self._first_seq()
         kept, after = await self._newest()
         if kept is None:
@@ -112,7 +113,7 @@ class Snapshots:
             read.restore(kept)
         seq = after
         while seq < upto:
-            records = await journal.read(session.key, after=seq, limit=min(_PAGE, upto - seq))
+            records = await journal.read(key, after=seq, limit=min(_PAGE, upto - seq))
             if not records:
                 return
             await asyncio.to_thread(_learn, records, read, ids, steps)
@@ -126,7 +127,7 @@ class Snapshots:
             await journal.put_snapshot(lease, OUTLINE, Snapshot(seq, after, VERSION, page))
             await journal.put_snapshot(lease, OPEN, Snapshot(seq, 0, VERSION, payload))
         except TrunklineError as error:
-            log.debug("no snapshot of session %s was kept: %s", session.session_id, error)
+            log.debug("no snapshot of session %s was kept: %s", key.session_id, error)
         else:
             self._seq = seq
 

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -26,11 +26,9 @@ from trunkline.folding import fold
 from trunkline.json_patch import PatchError
 from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.event_check import check_event, is_plain_text, well_formed
+from trunkline.session.permissions import Permissions
+from trunkline.session.turn_session import TurnSession
 from trunkline.session.usage import Account, add_usage
-
-if TYPE_CHECKING:
-    from trunkline.session.permissions import Permissions
-    from trunkline.session.session import Session
 
 __all__ = ["Turn"]
 
@@ -59,7 +57,7 @@ _SESSIONS_OWN = (
 class Turn:
     """Drives an agent for one prompt and says what it says."""
 
-    def __init__(self, session: Session, turn_id: str, prompt: Prompt, prefix: str | None = None) -> None:
+    def __init__(self, session: TurnSession, turn_id: str, prompt: Prompt, prefix: str | None = None) -> None:
         """Prepare; ``start`` begins. Ids made in this turn begin with ``prefix``."""
         self.turn_id = turn_id
         self.prefix = prefix or turn_id
@@ -317,7 +315,7 @@ class Turn:
 
     async def said(self) -> Conversation:
         """What this turn said so far, also in an earlier process."""
-        start = self._session.receipts.turn_starts.get(self.turn_id, 1)
+        start = self._session.turn_start(self.turn_id) or 1
         entries = self._session.replay(start)
         return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
 
@@ -434,7 +432,7 @@ class Turn:
         self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
 
     def _settle_soon(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
-        self._session.keep(asyncio.create_task(self._settle(terminal)))
+        self._session.tasks.spawn(self._settle(terminal))
 
     async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         if not self._live:

@@ -1,0 +1,66 @@
+"""What a turn needs of its session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from trunkline import events as ev
+from trunkline.agents.interface import Agent
+from trunkline.conversation import Conversation
+from trunkline.cursor import Entry
+from trunkline.errors import TrunklineError
+from trunkline.session.permissions import Permissions
+from trunkline.session.questions import OpenQuestions
+from trunkline.session.settings import Settings
+from trunkline.session.stream import EventStream
+from trunkline.session.tasks import BackgroundTasks
+from trunkline.session.view import SessionView
+
+__all__ = ["TurnSession"]
+
+
+class TurnSession(Protocol):
+    """What a turn needs of its session."""
+
+    agent: Agent
+    agent_name: str
+    view: SessionView
+    settings: Settings
+    event_stream: EventStream
+    questions: OpenQuestions
+    permissions: Permissions
+    tasks: BackgroundTasks
+
+    async def prepare(self) -> None:
+        """Let the agent get ready for the session."""
+        ...
+
+    def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
+        """Put a question to the followers."""
+        ...
+
+    def name(self, title: str | None) -> None:
+        """Give the session a title."""
+        ...
+
+    async def history(self, *, before_turn: str | None = None) -> Conversation:
+        """Fold what came before a turn."""
+        ...
+
+    def turn_start(self, turn_id: str) -> int | None:
+        """The first record of a turn."""
+        ...
+
+    def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
+        """Give every entry from a record on."""
+        ...
+
+    def turn_ended(self, turn: object) -> None:
+        """Called when the turn is over and stored."""
+        ...
+
+    def fail(self, error: TrunklineError) -> None:
+        """End the session in this process with an error."""
+        ...
