@@ -20,10 +20,12 @@ from tests.worlds import BRISK, echo, make, soon
 from websockets.asyncio.client import connect
 
 import trunkline
+from trunkline.commands import Prompt
 from trunkline.errors import ConfigurationError, NotAnAgent
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.server.asgi import asgi
 from trunkline.server.security.tokens import Access
+from trunkline.session.context import TurnContext
 from trunkline.testing import ScriptedAgent
 
 
@@ -203,3 +205,21 @@ async def test_options_of_the_front_end_set_how_far_a_reader_may_fall_behind() -
 
 async def test_the_public_name_is_the_factory() -> None:
     assert trunkline.asgi is asgi
+
+
+async def test_sessions_of_pages_get_the_folder_of_the_server(tmp_path: Path) -> None:
+    async def look(prompt: Prompt, ctx: TurnContext) -> AsyncGenerator[str]:
+        yield f"{ctx.session.cwd} {await ctx.files.read('note.txt')}"
+
+    (tmp_path / "note.txt").write_text("hello from the folder")
+    async with reached(made(make(look), cwd=tmp_path)) as client:
+        events = await run_events(client, told("look"))
+        row = (await client.get("/sessions/t1")).json()["session"]
+    assert "hello from the folder" in "".join(event.get("delta", "") for event in events)
+    assert row["cwd"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["relative", "/missing/folder"])
+def test_a_folder_that_is_none_is_refused_when_the_app_is_made(wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match="absolute path of a folder"):
+        made(cwd=wrong)

@@ -30,6 +30,7 @@ from trunkline.commands import Answer, Prompt
 from trunkline.errors import (
     AlreadyAnswered,
     AuthenticationRequired,
+    ConfigurationError,
     Corrupt,
     Fenced,
     InvalidCommand,
@@ -247,6 +248,17 @@ async def test_an_id_that_is_taken_and_a_relative_folder_are_refused() -> None:
             await hub.create(cwd="src")
         with pytest.raises(InvalidCommand, match="not an absolute path"):
             await hub.create(cwd="/", roots=["lib"])
+
+
+async def test_a_session_whose_client_names_no_folder_gets_the_hubs(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with Hub(make(echo), await open_journal("memory:"), default_cwd=tmp_path) as hub:
+        assert (await hub.create()).view.cwd == str(tmp_path)
+        assert (await hub.create(cwd=str(other))).view.cwd == str(other)
+    for wrong in ("relative", tmp_path / "missing"):
+        with pytest.raises(ConfigurationError, match="absolute path of a folder"):
+            Hub(make(echo), MemoryJournal(), default_cwd=wrong)
 
 
 async def test_a_closed_hub_opens_nothing() -> None:

@@ -92,6 +92,11 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     show_default=True,
     help="What an agent gets of the history that a page brings to a new thread.",
 )
+@click.option(
+    "--cwd",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="The folder of sessions from web pages (default: none, so they have no files and no terminals).",
+)
 @journal_option
 @click.option(
     "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
@@ -121,6 +126,7 @@ def command(
     allow_host: tuple[str, ...],
     allow_mcp: tuple[str, ...],
     import_history: Literal["marked", "drop"],
+    cwd: str | None,
     journal: str | None,
     retain_age: float | None,
     retain_bytes: int | None,
@@ -156,6 +162,7 @@ def command(
         {name: agent for name, (agent, _) in agents.items()},
         targets={name: target for name, (_, target) in agents.items()},
         journal=journal,
+        cwd=cwd,
         settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
         limits=_limits(max_body, max_history),
         tokens=given or made,

@@ -25,6 +25,7 @@ from trunkline.server.security.limits import Limits
 from trunkline.session.hub import Hub
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
+from trunkline.workspace.roots import existing_folder
 
 __all__ = ["DEFAULT", "ServedAgent", "ServedAgents", "name_agents", "server_settings"]
 
@@ -93,6 +94,7 @@ class ServedAgents:
         journal: str | os.PathLike[str] | Journal | None = "memory:",
         settings: Settings | None = None,
         policy: Policy | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
         outbound: Outbound | None = None,
     ) -> None:
@@ -112,6 +114,7 @@ class ServedAgents:
             self._given_journal = journal
         self._settings = settings or server_settings()
         self._policy = policy
+        self._cwd = None if cwd is None else existing_folder(cwd)
         self._journal: Journal | None = None
         self._hubs: dict[str, Hub] = {}
         self._runs: set[object] = set()
@@ -136,7 +139,12 @@ class ServedAgents:
                 journal = self._given_journal or await open_journal(str(self._address))
                 for one in self.by_name.values():
                     hub = Hub(
-                        one.agent, journal, target=one.target, settings=self._settings, policy=self._policy
+                        one.agent,
+                        journal,
+                        target=one.target,
+                        settings=self._settings,
+                        policy=self._policy,
+                        default_cwd=self._cwd,
                     )
                     self._hubs[one.name] = await hub.__aenter__()
                 self._journal = journal

@@ -41,6 +41,7 @@ def asgi(
     options: AguiOptions | None = None,
     settings: Settings | None = None,
     policy: Policy | None = None,
+    cwd: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     targets: Mapping[str, str] | None = None,
 ) -> Server:
@@ -50,7 +51,8 @@ def asgi(
     in TRUNKLINE_TOKEN counts, or else one is made, which is ``app.token``. ``authenticate(scope)`` replaces
     tokens where another login knows the caller. ``allow_mcp`` are the hosts of MCP servers that ACP clients
     may name; without any they may name none. ``agui`` are the options of AG-UI and CopilotKit; ``options``
-    is the older name of the same argument.
+    is the older name of the same argument. ``cwd`` is the folder of sessions whose client names none, such as
+    those of web pages; without it they have no files and no terminals.
     """
     agui = agui or options or AguiOptions()
     served = ServedAgents(
@@ -58,6 +60,7 @@ def asgi(
         journal=journal,
         settings=settings or server_settings(reader_backlog=agui.high_water_mark),
         policy=policy,
+        cwd=cwd,
         limits=limits,
         outbound=Outbound(allow_mcp),
     )

@@ -34,6 +34,7 @@ from trunkline.session.owners import new_owner
 from trunkline.session.session import Session
 from trunkline.session.settings import Settings
 from trunkline.workspace import Policy
+from trunkline.workspace.roots import existing_folder
 
 __all__ = ["Hub"]
 
@@ -51,13 +52,18 @@ class Hub:
         target: str = "",
         settings: Settings | None = None,
         policy: Policy | None = None,
+        default_cwd: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Serve ``agent``; ``target`` is how other processes can find the same agent."""
+        """Serve ``agent``; ``target`` is how other processes can find the same agent.
+
+        ``default_cwd`` is the folder of new sessions whose client names none.
+        """
         self.agent = agent
         self.journal = journal
         self.target = target
         self.settings = settings or Settings()
         self.policy = policy or Policy.ask()
+        self.default_cwd = None if default_cwd is None else existing_folder(default_cwd)
         self.owner = new_owner()
         self._sessions: dict[SessionKey, Session] = {}
         self._opening: dict[SessionKey, asyncio.Lock] = {}
@@ -82,6 +88,7 @@ class Hub:
     ) -> Session:
         """Open a new session; an id that is taken raises SessionBusy."""
         self._check_open()
+        cwd = cwd or self.default_cwd
         for folder in (*((cwd,) if cwd else ()), *roots):
             if not os.path.isabs(folder):
                 raise InvalidCommand(f"{folder!r} is not an absolute path")

@@ -20,9 +20,9 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
-from trunkline.errors import NotAFile, OutsideRoots, TooLarge, WorkspaceError
+from trunkline.errors import ConfigurationError, NotAFile, OutsideRoots, TooLarge, WorkspaceError
 
-__all__ = ["SAFE", "Place", "Roots", "StrPath", "describe", "explained"]
+__all__ = ["SAFE", "Place", "Roots", "StrPath", "describe", "existing_folder", "explained"]
 
 StrPath = str | os.PathLike[str]
 
@@ -202,3 +202,11 @@ def _refuse_step(fd: int, name: str, error: OSError) -> NoReturn:
     mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
     what = "a file, not a folder" if stat.S_ISREG(mode) else describe(mode)
     raise NotAFile(f"{name!r} is {what}") from None
+
+
+def existing_folder(path: StrPath) -> str:
+    """Give the path of a folder that sessions are to have; refuse one that is relative or not there."""
+    folder = os.fspath(path)
+    if not os.path.isabs(folder) or not os.path.isdir(folder):
+        raise ConfigurationError(f"{folder!r} is not the absolute path of a folder")
+    return folder

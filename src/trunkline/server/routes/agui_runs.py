@@ -13,8 +13,8 @@ from starlette.requests import HTTPConnection, Request
 from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.endpoint import AguiEndpoint
-from trunkline.frontends.agui.run import AguiRun, Batch
 from trunkline.frontends.agui.options import AguiOptions
+from trunkline.frontends.agui.run import AguiRun, Batch
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.server.agents import ServedAgents
