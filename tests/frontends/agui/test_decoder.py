@@ -17,18 +17,14 @@ from trunkline.conversation import Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import (
-    NO_REWIND,
-    AnswerQuestions,
-    Intent,
-    StartTurn,
     ThreadOutline,
-    TooLate,
     is_modern,
     read_input,
     read_intent,
 )
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
 from trunkline.questions import ClientCall, Form, Permission, default_options
+from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 
 EMPTY = Conversation()
 FILLED = fold(

@@ -69,7 +69,7 @@ class PromptView:
         """The question that the person's next message answers."""
         self._connection = connection
         self._may_answer = may_answer
-        self._asker = Asker(connection, session, client)
+        self._asker = Asker(connection, session.session_id, session.answer, client)
         self._paused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._replied: str | None = None
         self._encoder = AcpEncoder(

@@ -8,9 +8,11 @@ and so does one that answers with an error: the agent learns why, and its turn g
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, cast
 
 import msgspec
 
@@ -32,9 +34,7 @@ from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
-from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Link, Option, OptionKind, Permission
-from trunkline.session.session import Session
 
 __all__ = ["Asker"]
 
@@ -53,13 +53,29 @@ class _Withdrawn(Exception):
     """Somebody else was faster than the request."""
 
 
+class Client(Protocol):
+    """What questions need of the connection to a client."""
+
+    def ask(self, method: str, params: dict[str, Any]) -> tuple[int, asyncio.Future[Any]]: ...
+    def withdraw_request(self, request_id: int) -> None: ...
+    def notify(self, method: str, params: dict[str, Any]) -> None: ...
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> object: ...
+
+
 class Asker:
     """Puts the questions of one session to one client."""
 
-    def __init__(self, connection: Connection, session: Session, client: wire.ClientCapabilities) -> None:
-        """Ask a client with these capabilities."""
+    def __init__(
+        self,
+        connection: Client,
+        session_id: str | None,
+        answer: Callable[[Answer], Awaitable[None]],
+        client: wire.ClientCapabilities,
+    ) -> None:
+        """Ask a client with these capabilities; what it answers goes to ``answer``."""
         self._connection = connection
-        self._session = session
+        self._session_id = session_id
+        self._answer = answer
         self._forms = can_show_forms(client)
         self._links = client.elicitation is not None and client.elicitation.url is not None
         self._open: dict[str, int | None] = {}
@@ -106,9 +122,9 @@ class Asker:
         finally:
             self._open.pop(ask.asked.question_id, None)
         try:
-            await self._session.answer(answer)
+            await self._answer(answer)
         except InvalidCommand as error:
-            await self._session.answer(self._declined(ask.asked, str(error)))
+            await self._answer(self._declined(ask.asked, str(error)))
         except SessionError:
             return  # Someone was first, or the turn is over: both are fine.
 
@@ -137,7 +153,7 @@ class Asker:
             # Behind the refusal: whoever gives up half way has refused.
             names[refusal.kind] += " or change…" if editable else " or answer…"
         params: dict[str, Any] = {
-            "sessionId": self._session.session_id,
+            "sessionId": self._session_id,
             "toolCall": ask.call or {"toolCallId": question.call_id},
             "options": [
                 {"optionId": group[0].option_id, "name": names[kind], "kind": option_kind(kind)}
@@ -236,7 +252,7 @@ class Asker:
         told = {"type": "content", "content": {"type": "text", "text": describe_choice(question, buttons)}}
         if told not in call.get("content", ()):
             call["content"] = [*call.get("content", ()), told]
-        params = {"sessionId": self._session.session_id, "toolCall": call, "options": options}
+        params = {"sessionId": self._session_id, "toolCall": call, "options": options}
         selected = await self._select(asked, params)
         if isinstance(selected, Answer):
             return selected
@@ -280,7 +296,7 @@ class Asker:
         return Answer(question_id=asked.question_id, outcome="accepted", by=_BY)
 
     def _scope(self, asked: ev.Asked, params: dict[str, Any]) -> dict[str, Any]:
-        params["sessionId"] = self._session.session_id
+        params["sessionId"] = self._session_id
         call_id = getattr(asked.question, "call_id", None)
         if call_id is not None:
             params["toolCallId"] = call_id

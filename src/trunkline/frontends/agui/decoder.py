@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Union
+from typing import Any
 
 import msgspec
 
@@ -22,14 +22,10 @@ from trunkline.outline import Outline, PresentOutline, outline_of
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import check_message, content_of, history_events
 from trunkline.questions import ClientCall
+from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 
 __all__ = [
-    "AnswerQuestions",
-    "Intent",
-    "NO_REWIND",
-    "StartTurn",
     "ThreadOutline",
-    "TooLate",
     "read_tool_results",
     "read_intent",
     "is_modern",
@@ -43,34 +39,6 @@ _decoder = msgspec.json.Decoder(wire.RunAgentInput)
 _LONGEST_ID = 512
 _MOST_IMPORTED = 5_000
 """Messages, calls and results that a new thread takes over at once, while nothing else runs."""
-
-NO_REWIND: Any = object()
-"""Stands for: leave the history as it is."""
-
-
-class StartTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """Start a turn; before it, go back to a message, or take over a history, or give up what waits."""
-
-    prompt: Prompt
-    rewind_to: Any = NO_REWIND
-    history: tuple[ev.Event, ...] = ()
-    cancels_waiting: bool = False
-    """Whether the turn that waits for its client tools is cancelled for it."""
-
-
-class AnswerQuestions(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer what the turn waits for."""
-
-    answers: tuple[Answer, ...]
-
-
-class TooLate(msgspec.Struct, frozen=True, kw_only=True):
-    """The answers are to questions that nobody asks any more."""
-
-    question_ids: tuple[str, ...]
-
-
-Intent = Union[StartTurn, AnswerQuestions, TooLate]
 
 
 class ThreadOutline:

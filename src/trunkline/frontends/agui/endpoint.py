@@ -16,10 +16,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import (
-    NO_REWIND,
-    AnswerQuestions,
-    Intent,
-    StartTurn,
     count_new_bytes,
     last_seen_turn,
     read_intent,
@@ -30,6 +26,7 @@ from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
 from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
+from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.session.session import Session
 
 __all__ = ["AguiEndpoint"]

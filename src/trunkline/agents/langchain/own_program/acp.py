@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
 
@@ -30,10 +30,6 @@ from trunkline.session.handles import in_loop
 from trunkline.session.questions import settle
 from trunkline.tools.naming import KindMapper
 from trunkline.translate import Translator
-
-if TYPE_CHECKING:
-    from trunkline.protocols.jsonrpc.connection import Connection
-    from trunkline.session.session import Session
 
 __all__ = ["AcpLine", "AcpVoice", "Transport"]
 
@@ -200,9 +196,7 @@ class AcpVoice(LineVoice):
         if ask is None:
             raise TurnCancelled("the run is over")
         desk = _Desk(ask.asked, self.line.session_id)
-        asker = Asker(
-            cast("Connection", _Wire(self.line)), cast("Session", cast("object", desk)), self.line.client
-        )
+        asker = Asker(cast("Any", _Wire(self.line)), self.line.session_id, desk.answer, self.line.client)
         await asker.ask(ask)
         answered = desk.answered
         self.say(answered)
