@@ -37,7 +37,7 @@ from trunkline.agents.langchain.graph.interrupts import (
     resume_value,
     show_decision,
 )
-from trunkline.agents.langchain.graph.state import SharedStateUpdates, plan_in, shareable
+from trunkline.agents.langchain.graph.state import SharedStateUpdates, shareable
 from trunkline.agents.langchain.graph.threads import repair
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import (
@@ -47,6 +47,7 @@ from trunkline.agents.langchain.messages.history import (
     unanswered_calls,
 )
 from trunkline.agents.langchain.messages.plain_outputs import combine, put_in_words
+from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
 from trunkline.agents.langchain.middleware.plan import heed
 from trunkline.agents.langchain.stop_reasons import breakdown_of, code_of, explain, map_to_stop_reason
@@ -159,7 +160,7 @@ class GraphTurn:
         thread = read_messages(values.get("messages"))
         untold = [] if remembered else messages_of(await self._ctx.history(), self._agent.mapper)
         self._emitter.add_history(thread or untold)
-        self._emitter.restore_plan(plan_in(values))
+        self._emitter.restore_plan(plan_in_state(values))
         self._shared = shareable(values)
         return untold
 
@@ -353,7 +354,7 @@ class GraphTurn:
                 self._message(None, message)
         if "messages" not in told:
             self._output = told
-        self._state.tell(told)
+        self._state.update(told)
 
     def _message(self, lane: str | None, message: Any) -> None:
         self._emitter.message(lane, message)

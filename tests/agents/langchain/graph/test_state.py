@@ -12,6 +12,7 @@ from tests.worlds import collect, events_of, only, world
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.agents.langchain.graph.state import StateEvents
 from trunkline.commands import Prompt
 from trunkline.folding import fold
 
@@ -70,3 +71,39 @@ async def test_a_number_that_a_javascript_client_sends_back_is_no_change() -> No
         await collect(session, Prompt.of("go", state={"box": {"n": 0.5}}))
         events = await collect(session, Prompt.of("go", state={"box": {"n": 1}}))
     assert not only(events, ev.StateReplaced) + only(events, ev.StatePatched)
+
+
+@pytest.mark.parametrize(
+    ("when", "events"),
+    [
+        ("initial", [ev.StateReplaced(state={"n": 1}), ev.StatePatched, None]),
+        ("all", [ev.StateReplaced(state={"n": 1}), ev.StateReplaced(state={"n": 2}), None]),
+        ("final", [None, None, ev.StateReplaced(state={"n": 2})]),
+        ("none", [None, None, None]),
+    ],
+)
+def test_the_policy_says_which_event_shows_a_state(when: str, events: list[Any]) -> None:
+    policy = StateEvents(when, hidden=frozenset({"secret"}))
+    shown: Any = None
+    for number, (values, last) in enumerate((({"n": 1}, False), ({"n": 2}, False), ({"n": 2}, True))):
+        event = policy.event({**values, "secret": number, "messages": []}, shown, last=last)
+        assert event == events[number] or type(event) is events[number]
+        if isinstance(event, ev.StateReplaced):
+            shown = event.state
+        elif event is not None:
+            shown = {"n": 2}
+
+
+def test_a_state_mapper_that_fails_is_logged_once_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    def mapper(state: dict[str, Any]) -> Any:
+        return {"half": state["n"] / state["by"]}
+
+    policy = StateEvents("initial", mapper)
+    assert [policy.event({"n": 1, "by": by}, None) for by in (0, 0, 2)] == [
+        None,
+        None,
+        ev.StateReplaced(state={"half": 0.5}),
+    ]
+    assert [record.message for record in caplog.records] == [
+        "the state mapper failed, so this state is not shown"
+    ]

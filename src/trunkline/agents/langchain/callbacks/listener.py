@@ -14,7 +14,8 @@ from langchain_core.messages import AIMessage
 from langgraph.constants import TAG_NOSTREAM
 
 from trunkline import events as ev
-from trunkline.agents.langchain.messages.emitter import Emitter, ModelRun, plain
+from trunkline.agents.langchain.messages.emitter import Emitter, ModelRun
+from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.stop_reasons import explain, usage_of
 
 __all__ = ["Key", "Listener", "key_of", "tool_messages"]
@@ -203,7 +204,7 @@ class Listener:
 
     def _give_out(self, lane: str | None, native_id: str, delta: Any) -> None:
         """Show what a running tool gives out, piece by piece."""
-        text = delta if isinstance(delta, str) else ev.encode_event(plain(delta)).decode()
+        text = delta if isinstance(delta, str) else ev.encode_event(json_value(delta)).decode()
         self.emitter.tool_progress(lane, native_id, text)
 
     def tool_ended(self, output: Any, run: Key) -> None:

@@ -16,8 +16,10 @@ import msgspec
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.errors import is_failure
+from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.openai_items import OpenAIItems
+from trunkline.agents.langchain.messages.plan import plan_entries
 from trunkline.agents.langchain.messages.providers import asks_for_call, holds_thought
 from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 from trunkline.conversation import Call
@@ -25,7 +27,7 @@ from trunkline.events import Text
 from trunkline.tools.call_files import CallFiles
 from trunkline.tools.naming import KindMapper, kind_of, title_of
 
-__all__ = ["Emitter", "ModelRun", "plain"]
+__all__ = ["Emitter", "ModelRun"]
 
 _REASON = 500
 
@@ -164,7 +166,7 @@ class Emitter:
             elif isinstance(item, c.Block):
                 self._emit(ev.Media(message_id=message_id, content=item), run.lane)
             elif isinstance(item, ev.Raw):
-                self._emit(ev.Raw(source=item.source, payload=plain(item.payload)), run.lane)
+                self._emit(ev.Raw(source=item.source, payload=json_value(item.payload)), run.lane)
             else:
                 self._emit(item, run.lane)
 
@@ -268,7 +270,7 @@ class Emitter:
             ev.ToolUpdate(
                 call_id=call.call_id,
                 title=title_of(call.name, args, self._annotations(call.name)),
-                input=plain(args),
+                input=json_value(args),
                 locations=self.call_files.locations(call.name, args) or None,
                 content=diff or None,
             ),
@@ -360,7 +362,7 @@ class Emitter:
                     status="denied" if denied else "failed" if failed else "completed",
                     # Of a refusal a person reads what the model does.
                     content=None if call.diff and not (failed or denied) else content,
-                    raw_output=None if denied else plain(raw if artifact is None else artifact),
+                    raw_output=None if denied else json_value(raw if artifact is None else artifact),
                     reason=c.text_of(content)[:_REASON] if failed else call.refused,
                     result_message_id=message.id,
                 ),
@@ -411,7 +413,7 @@ class Emitter:
 
     def custom(self, name: str, value: Any) -> None:
         """Pass on what an agent says by hand; an event of ours is said as it is."""
-        event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=plain(value))
+        event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=json_value(value))
         self._emit(cast("ev.AnyEvent", event), event.lane)
 
     def is_emitted(self, message_id: str) -> bool:
@@ -451,45 +453,8 @@ class Emitter:
         if todos == self._plan or not isinstance(todos, list) or not (todos or self._plan):
             return
         self._plan = todos
-        entries = [_entry(item) for item in cast("list[Any]", todos)]
-        self._emit(ev.Plan(entries=tuple(entries)), None)
-
-
-def _entry(item: Any) -> ev.PlanEntry:
-    if not isinstance(item, dict):
-        return ev.PlanEntry(content=str(item))
-    given = cast("dict[str, Any]", item)
-    status = given.get("status")
-    priority = given.get("priority")
-    return ev.PlanEntry(
-        content=str(given.get("content") or given.get("title") or ""),
-        status=status if status in ("pending", "in_progress", "completed") else "pending",
-        priority=priority if priority in ("high", "medium", "low") else "medium",
-    )
+        self._emit(ev.Plan(entries=plan_entries(cast("list[Any]", todos))), None)
 
 
 def _nothing(name: str) -> None:
     """Know nothing about a tool."""
-
-
-def plain(value: Any) -> Any:
-    """Give a value that JSON can carry: as it is, by its fields, or else in words."""
-    if isinstance(value, str):
-        return value  # Should there be half a character in it, whoever carries it replaces it.
-    try:
-        ev.encode_event(ev.Custom(name="", value=value))
-    except (TypeError, ValueError, RecursionError):
-        pass
-    else:
-        return value
-    dump = getattr(value, "model_dump", None)
-    if dump is not None:
-        try:
-            return plain(dump(mode="json"))
-        except Exception:
-            return str(value)
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in cast("Iterable[Any]", value)]
-    return str(value)

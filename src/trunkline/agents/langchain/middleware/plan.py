@@ -21,6 +21,7 @@ from langgraph.runtime import get_runtime
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
+from trunkline.agents.langchain.messages.plan import plan_entries
 from trunkline.agents.langchain.middleware._end_of_run import attend, channels_of, present
 from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
 from trunkline.agents.langchain.middleware._plan_text import plan_in
@@ -36,8 +37,6 @@ BuildPlan = Callable[[Any], Iterable[Entry] | None]
 
 _TRIGGERS: tuple[Trigger, ...] = ("reasoning", "tool_calls", "manual")
 _TODO_TOOLS = frozenset({"write_todos"})
-_STATUSES = ("pending", "in_progress", "completed")
-_PRIORITIES = ("high", "medium", "low")
 _MEMORY = "trunkline.plan"
 
 
@@ -239,20 +238,7 @@ def _message_of(response: Any) -> Any:
 def _entries(given: Iterable[Entry]) -> tuple[ev.PlanEntry, ...]:
     if isinstance(given, str | Mapping):
         raise TypeError(f"a plan is a list of entries, not {given!r}")
-    return tuple(_entry(item) for item in given)
-
-
-def _entry(given: Entry) -> ev.PlanEntry:
-    if isinstance(given, ev.PlanEntry):
-        return given
-    if not isinstance(given, Mapping):
-        return ev.PlanEntry(content=str(given))
-    status, priority = given.get("status"), given.get("priority")
-    return ev.PlanEntry(
-        content=str(given.get("content") or given.get("title") or ""),
-        status=status if status in _STATUSES else "pending",
-        priority=priority if priority in _PRIORITIES else "medium",
-    )
+    return plan_entries(given)
 
 
 def _checked(emit_on: Iterable[Trigger]) -> frozenset[str]:
