@@ -6,8 +6,6 @@ the context's behalf. A context is of no use after its turn: what it emits then 
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -33,7 +31,7 @@ from trunkline.questions import (
     name_coverage,
 )
 from trunkline.session.edited_calls import Edited
-from trunkline.session.handles import SharedState, ToolHandle, in_loop
+from trunkline.session.handles import SharedState, ToolHandle
 from trunkline.session.permissions import Decision, Permissions, ToolRequest
 from trunkline.session.view import SessionView
 from trunkline.workspace.coverage import command_in, variables_in
@@ -76,8 +74,6 @@ class RunningTurn(Protocol):
 
     turn_id: str
     prefix: str
-    loop: asyncio.AbstractEventLoop
-    settled: asyncio.Event
 
     @property
     def live(self) -> bool: ...
@@ -95,6 +91,7 @@ class RunningTurn(Protocol):
     def suspend(self) -> None: ...
     async def history(self) -> Conversation: ...
     async def said(self) -> Conversation: ...
+    def wait(self, awaitable: Awaitable[T]) -> T: ...
 
 
 class TurnContext:
@@ -420,29 +417,7 @@ class TurnContext:
 
         Raises TurnCancelled once the turn is over, so that no thread waits for ever.
         """
-        if in_loop():
-            _discard(awaitable)
-            raise RuntimeError("ctx.wait() is for plain functions: write await instead")
-        if self._turn.settled.is_set() or self._turn.loop.is_closed():
-            _discard(awaitable)
-            raise TurnCancelled("the turn is over")
-        waiting = asyncio.run_coroutine_threadsafe(self._wait(awaitable), self._turn.loop)
-        try:
-            return waiting.result()
-        except concurrent.futures.CancelledError:
-            raise TurnCancelled("what was waited for was cancelled") from None
-
-    async def _wait(self, awaitable: Awaitable[T]) -> T:
-        work = asyncio.ensure_future(awaitable)
-        over = asyncio.ensure_future(self._turn.settled.wait())
-        try:
-            await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
-                raise TurnCancelled("the turn is over")
-            return work.result()
-        finally:
-            work.cancel()
-            over.cancel()
+        return self._turn.wait(awaitable)
 
     def _check_live(self) -> None:
         if not self._turn.live:
@@ -461,9 +436,3 @@ def _command_block(request: ToolRequest) -> tuple[Content, ...]:
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
     line = command if isinstance(command, str) else shlex.join(command)
     return (TextBlock(text=f"$ {variables}{line}"),)
-
-
-def _discard(awaitable: Awaitable[Any]) -> None:
-    """Let go of something nobody will wait for, without a warning from Python."""
-    if asyncio.iscoroutine(awaitable):
-        awaitable.close()

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -27,10 +27,13 @@ from trunkline.json_patch import PatchError
 from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.event_check import check_event, is_plain_text, well_formed
 from trunkline.session.permissions import Permissions
+from trunkline.session.thread_wait import wait_in_loop
 from trunkline.session.turn_session import TurnSession
 from trunkline.session.usage import Account, add_usage
 
 __all__ = ["Turn"]
+
+T = TypeVar("T")
 
 log = logging.getLogger("trunkline.agent")
 
@@ -318,6 +321,10 @@ class Turn:
         start = self._session.turn_start(self.turn_id) or 1
         entries = self._session.replay(start)
         return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
+
+    def wait(self, awaitable: Awaitable[T]) -> T:
+        """Wait for something from a plain function; raises TurnCancelled once the turn is over."""
+        return wait_in_loop(awaitable, self.loop, self.settled)
 
     # -- the task ----------------------------------------------------------------------------------
 
