@@ -107,10 +107,12 @@ class TokenUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
-    """A prompt was accepted and the agent begins to work."""
+    """The agent begins to work: a prompt was accepted, or it has something to say by itself."""
 
     prompt_id: str | None = None
     run_id: str | None = None
+    by: str | None = None
+    """``agent`` when the agent began the turn by itself, without a prompt."""
 
 
 class TurnSuspended(Event, frozen=True, kw_only=True, tag="turn_suspended"):

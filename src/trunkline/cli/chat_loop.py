@@ -72,7 +72,7 @@ class ChatLoop:
         return _INTERRUPTED if self._presses else 0
 
     def _help(self) -> None:
-        commands = self._session.agent.card.commands
+        commands = self._session.view.commands
         rows = [f"  /{one_line(c.name, 30):<18} {one_line(c.description, 100)}" for c in commands]
         self._screen.note("\n".join((*rows, "  /help              This list", "  /quit              Leave")))
 

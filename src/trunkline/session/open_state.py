@@ -26,7 +26,7 @@ from trunkline.workspace import Policy
 
 __all__ = ["VERSION", "OpenSnapshot", "OpenState", "read_snapshot"]
 
-VERSION = 1
+VERSION = 2
 """Changes with the form of the snapshot, and with what is learned from a record."""
 
 
@@ -43,6 +43,7 @@ class OpenSnapshot(msgspec.Struct, kw_only=True, omit_defaults=True):
     answered: dict[str, str | None] = {}
     always: dict[str, bool] = {}
     options: tuple[ConfigOption, ...] | None = None
+    commands: tuple[ev.CommandInfo, ...] | None = None
     state: Any = None
     state_before: Any = None
     queue: dict[str, tuple[Content, ...]] = {}
@@ -74,6 +75,7 @@ class OpenState:
         self.state_before: Any = None
         """The shared state when the last turn began."""
         self._options: tuple[ConfigOption, ...] | None = None
+        self._commands: tuple[ev.CommandInfo, ...] | None = None
 
     @classmethod
     def alone(cls) -> OpenState:
@@ -110,6 +112,8 @@ class OpenState:
             self.queue.pop(event.prompt_id, None)
         elif isinstance(event, ev.ConfigChanged):
             self._options = event.options
+        elif isinstance(event, ev.CommandsChanged):
+            self._commands = event.commands
 
     def begin(self, turn_id: str, seq: int) -> None:
         """Remember where a turn begins, and what the shared state is there."""
@@ -132,6 +136,7 @@ class OpenState:
                 answered=dict(self.questions.answered),
                 always=self.permissions.always,
                 options=self._options,
+                commands=self._commands,
                 state=self.view.state,
                 state_before=self.state_before,
                 queue={prompt_id: prompt.content for prompt_id, prompt in self.queue.items()},
@@ -146,9 +151,11 @@ class OpenState:
         self.receipts.turn_starts = OrderedDict(kept.turn_starts)
         self.questions.answered = OrderedDict(kept.answered)
         self.permissions.always = kept.always
-        self._options = kept.options
+        self._options, self._commands = kept.options, kept.commands
         if kept.options is not None:
             self.view.options = kept.options
+        if kept.commands is not None:
+            self.view.commands = kept.commands
         self.view.replace_state(kept.state)
         self.state_before = kept.state_before
         self.queue.clear()

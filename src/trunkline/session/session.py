@@ -12,6 +12,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,6 +32,7 @@ from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.hub_interface import SessionHub
 from trunkline.session.ids import new_id
+from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.ownership import Ownership
 from trunkline.session.questions import seconds_left
 from trunkline.session.readable import ReadableSession
@@ -39,6 +41,7 @@ from trunkline.session.remote import RemoteCommands
 from trunkline.session.snapshots import Snapshots
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
+from trunkline.session.view import Run
 
 __all__ = ["Receipt", "Session"]
 
@@ -75,7 +78,11 @@ class Session(ReadableSession):
         self._opened = False
         self._preparing = asyncio.Lock()
         self._going_back = asyncio.Lock()
-        self.view.options = hub.agent.card.options
+        view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
+        self._out_of_turn = OutOfTurnEvents(
+            view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
+        )
+        view.connect(self._out_of_turn.emit, partial(begin_agent_turn, self))
         self.event_stream.on_absorbed = self._absorb
         self.event_stream.on_turn = self.open_state.begin
         self.event_stream.on_lost = self.fail
@@ -197,7 +204,7 @@ class Session(ReadableSession):
         prompt_id = prompt.key or new_id("prompt")
         await self.prepare()
         await self.settle()
-        await self._gone_back()
+        await self.wait_for_rewind()
         self.check_open()
         known = self.receipts.by_prompt.get(prompt_id)
         if known is not None:
@@ -208,7 +215,7 @@ class Session(ReadableSession):
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
             await self._stop(self.turn, prompt.by, "a new prompt took its place")
-            await self._gone_back()
+            await self.wait_for_rewind()
         if self.turn is not None:
             if busy != "queue":
                 raise SessionBusy("a turn is running in this session: wait for it or cancel it first")
@@ -234,11 +241,15 @@ class Session(ReadableSession):
             self.emit(ev.StateReplaced(turn_id=turn_id, state=self.view.state))
         # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
-        self.turn = Turn(self, turn_id, prompt)
-        self.turn.start()
+        self.start_turn(turn_id, prompt)
         self.name_after(prompt.text)
-        self._followers_changed(self.followers)
         return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
+
+    def start_turn(self, turn_id: str, prompt: Prompt, run: Run | None = None) -> None:
+        """Let the agent work on a turn that has begun; ``run`` is for one without a prompt."""
+        self.turn = Turn(self, turn_id, prompt, run=run)
+        self.turn.start()
+        self._followers_changed(self.followers)
 
     def turn_ended(self, turn: object) -> None:
         """Called by a turn once it has settled."""
@@ -295,7 +306,9 @@ class Session(ReadableSession):
         """Let the agent get ready for this session; a login that is missing is said here."""
         async with self._preparing:
             if not self._opened and isinstance(self.agent, OpensSessions):
+                self._out_of_turn.begin_watch()
                 await self.agent.open_session(self.view)
+                await self._out_of_turn.announce()
             self._opened = True
 
     # -- questions ---------------------------------------------------------------------------------
@@ -334,7 +347,7 @@ class Session(ReadableSession):
         self.view.options = options
         self.emit(ev.ConfigChanged(options=options))
 
-    async def _gone_back(self) -> None:
+    async def wait_for_rewind(self) -> None:
         """Wait for a rewind: a turn that begins meanwhile would be taken back with what came before it."""
         async with self._going_back:
             return
@@ -358,7 +371,7 @@ class Session(ReadableSession):
 
     async def import_history(self, events: Iterable[ev.Event]) -> None:
         """Take over a conversation that a client brought along, marked untrusted."""
-        if not await self.own() or self.stored_seq:
+        if not await self.own() or self.last_turn_id is not None:
             raise SessionBusy("only a new session can take over a conversation")
         turn_id = new_id(IMPORTED)
         self.emit(ev.TurnStarted(turn_id=turn_id))
@@ -509,6 +522,14 @@ class Session(ReadableSession):
     def emit(self, event: ev.Event) -> None:
         """Add an event to the session's stream; only the owner may."""
         self.event_stream.say(event)
+
+    def _emit_out_of_turn(self, event: ev.Event) -> bool:
+        if not self.event_stream.lease_is_current:
+            return False
+        if isinstance(event, ev.InfoChanged):
+            self.name(event.title)
+        self.emit(event)
+        return True
 
     async def durable(self) -> None:
         """Wait until every event so far is stored."""

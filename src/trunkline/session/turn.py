@@ -30,6 +30,7 @@ from trunkline.session.permissions import Permissions
 from trunkline.session.thread_wait import wait_in_loop
 from trunkline.session.turn_session import TurnSession
 from trunkline.session.usage import Account, add_usage
+from trunkline.session.view import Run
 
 __all__ = ["Turn"]
 
@@ -60,8 +61,18 @@ _SESSIONS_OWN = (
 class Turn:
     """Drives an agent for one prompt and says what it says."""
 
-    def __init__(self, session: TurnSession, turn_id: str, prompt: Prompt, prefix: str | None = None) -> None:
-        """Prepare; ``start`` begins. Ids made in this turn begin with ``prefix``."""
+    def __init__(
+        self,
+        session: TurnSession,
+        turn_id: str,
+        prompt: Prompt,
+        prefix: str | None = None,
+        run: Run | None = None,
+    ) -> None:
+        """Prepare; ``start`` begins. Ids made in this turn begin with ``prefix``.
+
+        ``run`` is for a turn that the agent began without a prompt, in place of ``agent.run``.
+        """
         self.turn_id = turn_id
         self.prefix = prefix or turn_id
         self.prompt = prompt
@@ -70,6 +81,7 @@ class Turn:
         """Set once the terminal was said and written."""
         self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
+        self._own_run = run
         self._session = session
         self._stream = session.event_stream
         self._questions = session.questions.open
@@ -223,12 +235,16 @@ class Turn:
                 ) from None
         elif isinstance(event, ev.ConfigChanged):
             session.view.options = event.options
+        elif isinstance(event, ev.CommandsChanged):
+            session.view.commands = event.commands
         elif isinstance(event, ev.InfoChanged):
             session.name(event.title)
         elif isinstance(event, ev.Asked):
             session.questions.reopen(event, expires_in=session.settings.question_ttl)
         elif isinstance(event, ev.Answered):
             return not session.questions.withdraw(event)
+        elif isinstance(event, ev.UserMessage) and self._own_run is not None:
+            return True  # What a user wrote to the agent through another program.
         elif isinstance(event, _SESSIONS_OWN):
             for notice in self._stream.grammar.report("foreign-turn", type(event).__name__):
                 self._stream.say(notice)
@@ -361,7 +377,8 @@ class Turn:
     async def _drive(self, answers: Mapping[str, ev.Answered] | None) -> Any:
         agent = self._session.agent
         if answers is None:
-            stream = agent.run(self.prompt, self.ctx)
+            own_run = self._own_run
+            stream = agent.run(self.prompt, self.ctx) if own_run is None else own_run(self.ctx)
         else:
             await self._session.prepare()
             stream = cast("Resumes", agent).resume(answers, self.ctx)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trunkline import events as ev
+from trunkline.errors import SessionClosed
 from trunkline.json_patch import PatchError, apply_patch, copy_json, same_json
 from trunkline.options import ConfigOption
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from trunkline.workspace import Files
     from trunkline.workspace.access import TerminalsAccess
 
-__all__ = ["SessionView"]
+__all__ = ["Run", "SessionView"]
+
+Run = Callable[[Any], AsyncIterator[Any]]
+"""A turn without a prompt: is given its TurnContext, and yields what ``Agent.run`` may yield."""
 
 _ESCAPED = re.compile("%(?=25|2F)")
 
@@ -44,6 +48,11 @@ class SessionView:
         self.client = client or {}
         self.meta = meta or {}
         self.options: tuple[ConfigOption, ...] = ()
+        """The agent's options in this session; what ``open_session`` sets is told to every follower."""
+        self.commands: tuple[ev.CommandInfo, ...] = ()
+        """The agent's slash commands in this session, likewise."""
+        self._emit: Callable[[ev.Event], None] | None = None
+        self._begin_turn: Callable[[Run, bool], Awaitable[str]] | None = None
         self._state: Any = None
         self.memory: dict[Any, Any] = {}
         """A place for the agent's own things; it lives as long as the session in this process."""
@@ -107,10 +116,36 @@ class SessionView:
         self._state = copy_json(state)
         return True
 
-    def absorb(self, event: ev.AnyEvent) -> None:
-        """Take what was said of the options and the shared state."""
+    def connect(
+        self, emit: Callable[[ev.Event], None], begin_turn: Callable[[Run, bool], Awaitable[str]]
+    ) -> None:
+        """Let the agent reach its open session through this view."""
+        self._emit, self._begin_turn = emit, begin_turn
+
+    def emit(self, event: ev.Event) -> None:
+        """Emit an event of the session at any time, in a turn or out of one. Safe from any thread.
+
+        These are ConfigChanged, CommandsChanged, InfoChanged, Usage, Notice, Custom and Raw.
+        """
+        if self._emit is None:
+            raise SessionClosed(f"the session {self.session_id!r} is not open here: it has no followers")
+        self._emit(event)
+
+    async def begin_turn(self, run: Run, *, wait: bool = True) -> str:
+        """Begin a turn without a prompt, and give its id; ``run(ctx)`` is the turn, as ``Agent.run`` is.
+
+        Waits until no other turn runs; with ``wait=False`` a busy session raises SessionBusy instead.
+        """
+        if self._begin_turn is None:
+            raise SessionClosed(f"the session {self.session_id!r} is not open here: it has no turns")
+        return await self._begin_turn(run, wait)
+
+    def absorb(self, event: ev.Event) -> None:
+        """Take what an event changes: the options, the commands and the shared state."""
         if isinstance(event, ev.ConfigChanged):
             self.options = event.options
+        elif isinstance(event, ev.CommandsChanged):
+            self.commands = event.commands
         elif isinstance(event, ev.StateReplaced):
             self.replace_state(event.state)
         elif isinstance(event, ev.StatePatched):

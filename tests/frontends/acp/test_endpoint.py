@@ -46,6 +46,38 @@ async def test_an_agent_without_options_and_commands_mentions_none() -> None:
         ]  # fmt: skip
 
 
+async def test_a_client_is_told_the_sessions_own_commands_and_what_the_agent_emits_between_turns() -> None:
+    class Peer:
+        card = AgentCard(name="peer")
+        view: SessionView
+
+        async def open_session(self, session: SessionView) -> None:
+            self.view = session
+            session.commands = (ev.CommandInfo(name="review"),)
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield "hi"
+
+        async def background(self, ctx: TurnContext) -> AsyncIterator[str]:
+            yield "allowed" if await ctx.permission("May I?", tool="x") else "refused"
+
+    agent = Peer()
+    async with world(agent) as hub, editing(hub, ABLE) as editor:
+        made = await editor.call("session/new", cwd="/", mcpServers=[])
+        await until(lambda: len(editor.updates("available_commands_update")) == 1)
+        (told,) = editor.updates("available_commands_update")
+        assert [one["name"] for one in told["availableCommands"]] == ["review"]
+        agent.view.emit(ev.InfoChanged(title="A title"))
+        await until(lambda: bool(editor.updates("session_info_update")))
+        editor.permit("allow_once")
+        await agent.view.begin_turn(agent.background)
+        session = await hub.session(made["sessionId"])
+        await soon(session.wait_until_idle())
+        await until(lambda: bool(editor.updates("agent_message_chunk")))
+        assert editor.updates("agent_message_chunk")[0]["content"]["text"] == "allowed"
+        assert (await editor.prompt(made["sessionId"], "hi"))["stopReason"] == "end_turn"
+
+
 async def test_folders_servers_and_meta_of_a_session_reach_the_agent(tmp_path: Path) -> None:
     seen: list[Any] = []
 

@@ -254,7 +254,7 @@ class AcpEndpoint:
             self._tell_commands(session)
 
     def _tell_commands(self, session: Session) -> None:
-        commands = self._hub.agent.card.commands
+        commands = session.view.commands
         if commands:
             self._tell(session, commands_update(commands))
 
@@ -336,7 +336,10 @@ class AcpEndpoint:
                 while True:
                     # Whole batches: nearly everything is said in turns, and is not for us.
                     for entry in await reader.next():
-                        if entry.event.turn_id is None:
+                        if isinstance(entry.event, ev.TurnStarted) and entry.event.by == "agent":
+                            # Updates are legal at any time; the turn's questions are put as well.
+                            self._show(attached, entry.event.turn_id or "")
+                        elif entry.event.turn_id is None:
                             self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
                     if self._connection.congested:
                         await self._connection.drained()
@@ -367,7 +370,7 @@ class AcpEndpoint:
         try:
             session = await self._known(request.session_id)
             showing = attached.asking
-            if showing is not None and self._is_command(content):
+            if showing is not None and self._is_command(session, content):
                 await showing.give_up()
                 showing = None
             if showing is not None:
@@ -400,11 +403,11 @@ class AcpEndpoint:
         encoder = AcpEncoder(attached.session.session_id, self._client)
         self._send([out for out in encoder.feed(Entry(0, 0, 0, 0.0, notice)) if isinstance(out, bytes)])
 
-    def _is_command(self, content: tuple[Content, ...]) -> bool:
+    def _is_command(self, session: Session, content: tuple[Content, ...]) -> bool:
         """Whether a message runs one of the commands that the client was told of."""
         first = content[0]
         words = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
-        return bool(words) and words[0] in {f"/{one.name}" for one in self._hub.agent.card.commands}
+        return bool(words) and words[0] in {f"/{one.name}" for one in session.view.commands}
 
     async def _begin(
         self,
