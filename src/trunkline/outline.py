@@ -46,14 +46,14 @@ class OutlineCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call and its result."""
 
     call_id: str
-    place: int
+    position: int
     """The message in its turn that it belongs to, or stands behind; -1 for none."""
     loose: bool
     """Whether it belongs to no message."""
     result_id: str
     """The message of its result, as clients know it."""
     ended: bool
-    brought: bool
+    from_client: bool
     """Whether a client brought the result along."""
     of_subagent: bool
     message_id: str | None = None
@@ -67,20 +67,20 @@ class TurnOutline(msgspec.Struct, frozen=True, array_like=True, tag="turn"):
     messages: tuple[OutlineMessage, ...]
     calls: tuple[OutlineCall, ...] = ()
 
-    def spoken(self) -> Iterator[str]:
+    def shown_messages(self) -> Iterator[str]:
         """The messages that clients have of it, in order; a call without a message is one by itself."""
-        for place in range(-1, len(self.messages)):
-            if place >= 0 and self.messages[place].shown:
-                yield self.messages[place].message_id
+        for position in range(-1, len(self.messages)):
+            if position >= 0 and self.messages[position].shown:
+                yield self.messages[position].message_id
             for call in self.calls:
-                if call.loose and call.place == place and not call.of_subagent:
+                if call.loose and call.position == position and not call.of_subagent:
                     yield call.call_id
 
-    def until(self, place: int) -> TurnOutline:
+    def until(self, position: int) -> TurnOutline:
         """What is left when all messages behind one of its own are taken back."""
-        calls = [call for call in self.calls if call.loose or call.place <= place]
-        kept = tuple(msgspec.structs.replace(call, place=min(call.place, place)) for call in calls)
-        return TurnOutline(self.turn_id, self.messages[: place + 1], kept)
+        calls = [call for call in self.calls if call.loose or call.position <= position]
+        kept = tuple(msgspec.structs.replace(call, position=min(call.position, position)) for call in calls)
+        return TurnOutline(self.turn_id, self.messages[: position + 1], kept)
 
 
 class TakenBack(msgspec.Struct, frozen=True, array_like=True, tag="back"):
@@ -97,35 +97,37 @@ def is_message(message: Message) -> bool:
     return message.role == "user" or any(isinstance(part, TextPart | CallPart) for part in message.parts)
 
 
-def outline_of(turn_id: str, told: Conversation) -> TurnOutline:
+def outline_of(turn_id: str, conversation: Conversation) -> TurnOutline:
     """Give the outline of a turn from what was said in it."""
-    places = {message.message_id: place for place, message in enumerate(told.messages)}
-    brought: dict[str, str] = {}
-    for question in told.questions.values():
+    positions = {message.message_id: position for position, message in enumerate(conversation.messages)}
+    from_client: dict[str, str] = {}
+    for question in conversation.questions.values():
         asked, answered = question.asked.question, question.answered
         if (
             isinstance(asked, ClientCall)
             and answered is not None
             and CLIENT_MESSAGE_ID in (answered.meta or {})
         ):
-            brought[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID])
+            from_client[asked.call_id] = str((answered.meta or {})[CLIENT_MESSAGE_ID])
 
     def outline(call: Call) -> OutlineCall:
-        own = brought.get(call.call_id)
+        own = from_client.get(call.call_id)
         beside = call.after if call.message_id is None else call.message_id
         return OutlineCall(
             call_id=call.call_id,
-            place=places.get(beside or "", -1),
+            position=positions.get(beside or "", -1),
             loose=call.message_id is None,
             result_id=call.result_message_id or f"{call.call_id}:result" if own is None else own,
             ended=call.status in ev.FINAL_STATUSES,
-            brought=own is not None,
+            from_client=own is not None,
             of_subagent=call.lane is not None,
             message_id=call.message_id,
         )
 
-    messages = (OutlineMessage(one.message_id, one.lane is None and is_message(one)) for one in told.messages)
-    return TurnOutline(turn_id, tuple(messages), tuple(map(outline, told.calls.values())))
+    messages = (
+        OutlineMessage(one.message_id, one.lane is None and is_message(one)) for one in conversation.messages
+    )
+    return TurnOutline(turn_id, tuple(messages), tuple(map(outline, conversation.calls.values())))
 
 
 class OutlineReader:
@@ -165,22 +167,22 @@ class Outline:
     def __init__(self) -> None:
         """Begin with nothing said."""
         self.turns: list[TurnOutline] = []
-        self.spoken: list[str] = []
+        self.shown_messages: list[str] = []
         """The messages that clients have, in order."""
         self.turn_of: dict[str, int] = {}
         """The number of the turn of every message, also of those that clients do not know by their ids."""
         self.calls: dict[str, OutlineCall] = {}
         self.results: dict[str, OutlineCall] = {}
         """The calls by the messages of their results."""
-        self.said: set[str] = set()
+        self.known_ids: set[str] = set()
         """Every message, call and result, also of those that were taken back."""
 
     def copy(self) -> Outline:
         """Give an outline that can be changed by itself."""
         other = Outline()
-        other.turns, other.spoken = list(self.turns), list(self.spoken)
+        other.turns, other.shown_messages = list(self.turns), list(self.shown_messages)
         other.calls, other.results = dict(self.calls), dict(self.results)
-        other.turn_of, other.said = dict(self.turn_of), set(self.said)
+        other.turn_of, other.known_ids = dict(self.turn_of), set(self.known_ids)
         return other
 
     def extend(self, steps: Iterable[Step]) -> None:
@@ -194,28 +196,28 @@ class Outline:
     def _add(self, turn: TurnOutline) -> None:
         number = len(self.turns)
         self.turns.append(turn)
-        self.spoken.extend(turn.spoken())
+        self.shown_messages.extend(turn.shown_messages())
         for message in turn.messages:
             self.turn_of[message.message_id] = number
-            self.said.add(message.message_id)
+            self.known_ids.add(message.message_id)
         for call in turn.calls:
             self.calls[call.call_id] = self.results[call.result_id] = call
-            self.said |= {call.call_id, call.result_id, f"{call.call_id}:result"}
+            self.known_ids |= {call.call_id, call.result_id, f"{call.call_id}:result"}
 
     def _go_back(self, to_message_id: str | None) -> None:
         if to_message_id is not None and to_message_id not in self.turn_of:
             return
         number = -1 if to_message_id is None else self.turn_of[to_message_id]
-        kept, said = self.turns[:number] if number >= 0 else [], self.said
+        kept, known_ids = self.turns[:number] if number >= 0 else [], self.known_ids
         if number >= 0:
             turn = self.turns[number]
             ids = [message.message_id for message in turn.messages]
             kept.append(turn.until(ids.index(to_message_id or "")))
-        self.turns, self.spoken = [], []
+        self.turns, self.shown_messages = [], []
         self.turn_of, self.calls, self.results = {}, {}, {}
         for turn in kept:
             self._add(turn)
-        self.said = said
+        self.known_ids = known_ids
 
 
 class PresentOutline:
@@ -231,20 +233,20 @@ class PresentOutline:
             last = []
         self._past = past
         # What the past grows by later is not ours.
-        self._turns, self._spoken = past.turns, past.spoken
-        self._turn_count, self._spoken_count = len(past.turns), len(past.spoken)
+        self._turns, self._shown_messages = past.turns, past.shown_messages
+        self._turn_count, self._shown_count = len(past.turns), len(past.shown_messages)
         self._last = Outline()
         self._last.extend(last)
 
     @property
-    def spoken(self) -> Iterator[str]:
+    def shown_messages(self) -> Iterator[str]:
         """The messages that clients have, in order."""
-        return chain(islice(self._spoken, self._spoken_count), self._last.spoken)
+        return chain(islice(self._shown_messages, self._shown_count), self._last.shown_messages)
 
     @property
     def length(self) -> int:
         """How many messages clients have."""
-        return self._spoken_count + len(self._last.spoken)
+        return self._shown_count + len(self._last.shown_messages)
 
     @property
     def is_empty(self) -> bool:
@@ -257,7 +259,7 @@ class PresentOutline:
 
     def has_id(self, name: str) -> bool:
         """Whether a message, a call or a result ever had this id, also if it was taken back."""
-        return name in self._last.said or name in self._past.said
+        return name in self._last.known_ids or name in self._past.known_ids
 
     def has_call(self, call_id: str) -> bool:
         """Whether a call is part of the conversation."""

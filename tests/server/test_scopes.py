@@ -82,14 +82,14 @@ class Visit(NamedTuple):
             await socket.send(json.dumps(body))
             while "RUN_FINISHED" not in got and "RUN_ERROR" not in got:
                 got += str(await soon(socket.recv()))
-        return "with the scope" not in got or "began this run" in got, got
+        return "with the scope" not in got or "started this run" in got, got
 
     def new(self) -> dict[str, Any]:
         """A run with a message that the thread does not know."""
         return told("something new", thread=self.thread, run="r-new")
 
     def old(self) -> dict[str, Any]:
-        """The very run that somebody else began."""
+        """The very run that another client started."""
         return told(PAST, thread=self.thread, run="r-old")
 
 
@@ -240,7 +240,7 @@ async def test_a_token_that_may_only_prompt_sees_what_its_own_prompt_leads_to() 
             ) == ("You said something new.")
         other = Visit(client, frozenset({"prompt", "answer"}), "t1")
         _, got = await other.send("POST", "/agui", visit.new())
-        assert "somebody else began this run" in got
+        assert "another client started this run" in got
 
 
 async def test_who_answers_without_following_does_not_see_what_comes_of_it() -> None:

@@ -344,7 +344,7 @@ def test_a_message_that_only_thinks_is_unknown_to_clients_and_no_reason_to_go_ba
 
 
 def test_a_result_of_a_call_that_nobody_made_is_refused() -> None:
-    with pytest.raises(InvalidCommand, match="message 'x' answers the call 'forged', which nobody made"):
+    with pytest.raises(InvalidCommand, match="answers the call 'forged', which the agent did not make"):
         intent(user("u1"), spoken("m1"), result("x", "forged"), user("new"))
 
 

@@ -42,10 +42,10 @@ STORY: list[ev.Event] = [
 
 
 def standing_of(*events: ev.Event) -> ThreadSnapshot:
-    standing = ThreadSnapshot()
+    thread = ThreadSnapshot()
     for event in events:
-        standing.feed(event)
-    return standing
+        thread.feed(event)
+    return thread
 
 
 def sent(*keys: str, state: Any = None) -> RunAgentInput:
@@ -55,8 +55,8 @@ def sent(*keys: str, state: Any = None) -> RunAgentInput:
     return RunAgentInput(thread_id="t", run_id="r", messages=messages, state=state)
 
 
-def opening(standing: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
-    return plain(standing.opening(told, AguiOptions(**options), 7, modern=True, whole=whole))
+def opening(thread: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
+    return plain(thread.opening(told, AguiOptions(**options), 7, modern=True, sends_everything=whole))
 
 
 @pytest.mark.parametrize(
@@ -71,30 +71,30 @@ def opening(standing: ThreadSnapshot, told: RunAgentInput, whole: bool = False, 
     ],
 )
 def test_messages_are_told_where_the_client_has_others(keys: list[str], told: bool) -> None:
-    standing = standing_of(*STORY)
-    standing.said |= {"u9", "m9"}
+    thread = standing_of(*STORY)
+    thread.known_ids |= {"u9", "m9"}
 
-    said = opening(standing, sent(*keys, state={"n": 1}))
+    sent_events = opening(thread, sent(*keys, state={"n": 1}))
 
-    assert bool(said) is told
+    assert bool(sent_events) is told
     client = Client()
     client.messages = [{"id": key, "role": "user" if key[0] == "u" else "assistant"} for key in keys]
-    client.take(said)
+    client.take(sent_events)
     if told:
-        assert client.messages == plain(standing.messages(AguiOptions(), modern=True))
+        assert client.messages == plain(thread.messages(AguiOptions(), modern=True))
 
 
 def test_a_result_that_was_taken_back_is_a_difference() -> None:
-    standing = standing_of(*STORY)
-    standing.said.add("r9")
+    thread = standing_of(*STORY)
+    thread.known_ids.add("r9")
 
-    assert opening(standing, sent("u1", "m1", "r1", "r9", "u2", state={"n": 1}))
+    assert opening(thread, sent("u1", "m1", "r1", "r9", "u2", state={"n": 1}))
 
 
 def test_all_is_told_where_results_of_open_calls_may_come() -> None:
-    standing = standing_of(*STORY, ev.ToolCall(turn_id="t2", call_id="c2", name="f", message_id="m2"))
+    thread = standing_of(*STORY, ev.ToolCall(turn_id="t2", call_id="c2", name="f", message_id="m2"))
 
-    assert opening(standing, sent("u1", "m1", "r1", "u2", "m2", state={"n": 1}))
+    assert opening(thread, sent("u1", "m1", "r1", "u2", "m2", state={"n": 1}))
 
 
 def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
@@ -119,11 +119,13 @@ def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
 def test_the_state_is_told_where_the_client_has_another(
     state: Any, mode: Any, whole: bool, told: bool
 ) -> None:
-    said = opening(
+    sent_events = opening(
         standing_of(*STORY), sent("u1", "m1", "r1", "u2", state=state), whole, emit_state_snapshots=mode
     )
 
-    assert [event["snapshot"] for event in said if event["type"] == "STATE_SNAPSHOT"] == [{"n": 1}] * told
+    assert [event["snapshot"] for event in sent_events if event["type"] == "STATE_SNAPSHOT"] == [
+        {"n": 1}
+    ] * told
 
 
 def test_the_state_before_the_last_turn_is_known() -> None:
@@ -133,10 +135,10 @@ def test_the_state_before_the_last_turn_is_known() -> None:
 
 def test_ids_of_everything_ever_said_are_known() -> None:
     brought = ev.Answered(question_id="q", outcome="accepted", meta={CLIENT_MESSAGE_ID: "mine"})
-    standing = standing_of(*STORY, ev.Rewound(to_message_id=None), brought)
+    thread = standing_of(*STORY, ev.Rewound(to_message_id=None), brought)
 
-    assert standing.conversation.messages == []
-    assert {"u1", "m1", "c1", "c1:result", "r1", "u2", "mine"} <= standing.said
+    assert thread.conversation.messages == []
+    assert {"u1", "m1", "c1", "c1:result", "r1", "u2", "mine"} <= thread.known_ids
 
 
 async def talks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
@@ -166,7 +168,7 @@ async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> Non
             for place in places
         ]
         assert seen == sorted(seen, key=len)
-        text = next(place for place, said in zip(places, seen, strict=True) if said.endswith("two "))
+        text = next(place for place, text in zip(places, seen, strict=True) if text.endswith("two "))
         cut = await read_thread(session, RunStart(turn_id, text._replace(offset=2)))
         assert cut.conversation.messages[-1].text == "on"
         none = await read_thread(session, RunStart(turn_id, text._replace(offset=0)))
@@ -186,25 +188,25 @@ def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_be_told(
     for event in events[:cut]:
         past.extend(reader.feed(event))
     past.extend(reader.close())
-    standing = ThreadSnapshot(past, 1, fold(events[:cut]).state)
+    thread = ThreadSnapshot(past, 1, fold(events[:cut]).state)
     for event in events[cut:]:
-        standing.feed(event)
+        thread.feed(event)
     told = snapshot_of(fold(events), modern=modern, results=results)
     own = [message for message in told if "subagentRunId" not in message]
 
-    assert list(standing.outline.spoken) == [m["id"] for m in own if m["role"] in ("user", "assistant")]
-    assert standing.conversation.state == fold(events).state
-    if any(call.status not in ev.FINAL_STATUSES for call in standing.conversation.calls.values()):
+    assert list(thread.outline.shown_messages) == [m["id"] for m in own if m["role"] in ("user", "assistant")]
+    assert thread.conversation.state == fold(events).state
+    if any(call.status not in ev.FINAL_STATUSES for call in thread.conversation.calls.values()):
         return
     client = [Message(id=message["id"], role=message["role"]) for message in own]
     options = AguiOptions(emit_tool_results=results)
     for kept in (client, client[:-1], client[1:], client[::-1]):
         request = RunAgentInput(thread_id="t", run_id="r", messages=kept)
         heard = [one.id for one in kept if one.role in ("user", "assistant")]
-        spoken = [one.id for one in client if one.role in ("user", "assistant")]
+        shown_messages = [one.id for one in client if one.role in ("user", "assistant")]
         lacks = {one.id for one in client if one.role == "tool"} - {one.id for one in kept}
-        differs = heard != spoken or bool(lacks)
-        assert standing.tells_messages(request, options, modern=modern) is differs
+        differs = heard != shown_messages or bool(lacks)
+        assert thread.sends_messages(request, options, modern=modern) is differs
 
 
 @pytest.mark.parametrize("restarted", [False, True])

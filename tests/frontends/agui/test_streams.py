@@ -203,7 +203,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
         standing.feed(event)
     told = read_input(json.dumps(client.body()).encode())
     options = AguiOptions(max_ui_payload_size=0)
-    opening = standing.opening(told, options, 0, modern=modern, whole=True, announced=announced)
+    opening = standing.opening(told, options, 0, modern=modern, sends_everything=True, announced=announced)
     said = plain([*begins, *opening, *announced])
     for entry in entries(turn)[place:]:
         if not isinstance(entry.event, ev.TurnSuspended):

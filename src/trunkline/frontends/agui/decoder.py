@@ -1,7 +1,7 @@
 """The AG-UI decoder: what a request means for a session, decided without touching it.
 
 A client sends its whole history with every run. The server's own history wins: of the client's only
-what is new counts, which is a message, the answers to open questions, or a place to go back to.
+what is new counts, which is a message, the answers to open questions, or a message to go back to.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 _decoder = msgspec.json.Decoder(wire.RunAgentInput)
-_LONGEST_ID = 512
-_MOST_IMPORTED = 5_000
-"""Messages, calls and results that a new thread takes over at once, while nothing else runs."""
+_MAX_ID = 512
+_MAX_IMPORTED = 5_000
+"""Messages, calls and results that a new thread imports at once, while nothing else runs."""
 
 
 class ThreadOutline:
@@ -50,17 +50,17 @@ class ThreadOutline:
         *,
         last: TurnState | None,
         asked: Collection[str],
-        said: Collection[str] = (),
+        known_ids: Collection[str] = (),
     ) -> None:
-        """Describe a thread; ``asked`` are its questions, ``said`` ids besides those of the outline."""
+        """Describe a thread; ``asked`` are its questions, ``known_ids`` are ids that the outline lacks."""
         self.outline = outline
         self.last = last
         """The last turn."""
         self.asked = asked
-        self._said = said
+        self._known_ids = known_ids
 
     @classmethod
-    def of(cls, conversation: Conversation, said: Collection[str] = ()) -> ThreadOutline:
+    def of(cls, conversation: Conversation, known_ids: Collection[str] = ()) -> ThreadOutline:
         """Describe a conversation that is known as a whole."""
         past = Outline()
         for turn_id, group in groupby(conversation.messages, lambda message: message.turn_id):
@@ -71,19 +71,19 @@ class ThreadOutline:
                 for call in conversation.calls.values()
                 if (call.turn_id == turn_id if call.message_id is None else call.message_id in ids)
             }
-            told = Conversation(messages=messages, calls=calls, questions=conversation.questions)
-            past.extend([outline_of(turn_id or "", told)])
+            messages_of_turn = Conversation(messages=messages, calls=calls, questions=conversation.questions)
+            past.extend([outline_of(turn_id or "", messages_of_turn)])
         last = conversation.turns[-1] if conversation.turns else None
-        known = {*said, *conversation.calls}
-        return cls(PresentOutline(past, ()), last=last, asked=conversation.questions.keys(), said=known)
+        known = {*known_ids, *conversation.calls}
+        return cls(PresentOutline(past, ()), last=last, asked=conversation.questions.keys(), known_ids=known)
 
     def has_id(self, name: str) -> bool:
         """Whether a message, a call or a result ever had this id."""
-        return name in self._said or self.outline.has_id(name)
+        return name in self._known_ids or self.outline.has_id(name)
 
     @property
     def cut_off(self) -> str | None:
-        """The last turn, if it was stopped or failed: a client may have left before it heard all of it."""
+        """The last turn, if it was cancelled or failed: a client may have left before it got all of it."""
         turn = self.last
         if turn is None or not (turn.status == "failed" or turn.stop_reason == "cancelled"):
             return None
@@ -96,42 +96,42 @@ def read_input(body: bytes, *, most: int | None = None) -> wire.RunAgentInput:
     ``most`` is how many messages it may have.
     """
     try:
-        told = _decoder.decode(body)
+        request = _decoder.decode(body)
     except RecursionError:
         raise InvalidCommand("the request is nested too deeply") from None
     except msgspec.ValidationError as error:
         raise InvalidCommand(f"the request is no RunAgentInput: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidCommand(f"the request is not JSON: {error}") from None
-    for name, value in (("threadId", told.thread_id), ("runId", told.run_id)):
-        if not value or len(value) > _LONGEST_ID or not value.isprintable():
-            raise InvalidCommand(f"{name} must be a printable text of 1 to {_LONGEST_ID} characters")
-    if most is not None and len(told.messages) > most:
+    for name, value in (("threadId", request.thread_id), ("runId", request.run_id)):
+        if not value or len(value) > _MAX_ID or not value.isprintable():
+            raise InvalidCommand(f"{name} must be a printable text of 1 to {_MAX_ID} characters")
+    if most is not None and len(request.messages) > most:
         raise InvalidCommand(
-            f"the request has {len(told.messages)} messages, and {most} are the most: begin a new thread"
+            f"the request has {len(request.messages)} messages, and {most} are the most: begin a new thread"
         )
-    return told
+    return request
 
 
-def is_modern(told: wire.RunAgentInput) -> bool:
+def is_modern(request: wire.RunAgentInput) -> bool:
     """Whether the client speaks 1.0 or later."""
-    major = (told.protocol_version or "").partition(".")[0]
+    major = (request.protocol_version or "").partition(".")[0]
     return major.isascii() and major.isdecimal() and major.strip("0") != ""
 
 
 def has_state(state: Any) -> bool:
-    """Whether a client says something of the shared state; an empty object is how each one begins."""
+    """Whether a client sends a shared state; an empty object is what each one begins with."""
     return state is not None and state != {}
 
 
-def count_new_bytes(told: wire.RunAgentInput, has_id: Callable[[str], bool]) -> int:
+def count_new_bytes(request: wire.RunAgentInput, has_id: Callable[[str], bool]) -> int:
     """How large a request is without the messages that its thread has."""
-    unknown = [message for message in told.messages if not has_id(message.id)]
-    return len(wire.encode(msgspec.structs.replace(told, messages=unknown)))
+    unknown = [message for message in request.messages if not has_id(message.id)]
+    return len(wire.encode(msgspec.structs.replace(request, messages=unknown)))
 
 
 def read_intent(
-    told: wire.RunAgentInput,
+    request: wire.RunAgentInput,
     thread: ThreadOutline,
     questions: Mapping[str, ev.Asked],
     *,
@@ -140,23 +140,23 @@ def read_intent(
 ) -> Intent:
     """Decide what a request means for a thread with these open questions.
 
-    ``page`` is who sends the request; without one it is taken to have seen everything.
+    ``page`` is the client that sends the request; without one it is taken to have seen everything.
     """
-    last = told.messages[-1] if told.messages else None
+    last = request.messages[-1] if request.messages else None
     is_new = last is not None and last.role == "user" and not thread.outline.has_message(last.id)
     waiting = {
         asked.question.call_id: asked
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
-    answers = read_tool_results(told.messages, waiting, by)
-    if told.resume:
-        if is_new and questions and all(entry.status == "cancelled" for entry in told.resume):
-            return _start(told, thread, page, cancels_waiting=True)
+    answers = read_tool_results(request.messages, waiting, by)
+    if request.resume:
+        if is_new and questions and all(entry.status == "cancelled" for entry in request.resume):
+            return _start(request, thread, page, cancels_waiting=True)
         if is_new and questions:
             raise InvalidCommand("answer what is open first, and send the new message in a run of its own")
-        return _resume(told.resume, thread, questions, by, answers.values())
-    _check_results(told.messages, thread, waiting)
+        return _resume(request.resume, thread, questions, by, answers.values())
+    _check_results(request.messages, thread, waiting)
     interrupts = [key for key, asked in questions.items() if not isinstance(asked.question, ClientCall)]
     if waiting and not is_new:
         missing = sorted(call_id for call_id in waiting if call_id not in answers)
@@ -166,13 +166,15 @@ def read_intent(
             )
         return AnswerQuestions(answers=tuple(answers.values()))
     if interrupts:
+        # "If a thread has unresolved interrupts, any RunAgentInput on that thread must include a resume
+        # addressing them." (https://docs.ag-ui.com/concepts/interrupts#contract-rules)
         raise InvalidCommand(
             f"the thread waits for an answer to {', '.join(sorted(interrupts))}: send `resume` with an entry "
             'for each ("resolved" with a payload, or "cancelled")'
         )
     if last is not None and last.role == "tool":
         return TooLate(question_ids=())
-    return _start(told, thread, page, cancels_waiting=bool(waiting))
+    return _start(request, thread, page, cancels_waiting=bool(waiting))
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -183,9 +185,13 @@ def _resume(
     thread: ThreadOutline,
     questions: Mapping[str, ev.Asked],
     by: str | None,
-    brought: Iterable[Answer],
+    tool_results: Iterable[Answer],
 ) -> Intent:
-    """Answer every open interrupt, and with them the tools of the front end that it has run by now."""
+    """Answer every open interrupt, and the calls of front-end tools whose results came with them.
+
+    "A single resume array must address every open interrupt from the interrupted run. Partial resumes are not
+    supported." (https://docs.ag-ui.com/concepts/interrupts#contract-rules)
+    """
     given = {entry.interrupt_id: entry for entry in entries}
     unknown = sorted(set(given) - set(thread.asked) - questions.keys())
     if unknown and not thread.outline.is_empty:
@@ -199,7 +205,7 @@ def _resume(
             f"the resume leaves out {', '.join(missing)}: give an entry for every open interrupt at once"
         )
     answers = [answer_of(questions[key], given[key], by) for key in sorted(wanted)]
-    return AnswerQuestions(answers=(*answers, *brought))
+    return AnswerQuestions(answers=(*answers, *tool_results))
 
 
 def read_tool_results(
@@ -225,64 +231,68 @@ def read_tool_results(
 
 
 def _check_results(messages: Sequence[wire.Message], thread: ThreadOutline, waiting: Collection[str]) -> None:
-    """Refuse results of calls that the agent never made; those of calls it made are its own to know."""
+    """Refuse results of calls that the agent never made; other results are compared by their ids only."""
     if thread.outline.is_empty:
         return
     for message in messages:
         call_id = message.tool_call_id or ""
         if message.role == "tool" and not (thread.has_id(call_id) or call_id in waiting):
-            raise InvalidCommand(f"message {message.id!r} answers the call {call_id!r}, which nobody made")
+            raise InvalidCommand(
+                f"message {message.id!r} answers the call {call_id!r}, which the agent did not make"
+            )
 
 
 # -- prompts ---------------------------------------------------------------------------------------
 
 
 def _start(
-    told: wire.RunAgentInput, thread: ThreadOutline, page: Page | None, *, cancels_waiting: bool
+    request: wire.RunAgentInput, thread: ThreadOutline, page: Page | None, *, cancels_waiting: bool
 ) -> StartTurn:
-    last = told.messages[-1] if told.messages else None
+    last = request.messages[-1] if request.messages else None
     if last is None or last.role != "user":
         raise InvalidCommand("there is nothing to answer: the last message must be the user's")
     check_message(last)
     prompt = Prompt(
         content=content_of(last.content),
         message_id=last.id,
-        run_id=told.run_id,
-        tools=tuple(msgspec.to_builtins(tool) for tool in told.tools or ()),
-        state=told.state if has_state(told.state) else None,
-        context=tuple({"description": item.description, "value": item.value} for item in told.context or ()),
-        meta=_meta(told, last),
+        run_id=request.run_id,
+        tools=tuple(msgspec.to_builtins(tool) for tool in request.tools or ()),
+        state=request.state if has_state(request.state) else None,
+        context=tuple(
+            {"description": item.description, "value": item.value} for item in request.context or ()
+        ),
+        meta=_meta(request, last),
     )
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
     if thread.outline.is_empty:
-        return StartTurn(prompt=prompt, history=_imported(told.messages[:-1]))
-    place = _place(told.messages, thread, page)
-    return StartTurn(prompt=prompt, rewind_to=place, cancels_waiting=cancels_waiting)
+        return StartTurn(prompt=prompt, history=_imported(request.messages[:-1]))
+    rewind_to = _find_rewind_target(request.messages, thread, page)
+    return StartTurn(prompt=prompt, rewind_to=rewind_to, cancels_waiting=cancels_waiting)
 
 
 def _imported(messages: Sequence[wire.Message]) -> tuple[ev.Event, ...]:
-    if len(messages) > _MOST_IMPORTED or len(events := history_events(messages)) > _MOST_IMPORTED:
+    if len(messages) > _MAX_IMPORTED or len(events := history_events(messages)) > _MAX_IMPORTED:
         raise InvalidCommand(
-            f"this thread is new here, and takes over at most {_MOST_IMPORTED} messages, calls and results: "
+            f"this thread is new here, and takes over at most {_MAX_IMPORTED} messages, calls and results: "
             "send fewer of them"
         )
     return tuple(events)
 
 
-def _meta(told: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None:
+def _meta(request: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None:
     meta: dict[str, Any] = dict(last.metadata or {})
-    if told.forwarded_props:
-        meta["forwardedProps"] = told.forwarded_props
+    if request.forwarded_props:
+        meta["forwardedProps"] = request.forwarded_props
     return meta or None
 
 
-def _place(messages: Sequence[wire.Message], thread: ThreadOutline, page: Page | None) -> Any:
+def _find_rewind_target(messages: Sequence[wire.Message], thread: ThreadOutline, page: Page | None) -> Any:
     """Find the message that the conversation goes back to before it goes on.
 
-    The client's last message is new: what stands before it in the client's history is the last word
-    that counts. It is known: it is asked again, and what followed it is taken back. A page that may not
-    have seen what would be dropped drops nothing.
+    If the client's last message is new, everything after the message before it is taken back. If it is known,
+    it is asked again, and what followed it is taken back. A page that may not have seen what would be
+    dropped drops nothing.
     """
     ours, last = thread.outline, messages[-1].id
     if (turn_id := ours.turn_of(last)) is not None:
@@ -308,7 +318,7 @@ def _place(messages: Sequence[wire.Message], thread: ThreadOutline, page: Page |
 
 
 def last_seen_turn(messages: Sequence[wire.Message], thread: ThreadOutline) -> str | None:
-    """The last turn that a client's history has something of; a text for one that was taken back."""
+    """The last turn that a client's history has messages of; an empty text if it was taken back."""
     found, is_outdated = _last_known(messages, thread)
     if is_outdated:
         return ""

@@ -1,8 +1,8 @@
-"""Results that a page sends before anybody asks for them.
+"""Results of front-end tools that a page sends before the agent asks for them.
 
-A page runs its own tools as soon as it hears of the calls, also where the same message waits for an approval
-and nobody has asked for the results yet. They come with the approval. They are kept in what the page is
-told, and answer the calls once these are asked for.
+A page runs its own tools as soon as it gets the calls, also where the same message waits for an approval
+and the agent has not asked for the results yet. They come with the approval. They are kept in the messages
+that the page gets back, and answer the calls once the agent asks for them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from trunkline.frontends.agui.history import ThreadSnapshot
 from trunkline.protocols.agui import wire
 from trunkline.questions import ClientCall, Permission
 
-__all__ = ["early_answers", "add_early_results", "early_results"]
+__all__ = ["add_early_results", "early_answers", "find_early_results"]
 
 
-def early_results(messages: Sequence[wire.Message], conversation: Conversation) -> list[wire.Message]:
-    """Find the results of calls that are still open and that nobody asked anything about."""
+def find_early_results(messages: Sequence[wire.Message], conversation: Conversation) -> list[wire.Message]:
+    """Find the results of calls that are open and about which no question was asked."""
     asked = {
         question.asked.question.call_id
         for question in conversation.questions.values()
@@ -38,38 +38,26 @@ def early_results(messages: Sequence[wire.Message], conversation: Conversation) 
     ]
 
 
-def add_early_results(standing: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
-    """Keep results in what a page is told of its thread."""
-    for asked, answer in _answered(results, None):
-        standing.feed(asked)
-        standing.feed(
-            ev.Answered(
-                question_id=asked.question_id,
-                outcome=answer.outcome,
-                content=answer.content,
-                reason=answer.reason,
-                meta=answer.meta,
-            )
-        )
+def add_early_results(thread: ThreadSnapshot, results: Sequence[wire.Message]) -> None:
+    """Keep results in the messages that a page gets of its thread."""
+    questions = {
+        call_id: ev.Asked(question_id=f"early:{call_id}", question=ClientCall(call_id=call_id))
+        for message in results
+        if (call_id := message.tool_call_id) is not None
+    }
+    answers = read_tool_results(results, questions, None)
+    for call_id, asked in questions.items():
+        thread.feed(asked)
+        thread.add_answer(answers[call_id])
 
 
 def early_answers(
     results: Sequence[wire.Message], questions: Mapping[str, ev.Asked], by: str
 ) -> tuple[Answer, ...]:
-    """Give the answers to questions whose results are there already."""
+    """Give the answers to questions whose results came before them."""
     waiting = {
         asked.question.call_id: asked
         for asked in questions.values()
         if isinstance(asked.question, ClientCall)
     }
     return tuple(read_tool_results(results, waiting, by).values())
-
-
-def _answered(results: Sequence[wire.Message], by: str | None) -> list[tuple[ev.Asked, Answer]]:
-    asked = {
-        call_id: ev.Asked(question_id=f"ahead:{call_id}", question=ClientCall(call_id=call_id))
-        for message in results
-        if (call_id := message.tool_call_id) is not None
-    }
-    answers = read_tool_results(results, asked, by)
-    return [(question, answers[call_id]) for call_id, question in asked.items()]

@@ -1,7 +1,7 @@
-"""The AG-UI endpoint: runs of a client as windows on the turns of a session.
+"""The AG-UI endpoint: opens the runs of clients as windows on the turns of a session.
 
 It knows sessions and events, not HTTP. ``open`` decides everything that can be refused, before a byte
-is sent; the run it gives is iterated for events and closed whatever happens.
+is sent; the run it gives is iterated for events, and must be closed.
 """
 
 from __future__ import annotations
@@ -33,6 +33,29 @@ __all__ = ["AguiEndpoint"]
 
 _REMEMBERED_RUNS = 1024
 
+_Entered = tuple[RunStart | None, ThreadSnapshot]
+"""Where a run begins, and the thread before that; no start: the run has nothing to show."""
+
+
+class _RunKey(msgspec.Struct, frozen=True):
+    """Identifies a request: one that is sent again opens the same run."""
+
+    principal: str
+    thread_id: str
+    run_id: str
+    answers: tuple[str, ...]
+    """The last message and the interrupts it answers: CopilotKit answers under the run id that asked."""
+
+    @classmethod
+    def of(cls, request: wire.RunAgentInput, principal: str, thread_id: str, run_id: str) -> _RunKey:
+        last = [message.id for message in request.messages[-1:]]
+        answered = sorted(entry.interrupt_id for entry in request.resume or ())
+        return cls(principal, thread_id, run_id, (*last, *answered))
+
+    @property
+    def by(self) -> str:
+        return f"agui:{self.principal}"
+
 
 class AguiEndpoint:
     """Opens runs on the sessions of one agent."""
@@ -41,14 +64,14 @@ class AguiEndpoint:
         """Serve the sessions of a hub."""
         self.hub = hub
         self.options = options or AguiOptions()
-        self._runs: OrderedDict[tuple[str, ...], RunStart] = OrderedDict()
+        self._runs: OrderedDict[_RunKey, RunStart] = OrderedDict()
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
         self._starters: OrderedDict[str, str] = OrderedDict()
         self.pages = Pages()
 
     async def open(
         self,
-        told: wire.RunAgentInput,
+        request: wire.RunAgentInput,
         *,
         principal: str = "local",
         options: AguiOptions | None = None,
@@ -57,33 +80,33 @@ class AguiEndpoint:
         page: str | None = None,
         check_new: Callable[[int], None] | None = None,
     ) -> AguiRun:
-        """Begin a run, or refuse it: InvalidCommand, SessionBusy, or whatever the agent says.
+        """Begin a run, or refuse it: InvalidCommand, SessionBusy, or an error of the agent.
 
-        ``page`` is the name that the client has given itself, if it has. ``check_new`` is told how many bytes
-        of the request its thread does not have yet, and may refuse it.
-        ``starter`` is somebody who sees only the turns that they started; None sees the whole thread.
+        ``page`` is the name that the client has given itself, if it has. ``check_new`` gets the number of
+        bytes of the request that its thread does not have yet, and may refuse it. ``starter`` is the name of
+        a client that sees only the turns it started; None sees the whole thread.
         """
         chosen = options or self.options
-        thread_id = chosen.thread_id_override or told.thread_id
-        run_id = chosen.run_id_override or told.run_id
+        thread_id = chosen.thread_id_override or request.thread_id
+        run_id = chosen.run_id_override or request.run_id
         lock = self._locks.setdefault((principal, thread_id), asyncio.Lock())
         try:
             async with lock:
                 session = await self._session(thread_id, principal)
-                key = (principal, thread_id, run_id, *_brought(told))
+                key = _RunKey.of(request, principal, thread_id, run_id)
                 drops = chosen.import_history == "drop"
-                place, standing = await self._enter(
-                    session, told, key, starter, page, drops=drops, check_new=check_new
+                start, thread = await self._enter(
+                    session, request, key, starter, page, drops_history=drops, check_new=check_new
                 )
         finally:
             if not lock.locked():
                 self._locks.pop((principal, thread_id), None)
         return AguiRun(
             session,
-            told,
-            place,
+            request,
+            start,
             chosen,
-            standing,
+            thread,
             run_id=run_id,
             front_end=front_end,
             sees_history=starter is None,
@@ -91,7 +114,7 @@ class AguiEndpoint:
 
     async def open_replay(
         self,
-        told: wire.RunAgentInput,
+        request: wire.RunAgentInput,
         *,
         principal: str = "local",
         options: AguiOptions | None = None,
@@ -100,24 +123,29 @@ class AguiEndpoint:
     ) -> AguiReplay | None:
         """Show a thread to a client that comes back to it; None for a thread that does not exist.
 
-        A page that was reloaded knows nothing. It gets what was said before as one snapshot, and what the
-        present run says as events, so that it ends where a client that never left is: in the middle of a
-        text, at a question, or at the end.
+        A page that was reloaded knows nothing. It gets everything before the present run as one snapshot, and
+        the present run as events. So it ends where a client that never left is: in the middle of a text, at a
+        question, or at the end.
         """
         chosen = options or self.options
-        thread_id = chosen.thread_id_override or told.thread_id
+        thread_id = chosen.thread_id_override or request.thread_id
         try:
             session = await self.hub.session(thread_id, principal=principal)
         except SessionNotFound:
             return None
         await session.own()
         await session.settle()
-        place = await find_run_start(session)
-        standing = await read_thread(session, place)
-        if turns := standing.conversation.turns:
-            self.pages.visit(principal, thread_id, page, is_new=False).move(None, turns[-1].turn_id)
-        run_id = chosen.run_id_override or told.run_id
-        return AguiReplay(session, told, place, chosen, standing, run_id=run_id, front_end=front_end)
+        start = await find_run_start(session)
+        thread = await read_thread(session, start)
+        if turns := thread.conversation.turns:
+            self.pages.visit(principal, thread_id, page, is_new=False).note_shown(None, turns[-1].turn_id)
+        run_id = chosen.run_id_override or request.run_id
+        return AguiReplay(session, request, start, chosen, thread, run_id=run_id, front_end=front_end)
+
+    async def stop(self, thread_id: str, *, principal: str = "local") -> bool:
+        """Cancel the running turn of a thread; False if there was none."""
+        session = await self.hub.session(thread_id, principal=principal)
+        return await session.cancel(by=f"agui:{principal}")
 
     async def _session(self, thread_id: str, principal: str) -> Session:
         try:
@@ -127,118 +155,91 @@ class AguiEndpoint:
                 return await self.hub.create(thread_id, principal=principal)
             return await self.hub.session(thread_id, principal=principal)
 
+    # -- carrying out a request --------------------------------------------------------------------
+
     async def _enter(
         self,
         session: Session,
-        told: wire.RunAgentInput,
-        key: tuple[str, ...],
+        request: wire.RunAgentInput,
+        key: _RunKey,
         starter: str | None,
-        page: str | None,
+        page_name: str | None,
         *,
-        drops: bool,
+        drops_history: bool,
         check_new: Callable[[int], None] | None,
-    ) -> tuple[RunStart | None, ThreadSnapshot]:
-        """Do what the request means; give where its run begins, and what was said before that."""
+    ) -> _Entered:
+        """Do what the request means."""
         await session.own()
         if (again := self._runs.get(key)) is not None:
             self._check_starter(again.turn_id, starter)
             return again, await read_thread(session, again)
         await session.settle()
-        standing = await read_thread(session)
-        if (turn_id := standing.turn_of(told)) is not None:
+        thread = await read_thread(session)
+        if (turn_id := thread.turn_of(request)) is not None:
             self._check_starter(turn_id, starter)
             again = RunStart(turn_id, None)
             self._remember(key, again)
             return again, await read_thread(session, again)
         if check_new is not None:
-            check_new(count_new_bytes(told, standing.has_id))
-        questions = dict(session.open_questions)
-        by = f"agui:{key[0]}"
-        known = standing.thread(session.question_ids)
-        visitor = self.pages.visit(key[0], key[1], page, is_new=known.last is None)
-        asked = told
-        if drops and known.last is None:
-            # Of a thread that is new here, only what is asked counts.
-            asked = msgspec.structs.replace(told, messages=told.messages[-1:])
-        intent = read_intent(asked, known, questions, by=by, page=visitor)
-        before = last_seen_turn(told.messages, known)
-        place, standing = await self._carry_out(session, told, key, starter, intent, standing)
-        last = None if known.last is None else known.last.turn_id
-        visitor.move(before, last if place is None else place.turn_id)
-        return place, standing
+            check_new(count_new_bytes(request, thread.has_id))
+        outline = thread.thread_outline(session.question_ids)
+        page = self.pages.visit(key.principal, key.thread_id, page_name, is_new=outline.last is None)
+        read = request
+        if drops_history and outline.last is None:
+            # Of a thread that is new here, only the last message counts.
+            read = msgspec.structs.replace(request, messages=request.messages[-1:])
+        intent = read_intent(read, outline, dict(session.open_questions), by=key.by, page=page)
+        seen = last_seen_turn(request.messages, outline)
+        start, thread = await self._carry_out(session, request, key, starter, intent, thread)
+        last = None if outline.last is None else outline.last.turn_id
+        page.note_shown(seen, last if start is None else start.turn_id)
+        return start, thread
 
     async def _carry_out(
         self,
         session: Session,
-        told: wire.RunAgentInput,
-        key: tuple[str, ...],
+        request: wire.RunAgentInput,
+        key: _RunKey,
         starter: str | None,
         intent: Intent,
-        standing: ThreadSnapshot,
-    ) -> tuple[RunStart | None, ThreadSnapshot]:
-        by = f"agui:{key[0]}"
+        thread: ThreadSnapshot,
+    ) -> _Entered:
         if isinstance(intent, AnswerQuestions):
-            # Where the standing ends, not where the agent is by now: it may have gone on talking.
-            place = RunStart(session.last_turn_id or "", standing.at)
-            if not told.resume:
-                self._check_starter(place.turn_id, starter)
+            # Where the snapshot ends, not where the agent is by now: it may have gone on talking.
+            start = RunStart(session.last_turn_id or "", thread.read_up_to)
+            if not request.resume:
+                self._check_starter(start.turn_id, starter)
             try:
                 await session.answer(*intent.answers)
             except AlreadyAnswered:
-                return await self._follow(session, key, standing, starter)
+                return await self._follow(session, key, thread, starter)
             for answer in intent.answers:
-                # What the client brought along is in its messages already.
-                standing.feed(
-                    ev.Answered(
-                        question_id=answer.question_id,
-                        outcome=answer.outcome,
-                        content=answer.content,
-                        reason=answer.reason,
-                        meta=answer.meta,
-                    )
-                )
+                # The client has these results in its messages already.
+                thread.add_answer(answer)
         elif isinstance(intent, StartTurn):
-            place, standing = await self._start(session, intent, standing, by)
-            self._note_starter(place.turn_id, starter)
+            start, thread = await self._start(session, intent, thread, key.by)
+            self._note_starter(start.turn_id, starter)
         else:
-            return await self._follow(session, key, standing, starter)
-        if not self._is_seen(place.turn_id, starter):
-            # To answer is not to follow: what becomes of the answers is for whoever started the turn.
-            return None, standing
-        self._remember(key, place)
-        return place, standing
+            return await self._follow(session, key, thread, starter)
+        if not self._may_see(start.turn_id, starter):
+            # To answer is not to follow: what comes of the answers is for the client that started the turn.
+            return None, thread
+        self._remember(key, start)
+        return start, thread
 
     async def _follow(
-        self, session: Session, key: tuple[str, ...], standing: ThreadSnapshot, starter: str | None
-    ) -> tuple[RunStart | None, ThreadSnapshot]:
-        """Somebody else answered: the turn goes on, and this client with it, from those answers on."""
-        place = await find_run_start(session)
-        if place is not None:
-            self._check_starter(place.turn_id, starter)
-            self._remember(key, place)
-            standing = await read_thread(session, place)
-        return place, standing
-
-    def _remember(self, key: tuple[str, ...], place: RunStart) -> None:
-        self._runs[key] = place
-        while len(self._runs) > _REMEMBERED_RUNS:
-            self._runs.popitem(last=False)
-
-    def _note_starter(self, turn_id: str, starter: str | None) -> None:
-        if starter is not None:
-            self._starters[turn_id] = starter
-            while len(self._starters) > _REMEMBERED_RUNS:
-                self._starters.popitem(last=False)
-
-    def _is_seen(self, turn_id: str, starter: str | None) -> bool:
-        return starter is None or self._starters.get(turn_id) == starter
-
-    def _check_starter(self, turn_id: str, starter: str | None) -> None:
-        if not self._is_seen(turn_id, starter):
-            raise SessionBusy("somebody else began this run: to see it takes a token with the scope 'follow'")
+        self, session: Session, key: _RunKey, thread: ThreadSnapshot, starter: str | None
+    ) -> _Entered:
+        """Another client answered: show the turn that goes on, from those answers."""
+        start = await find_run_start(session)
+        if start is not None:
+            self._check_starter(start.turn_id, starter)
+            self._remember(key, start)
+            thread = await read_thread(session, start)
+        return start, thread
 
     async def _start(
-        self, session: Session, intent: StartTurn, standing: ThreadSnapshot, by: str
+        self, session: Session, intent: StartTurn, thread: ThreadSnapshot, by: str
     ) -> tuple[RunStart, ThreadSnapshot]:
         if intent.cancels_waiting:
             await session.cancel(by=by)
@@ -250,26 +251,37 @@ class AguiEndpoint:
             await session.rewind(intent.rewind_to, by=by)
         prompt = msgspec.structs.replace(intent.prompt, by=by, busy="reject")
         receipt = await session.prompt(prompt)
-        place = RunStart(receipt.turn_id or "", None)
+        start = RunStart(receipt.turn_id or "", None)
         if intent.cancels_waiting or intent.history or intent.rewind_to is not NO_REWIND:
-            return place, await read_thread(session, place)
-        standing.feed(ev.TurnStarted(turn_id=place.turn_id))
-        standing.feed(
+            return start, await read_thread(session, start)
+        thread.feed(ev.TurnStarted(turn_id=start.turn_id))
+        thread.feed(
             ev.UserMessage(
-                turn_id=place.turn_id,
+                turn_id=start.turn_id,
                 message_id=receipt.message_id or prompt.message_id or "",
                 content=prompt.content,
             )
         )
-        return place, standing
+        return start, thread
 
-    async def stop(self, thread_id: str, *, principal: str = "local") -> bool:
-        """Cancel the running turn of a thread; False if there was none."""
-        session = await self.hub.session(thread_id, principal=principal)
-        return await session.cancel(by=f"agui:{principal}")
+    # -- who may see which run ---------------------------------------------------------------------
 
+    def _remember(self, key: _RunKey, start: RunStart) -> None:
+        self._runs[key] = start
+        while len(self._runs) > _REMEMBERED_RUNS:
+            self._runs.popitem(last=False)
 
-def _brought(told: wire.RunAgentInput) -> list[str]:
-    """What tells a request from one under the same run id: CopilotKit answers in the run that was asked."""
-    last = [message.id for message in told.messages[-1:]]
-    return last + sorted(entry.interrupt_id for entry in told.resume or ())
+    def _note_starter(self, turn_id: str, starter: str | None) -> None:
+        if starter is not None:
+            self._starters[turn_id] = starter
+            while len(self._starters) > _REMEMBERED_RUNS:
+                self._starters.popitem(last=False)
+
+    def _may_see(self, turn_id: str, starter: str | None) -> bool:
+        return starter is None or self._starters.get(turn_id) == starter
+
+    def _check_starter(self, turn_id: str, starter: str | None) -> None:
+        if not self._may_see(turn_id, starter):
+            raise SessionBusy(
+                "another client started this run: to see it takes a token with the scope 'follow'"
+            )

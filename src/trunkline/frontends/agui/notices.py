@@ -1,6 +1,6 @@
-"""What a client is told in words because AG-UI has no event for it that pages show.
+"""Text messages that stand for what AG-UI has no event for that pages show.
 
-Such a message is part of the run only. It is not in the thread, and nobody minds when a client sends it back.
+Such a message is part of the run only. It is not in the thread, and is ignored when a client sends it back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["failure_message", "notice_message", "explain_too_late"]
 def notice_message(
     message_id: str, kind: str, text: str, at: int | None, *, modern: bool
 ) -> list[wire.AguiEvent]:
-    """Say something in a message of its own; the metadata says of what kind it is."""
+    """Give a text as a message of its own; the metadata says of what kind it is."""
     about = {"trunkline": {"notice": kind}} if modern else None
     return [
         wire.TextMessageStart(timestamp=at, message_id=message_id, role="assistant", metadata=about),
@@ -31,11 +31,11 @@ def notice_message(
 def failure_message(
     error: wire.RunError, finished: wire.RunFinished, *, modern: bool
 ) -> list[wire.AguiEvent]:
-    """Tell a failure in a run that must be finished: as a message, and as the result of the run."""
+    """Give a failure of a run that must be finished: as a message, and as the result of the run."""
     result = {"stopReason": "failed", "message": error.message}
     if error.code is not None:
         result["code"] = error.code
-    told = notice_message(
+    message = notice_message(
         f"{finished.run_id}:failed",
         "failed",
         f"The run failed: {error.message}",
@@ -43,18 +43,18 @@ def failure_message(
         modern=modern,
     )
     end = msgspec.structs.replace(finished, result=result, usage=error.usage, metadata=error.metadata)
-    return [*told, end]
+    return [*message, end]
 
 
-def explain_too_late(told: wire.RunAgentInput, conversation: Conversation) -> str | None:
-    """Say why answers of a client were of no use, and what to do; None if it only dismissed questions."""
-    answered = {entry.interrupt_id for entry in told.resume or () if entry.status == "resolved"}
-    if told.resume and not answered:
+def explain_too_late(request: wire.RunAgentInput, conversation: Conversation) -> str | None:
+    """Say why the answers of a client were not used, and what to do; None if it only dismissed questions."""
+    answered = {entry.interrupt_id for entry in request.resume or () if entry.status == "resolved"}
+    if request.resume and not answered:
         return None
-    what = "answer" if told.resume else "result"
+    what = "answer" if request.resume else "result"
     if not conversation.messages:
         return f"Your {what} was not used: this thread is not known here any more. Send your message again."
-    results = {message.tool_call_id for message in told.messages[-1:] if not told.resume}
+    results = {message.tool_call_id for message in request.messages[-1:] if not request.resume}
     why = _reason(conversation, answered, results)
     return f"Your {what} came too late and was not used: {why}"
 
@@ -62,16 +62,16 @@ def explain_too_late(told: wire.RunAgentInput, conversation: Conversation) -> st
 _AGAIN = "Send your message again to go on."
 
 
-def _reason(conversation: Conversation, answered: Iterable[str], results: Container[str | None]) -> str:
+def _reason(conversation: Conversation, question_ids: Iterable[str], results: Container[str | None]) -> str:
     turn = conversation.turns[-1] if conversation.turns else None
     if turn is not None and turn.code == "interrupted":
         return f"the server was restarted while it waited. {_AGAIN}"
-    found = [one for key in answered if (one := conversation.questions.get(key)) is not None]
+    found = [one for key in question_ids if (one := conversation.questions.get(key)) is not None]
     found += [one for one in conversation.questions.values() if _call_of(one) in results]
-    settled = found[-1].answered if found else None
-    if settled is not None and settled.by == "trunkline" and settled.reason:
-        return f"{settled.reason}. {_AGAIN}"
-    if settled is not None and settled.outcome not in ("cancelled", "expired"):
+    answered = found[-1].answered if found else None
+    if answered is not None and answered.by == "trunkline" and answered.reason:
+        return f"{answered.reason}. {_AGAIN}"
+    if answered is not None and answered.outcome not in ("cancelled", "expired"):
         return "it had been answered already."
     return f"the run was over by then. {_AGAIN}"
 

@@ -1,9 +1,9 @@
-"""Pages: how far those that talk to a thread have seen it, to tell an edit from a history that is behind.
+"""Pages: how much of a thread each client has seen, to tell an edit from a history that is behind.
 
 Both look alike: a client sends the beginning of the thread and a new message. An edit means to drop the
-rest; a page that is behind has never seen it, and nothing may be lost because of it. So the rest is dropped
-only for a page that has seen it: one that names itself (the header ``Trunkline-Page``) and was shown the
-last turn, or one without a name when no page is known that may still stand where this history ends.
+rest. A page that is behind has never seen the rest, and nothing may be lost because of it. So the rest is
+dropped only for a page that has seen it: one that names itself (the header ``Trunkline-Page``) and was shown
+the last turn, or one without a name if no known page may still be where this history ends.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from collections.abc import Sequence
 
 __all__ = ["Page", "Pages"]
 
-_MOST_THREADS = 1024
-_MOST_NAMES = 64
+_MAX_THREADS = 1024
+_MAX_NAMES = 64
 
 
-class _Thread:
+class _ThreadPages:
     """The pages of one thread, by the turn that each was shown last."""
 
     def __init__(self, *, is_new: bool) -> None:
         self.is_new = is_new
-        """Whether all its pages are known: it began here."""
+        """Whether all its pages are known, because the thread began here."""
         self.named: OrderedDict[str, str | None] = OrderedDict()
-        self.others: Counter[str | None] = Counter()
+        self.unnamed: Counter[str | None] = Counter()
 
 
 class Page:
-    """Whoever sends a request, and how much of the thread it can have seen."""
+    """The client that sends a request, and how much of the thread it can have seen."""
 
-    def __init__(self, thread: _Thread, name: str | None) -> None:
+    def __init__(self, thread: _ThreadPages, name: str | None) -> None:
         """Made by ``Pages.visit``."""
         self._thread = thread
         self._name = name
@@ -40,41 +40,41 @@ class Page:
         thread = self._thread
         if self._name is not None and self._name in thread.named:
             return thread.named[self._name] in turns
-        return not thread.is_new or self._name is not None or any(thread.others[turn] > 0 for turn in turns)
+        return not thread.is_new or self._name is not None or any(thread.unnamed[turn] > 0 for turn in turns)
 
     def has_seen(self, turn_id: str | None) -> bool:
         """Whether the page is known to have been shown a turn."""
         return self._name is not None and self._thread.named.get(self._name) == turn_id
 
-    def move(self, before: str | None, to: str | None) -> None:
-        """Note that the page is shown a turn; ``before`` is the last one in what it sent."""
+    def note_shown(self, before: str | None, turn_id: str | None) -> None:
+        """Note that the page is shown a turn; ``before`` is the last turn in the messages that it sent."""
         thread = self._thread
         if self._name is not None:
-            thread.named[self._name] = to
+            thread.named[self._name] = turn_id
             thread.named.move_to_end(self._name)
-            while len(thread.named) > _MOST_NAMES:
+            while len(thread.named) > _MAX_NAMES:
                 thread.named.popitem(last=False)
             return
-        if thread.others[before] > 0:
-            thread.others[before] -= 1
-        thread.others[to] += 1
-        thread.others += Counter()  # Leave out what is zero.
+        if thread.unnamed[before] > 0:
+            thread.unnamed[before] -= 1
+        thread.unnamed[turn_id] += 1
+        thread.unnamed += Counter()  # Removes what is zero.
 
 
 class Pages:
-    """The pages of all threads of an endpoint; of threads that were not used for long nothing is known."""
+    """The pages of the threads that were used last."""
 
     def __init__(self) -> None:
         """Begin without threads."""
-        self._threads: OrderedDict[tuple[str, str], _Thread] = OrderedDict()
+        self._threads: OrderedDict[tuple[str, str], _ThreadPages] = OrderedDict()
 
     def visit(self, principal: str, thread_id: str, name: str | None, *, is_new: bool) -> Page:
-        """Give the page that sends a request; ``is_new`` says that nothing was said in the thread yet."""
+        """Give the page that sends a request; ``is_new``: the thread has no turns yet."""
         key = (principal, thread_id)
         thread = self._threads.get(key)
         if thread is None or is_new:
-            thread = self._threads[key] = _Thread(is_new=is_new)
+            thread = self._threads[key] = _ThreadPages(is_new=is_new)
         self._threads.move_to_end(key)
-        while len(self._threads) > _MOST_THREADS:
+        while len(self._threads) > _MAX_THREADS:
             self._threads.popitem(last=False)
         return Page(thread, name)

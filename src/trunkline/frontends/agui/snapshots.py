@@ -43,7 +43,7 @@ def corrected(theirs: list[WireMessage], ours: list[WireMessage]) -> list[WireMe
     Whatever a client has stays where it stands, so the order here is nobody's concern.
     """
     made = {call["id"]: call["function"] for message in ours for call in message.get("toolCalls", ())}
-    told = [
+    corrected_theirs = [
         {
             **message,
             "toolCalls": [
@@ -56,7 +56,7 @@ def corrected(theirs: list[WireMessage], ours: list[WireMessage]) -> list[WireMe
         for message in theirs
     ]
     known = {message["id"] for message in theirs}
-    return told + [message for message in ours if message["id"] not in known]
+    return corrected_theirs + [message for message in ours if message["id"] not in known]
 
 
 def fitting(messages: list[WireMessage]) -> list[WireMessage]:
