@@ -223,7 +223,7 @@ def test_pages_that_do_not_follow_each_other_are_read_up_to_the_hole() -> None:
     page = b'[["turn","t1",[["u1",true]]]]'
     broken = [Snapshot(5, 0, VERSION, page), Snapshot(20, 10, VERSION, page)]
     outline, seq = read_outline(broken, "t9", 100)
-    assert (list(outline.spoken), seq) == (["u1"], 5)
+    assert (list(outline.shown_messages), seq) == (["u1"], 5)
     unreadable = [Snapshot(5, 0, VERSION, b"[")]
     assert read_outline(unreadable, "t9", 100)[1] == 0
 
