@@ -17,7 +17,7 @@ from tests.agents.langchain.loose import create_agent
 from trunkline import events as ev
 from trunkline.agents.langchain.stop_reasons import (
     map_to_stop_reason,
-    usage_of,
+    token_usage,
 )
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -199,7 +199,7 @@ def test_tokens_are_read_with_their_details() -> None:
         },
         response_metadata={"model_provider": "anthropic", "model_name": "claude"},
     )
-    assert usage_of(message) == ev.TokenUsage(
+    assert token_usage(message) == ev.TokenUsage(
         provider="anthropic",
         model="claude",
         input_tokens=10,
@@ -219,9 +219,9 @@ def test_tokens_are_read_with_their_details() -> None:
 )
 def test_tokens_are_found_in_older_metadata(metadata: dict[str, Any]) -> None:
     message = AIMessage(content="x", response_metadata=metadata)
-    assert usage_of(message) == ev.TokenUsage(model="m", input_tokens=3, output_tokens=2)
+    assert token_usage(message) == ev.TokenUsage(model="m", input_tokens=3, output_tokens=2)
 
 
 def test_a_message_without_tokens_cost_nothing_we_know_of() -> None:
-    assert usage_of(AIMessage(content="x")) is None
-    assert usage_of(None) is None
+    assert token_usage(AIMessage(content="x")) is None
+    assert token_usage(None) is None

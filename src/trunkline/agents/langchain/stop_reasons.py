@@ -21,7 +21,7 @@ from trunkline.agents.langchain.errors import (
     told_code,
 )
 
-__all__ = ["breakdown_of", "code_of", "explain", "map_error_to_content", "map_to_stop_reason", "usage_of"]
+__all__ = ["breakdown_of", "code_of", "explain", "map_error_to_content", "map_to_stop_reason", "token_usage"]
 
 # -- stop reasons ----------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
 # -- tokens ----------------------------------------------------------------------------------------
 
 
-def usage_of(message: Any) -> ev.TokenUsage | None:
+def token_usage(message: Any) -> ev.TokenUsage | None:
     """Read the tokens a message cost."""
     metadata = as_dict(getattr(message, "response_metadata", None))
     usage = as_dict(getattr(message, "usage_metadata", None)) or (metadata and _old_usage(metadata))

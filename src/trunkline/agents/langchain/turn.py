@@ -326,20 +326,13 @@ class GraphTurn:
             self._ctx.emit(words)
 
     def _update(self, space: tuple[str, ...], data: Any) -> None:
-        lane = self._lane_of(space)
+        lane = self._handler.lanes.lane_of_namespace(space)
         if interrupts := cast("dict[str, Any]", data).get("__interrupt__"):
             self._calls.stop(lane, interrupts)
         for message in _messages_in(data):
             self._calls.see(lane, message)
-            if message.id is not None and (not space or "|".join(space) in self._handler.places):
+            if message.id is not None and (not space or self._handler.lanes.has_model(space)):
                 self._message(lane, message)
-
-    def _lane_of(self, space: tuple[str, ...]) -> str | None:
-        """The lane of a graph inside the graph, or of the nearest one around it that has any."""
-        for depth in range(len(space), 0, -1):
-            if (key := "|".join(space[:depth])) in self._handler.places:
-                return self._handler.places[key]
-        return None
 
     def _values(self, values: Any) -> None:
         """Say the messages that got their name only now, and the state."""

@@ -18,6 +18,7 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.lanes import SubagentLanes
 from trunkline.agents.langchain.callbacks.listener import Listener, key_of
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.errors import TrunklineError
@@ -62,9 +63,9 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._breath = _BREATH
 
     @property
-    def places(self) -> dict[str, str | None]:
-        """The lane of each graph namespace a model spoke in."""
-        return self._listener.places
+    def lanes(self) -> SubagentLanes:
+        """The lanes of the subagents of this turn."""
+        return self._listener.lanes
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the nearest tool above it, which is a subagent then."""

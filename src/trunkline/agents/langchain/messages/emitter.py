@@ -225,14 +225,15 @@ class Emitter:
             if known is not None:
                 asked |= known.messages
                 call_id = f"{call_id}~{len(asked)}"
-            kind = kind_of(name, self._annotations(name), self._kind_mapper)
+            annotations = self._annotations(name)
+            kind = kind_of(name, annotations, self._kind_mapper)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
             self._emit(
                 ev.ToolCall(
                     call_id=call_id,
                     name=name,
                     kind=kind,
-                    title=title_of(name, None, self._annotations(name)),
+                    title=title_of(name, None, annotations),
                     message_id=message_id,
                     native_id=native_id,
                 ),
