@@ -11,15 +11,12 @@ What the memory waits for is asked again, so that open questions outlive the jou
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.interface import Agent, HasHistory, RemembersQuestions, Resumes
 from trunkline.conversation import (
     Call,
     CallPart,
@@ -31,74 +28,19 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
 )
+from trunkline.session.agent_hooks import PROCESS_ENDED
 from trunkline.session.ids import new_id
-from trunkline.session.view import SessionView
+from trunkline.session.questions import named
+from trunkline.session.session import Session
 
-__all__ = ["AdoptingSession", "adopt", "can_wait", "named", "recall", "retell", "unknown_to", "why_over"]
-
-log = logging.getLogger("trunkline.session")
-
-_ENDED = "the process that ran this turn ended before it"
+__all__ = ["adopt", "retell", "unknown_to"]
 
 
-async def recall(agent: Agent, view: SessionView) -> Conversation | None:
-    """What an agent remembers of a session; one that cannot say so is in nobody's way."""
-    if not isinstance(agent, HasHistory):
-        return None
-    try:
-        return await agent.history(view)
-    except Exception as error:
-        log.warning("%s could not say what it remembers of %s: %s", agent.card.name, view.session_id, error)
-        return None
-
-
-class AdoptingSession(Protocol):
-    """What ``adopt`` needs of a session."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn runs or is suspended."""
-        ...
-
-    @property
-    def question_ids(self) -> Collection[str]:
-        """The ids of all questions so far."""
-        ...
-
-    async def has_message(self, message_id: str) -> bool:
-        """Whether the journal has a message."""
-        ...
-
-    async def history(self) -> Conversation:
-        """The conversation in the journal."""
-        ...
-
-    async def own(self) -> bool:
-        """Claim the session; False when another process has it."""
-        ...
-
-    def emit(self, event: ev.Event) -> None:
-        """Add an event."""
-        ...
-
-    async def recover(self, why: str | None) -> None:
-        """Ask the open questions again, or finish the turn with the reason."""
-        ...
-
-    async def durable(self) -> None:
-        """Wait until every event is stored."""
-        ...
-
-    def name_after(self, text: str) -> None:
-        """Use the first line of a text as the title, if there is none."""
-        ...
-
-
-async def adopt(session: AdoptingSession, agent: Agent, view: SessionView, question_ttl: float) -> None:
+async def adopt(session: Session) -> None:
     """Add to the journal what only the agent remembers."""
-    if session.busy:
+    if session.busy or not session.may_run:
         return
-    remembered = await recall(agent, view)
+    remembered = await session.hooks.history()
     if remembered is None or await _is_known(session, remembered):
         return
     news, last = unknown_to(await session.history(), remembered)
@@ -109,55 +51,19 @@ async def adopt(session: AdoptingSession, agent: Agent, view: SessionView, quest
     questions = [state.asked for state in remembered.questions.values() if state.answered is None]
     for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
         if isinstance(event, ev.Asked):
-            event = msgspec.structs.replace(event, expires_at=time.time() + question_ttl)
+            event = msgspec.structs.replace(event, expires_at=time.time() + session.settings.question_ttl)
             event = named(event, session.question_ids)
         session.emit(event)
     if questions:
-        await session.recover(None if can_wait(agent, questions) else _ENDED)
+        await session.recover(None if session.hooks.can_resume(questions) else PROCESS_ENDED)
     await session.durable()
     session.name_after(next((message.text for message in news if message.role == "user"), ""))
 
 
-async def _is_known(session: AdoptingSession, remembered: Conversation) -> bool:
+async def _is_known(session: Session, remembered: Conversation) -> bool:
     """Whether the journal has the last message of a memory: then it has all, and need not be folded."""
     own = [message.message_id for message in remembered.messages if message.lane is None]
     return not own or await session.has_message(own[-1])
-
-
-def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
-    """Name a durable question by its key, so that an answer finds it after a restart without a journal too.
-
-    A key that comes again in a session is counted.
-    """
-    key = asked.durable_key
-    if not key:
-        return asked
-    number, name = 1, key
-    while name in taken:
-        number += 1
-        name = f"{key}.{number}"
-    return msgspec.structs.replace(asked, question_id=name)
-
-
-def can_wait(agent: Agent, questions: Sequence[ev.Asked]) -> bool:
-    """Whether an agent takes the answers to these questions in another process too."""
-    durable = bool(questions) and all(asked.durable_key for asked in questions)
-    return durable and isinstance(agent, Resumes)
-
-
-async def why_over(agent: Agent, view: SessionView, questions: Sequence[ev.Asked]) -> str | None:
-    """Why the turn of an earlier process is over; None when it waits for answers that the agent can take."""
-    if not can_wait(agent, questions):
-        return _ENDED
-    keys = [asked.durable_key or "" for asked in questions]
-    try:
-        if not isinstance(agent, RemembersQuestions) or await agent.still_waits(view, keys):
-            return None
-    except Exception as error:
-        # Nobody knows; then the answer will show it.
-        log.warning("%s could not say whether it still waits: %s", agent.card.name, error)
-        return None
-    return "the process that ran this turn ended, and the agent's memory no longer holds what it asked"
 
 
 def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Message], ev.Rewound | None]:

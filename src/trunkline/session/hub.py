@@ -27,7 +27,8 @@ from trunkline.errors import (
 )
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
-from trunkline.session.adopt import recall
+from trunkline.session.adopt import adopt
+from trunkline.session.agent_hooks import recall
 from trunkline.session.context import SessionView
 from trunkline.session.ids import new_session_id
 from trunkline.session.owners import new_owner
@@ -104,7 +105,7 @@ class Hub:
         )
         session = await self._open(info, mcp_servers, client)
         if session_id is not None:
-            await session.adopt_history()
+            await adopt(session)
         return session
 
     async def session(
@@ -131,7 +132,7 @@ class Hub:
                     await live.released.wait()
                 info = await self.journal.get(key) or await self._recall(key)
                 session = await self._open(info, mcp_servers, client)
-                await session.adopt_history()
+                await adopt(session)
                 return session
         finally:
             if not lock.locked():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, cast
 
 import msgspec
@@ -19,7 +19,7 @@ from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
 from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 
-__all__ = ["OpenQuestions", "seconds_left", "settle"]
+__all__ = ["OpenQuestions", "named", "seconds_left", "settle"]
 
 _REMEMBERED = 1000
 
@@ -218,6 +218,21 @@ def _check_content(question: Form | Link | ClientCall, content: Any) -> None:
         choices = field.get("enum")
         if choices and value not in choices:
             raise InvalidCommand(f"the form's field {name!r} must be one of {choices}, not {value!r}")
+
+
+def named(asked: ev.Asked, taken: Container[str]) -> ev.Asked:
+    """Name a durable question by its key, so that an answer finds it after a restart without a journal too.
+
+    A key that comes again in a session is counted.
+    """
+    key = asked.durable_key
+    if not key:
+        return asked
+    number, name = 1, key
+    while name in taken:
+        number += 1
+        name = f"{key}.{number}"
+    return msgspec.structs.replace(asked, question_id=name)
 
 
 def seconds_left(asked: ev.Asked, ttl: float) -> float:

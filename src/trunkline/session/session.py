@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.interface import ClosesSessions, OpensSessions, Rewinds, SetsConfig
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.conversation import IMPORTED
 from trunkline.cursor import Entry
@@ -27,14 +26,14 @@ from trunkline.grammar import Phase
 from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
-from trunkline.session.adopt import adopt, can_wait, named, why_over
+from trunkline.session.agent_hooks import AgentHooks
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.hub_interface import SessionHub
 from trunkline.session.ids import new_id
 from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.ownership import Ownership
-from trunkline.session.questions import seconds_left
+from trunkline.session.questions import named, seconds_left
 from trunkline.session.readable import ReadableSession
 from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
@@ -66,6 +65,8 @@ class Session(ReadableSession):
         )
         self.hub = hub
         self.agent = hub.agent
+        self.may_run = hub.may_run(info)
+        """Whether this process has the session's agent."""
         self.turn: Turn | None = None
         self.tasks = BackgroundTasks(f"session {info.session_id}")
         self.released = asyncio.Event()
@@ -75,12 +76,13 @@ class Session(ReadableSession):
         self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
         self._queue = self.open_state.queue
         self._naming: asyncio.Task[None] | None = None
-        self._opened = False
-        self._preparing = asyncio.Lock()
         self._going_back = asyncio.Lock()
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
         self._out_of_turn = OutOfTurnEvents(
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
+        )
+        self.hooks = AgentHooks(
+            hub.agent, view, before_open=self._out_of_turn.begin_watch, after_open=self._out_of_turn.announce
         )
         view.connect(self._out_of_turn.emit, partial(begin_agent_turn, self))
         self.event_stream.on_absorbed = self._absorb
@@ -94,12 +96,11 @@ class Session(ReadableSession):
             is_suspended=lambda: self.is_suspended,
             cancel=self._cancel_unfollowed,
         )
-        may_run = hub.may_run(info)
         self.ownership = Ownership(
             self,
             self.event_stream,
             owner=hub.owner,
-            may_run=may_run,
+            may_run=self.may_run,
             renew_leases=hub.renew_leases,
             renew_soon=hub.renew_soon,
         )
@@ -107,7 +108,7 @@ class Session(ReadableSession):
             hub.journal,
             info,
             hub.settings,
-            may_run=may_run,
+            may_run=self.may_run,
             own=self.own,
             lease=lambda: None if self.closed else self.event_stream.lease,
             carry_out=self.carry_out,
@@ -128,7 +129,7 @@ class Session(ReadableSession):
     @property
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
-        preparing = self._preparing.locked() or self._going_back.locked()
+        preparing = self.hooks.is_opening or self._going_back.locked()
         working = self.tasks or preparing or self.ownership.is_claiming
         return not (self.busy or self._queue or self.followers or working)
 
@@ -304,12 +305,7 @@ class Session(ReadableSession):
 
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
-        async with self._preparing:
-            if not self._opened and isinstance(self.agent, OpensSessions):
-                self._out_of_turn.begin_watch()
-                await self.agent.open_session(self.view)
-                await self._out_of_turn.announce()
-            self._opened = True
+        await self.hooks.open()
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -339,10 +335,7 @@ class Session(ReadableSession):
     # -- configuration, rewinding, history ---------------------------------------------------------
 
     async def _set_config(self, command: SetConfig) -> None:
-        options = choose(self.view.options, command.option_id, command.value)
-        if isinstance(self.agent, SetsConfig):
-            await self.prepare()
-            options = await self.agent.set_config(self.view, options) or options
+        options = await self.hooks.set_config(choose(self.view.options, command.option_id, command.value))
         self.event_stream.note(command)
         self.view.options = options
         self.emit(ev.ConfigChanged(options=options))
@@ -363,9 +356,7 @@ class Session(ReadableSession):
         target = command.to_message_id
         if target is not None and not await self.has_message(target):
             raise InvalidCommand(f"there is no message {target!r} to go back to")
-        if isinstance(self.agent, Rewinds):
-            await self.prepare()
-            await self.agent.rewind(self.view, target)
+        await self.hooks.rewind(target)
         self.event_stream.note(command)
         self.emit(ev.Rewound(to_message_id=target))
 
@@ -432,12 +423,7 @@ class Session(ReadableSession):
 
     async def why_over(self) -> str | None:
         """Why the turn of an earlier owner cannot go on here; None when it can."""
-        return await why_over(self.agent, self.view, list(self.open_questions.values()))
-
-    async def adopt_history(self) -> None:
-        """Add to the journal what only the agent remembers of this session."""
-        if self.hub.may_run(self.info):
-            await adopt(self, self.agent, self.view, self.settings.question_ttl)
+        return await self.hooks.why_over(list(self.open_questions.values()))
 
     async def recover(self, why: str | None) -> None:
         """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
@@ -477,7 +463,7 @@ class Session(ReadableSession):
         for prompt_id in list(self._queue) if self.is_owner else ():
             self._drop_prompt(prompt_id, "the session was closed")
         if self.turn is not None:
-            if can_wait(self.agent, list(self.questions.open.values())):
+            if self.hooks.can_resume(list(self.questions.open.values())):
                 self.turn.abandon()
             else:
                 await self._stop(self.turn, None, "the session was closed")
@@ -508,8 +494,7 @@ class Session(ReadableSession):
         """Let go of what the session holds in this process, even if its agent fails to."""
         try:
             async with asyncio.timeout(self.settings.detach_after):
-                if self._opened and isinstance(self.agent, ClosesSessions):
-                    await self.agent.close_session(self.view)
+                await self.hooks.close()
                 await self.view.close()
         except Exception:
             log.exception("%s failed to close session %s", self.agent_name, self.session_id)

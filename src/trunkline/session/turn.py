@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.interface import Resumes, Sayable
+from trunkline.agents.interface import Sayable
 from trunkline.commands import Prompt
 from trunkline.content import Block, Content, TextBlock
 from trunkline.conversation import Conversation
@@ -375,13 +375,12 @@ class Turn:
         await self._settle(terminal)
 
     async def _drive(self, answers: Mapping[str, ev.Answered] | None) -> Any:
-        agent = self._session.agent
         if answers is None:
             own_run = self._own_run
-            stream = agent.run(self.prompt, self.ctx) if own_run is None else own_run(self.ctx)
+            run = self._session.agent.run
+            stream = run(self.prompt, self.ctx) if own_run is None else own_run(self.ctx)
         else:
-            await self._session.prepare()
-            stream = cast("Resumes", agent).resume(answers, self.ctx)
+            stream = await self._session.hooks.resume(answers, self.ctx)
         try:
             terminal = await self._pull(stream)
         except BaseException:

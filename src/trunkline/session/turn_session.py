@@ -11,6 +11,7 @@ from trunkline.agents.interface import Agent
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.errors import TrunklineError
+from trunkline.session.agent_hooks import AgentHooks
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.settings import Settings
@@ -26,16 +27,13 @@ class TurnSession(Protocol):
 
     agent: Agent
     agent_name: str
+    hooks: AgentHooks
     view: SessionView
     settings: Settings
     event_stream: EventStream
     questions: OpenQuestions
     permissions: Permissions
     tasks: BackgroundTasks
-
-    async def prepare(self) -> None:
-        """Let the agent get ready for the session."""
-        ...
 
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
         """Put a question to the followers."""
