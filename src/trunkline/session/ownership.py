@@ -15,6 +15,7 @@ from typing import Protocol
 from trunkline.errors import Fenced, SessionNotFound, TrunklineError
 from trunkline.journal import Held, Lease
 from trunkline.journal.lease_clock import lease_clock
+from trunkline.session.agent_hooks import AgentHooks
 from trunkline.session.owners import is_gone
 from trunkline.session.stream import EventStream
 
@@ -31,10 +32,6 @@ class OwnedSession(Protocol):
 
     def check_open(self) -> None:
         """Raise if the session was closed."""
-        ...
-
-    async def why_over(self) -> str | None:
-        """Why the turn of an earlier owner cannot go on; None when it can, or when there is none."""
         ...
 
     async def recover(self, why: str | None) -> None:
@@ -57,6 +54,7 @@ class Ownership:
         self,
         session: OwnedSession,
         stream: EventStream,
+        hooks: AgentHooks,
         *,
         owner: str,
         may_run: bool,
@@ -66,6 +64,7 @@ class Ownership:
         """Serve one session; ``owner`` names this process, ``may_run`` says whether it has the agent."""
         self._session = session
         self._stream = stream
+        self._hooks = hooks
         self._owner = owner
         self._may_run = may_run
         self._renew_leases = renew_leases
@@ -106,7 +105,7 @@ class Ownership:
             return False
         await stream.catch_up()
         # Asked before anything is carried out here: until then no other process can claim the session.
-        why = await self._session.why_over()
+        why = await self._hooks.why_over(list(stream.grammar.questions.values()))
         stream.take(claimed, asked_at + ttl)
         await self._session.recover(why)
         return True

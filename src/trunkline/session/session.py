@@ -33,6 +33,7 @@ from trunkline.session.hub_interface import SessionHub
 from trunkline.session.ids import new_id
 from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.ownership import Ownership
+from trunkline.session.prompt_queue import PromptQueue
 from trunkline.session.questions import named, seconds_left
 from trunkline.session.readable import ReadableSession
 from trunkline.session.receipts import Receipt
@@ -74,9 +75,9 @@ class Session(ReadableSession):
         self.last_used_at = time.monotonic()
         """When a caller last asked the hub for it."""
         self.snapshots = Snapshots(self.event_stream, self.open_state, self.tasks.keep)
-        self._queue = self.open_state.queue
+        self._queue = PromptQueue(self.open_state.queue, hub.settings.queue_limit, self.emit)
         self._naming: asyncio.Task[None] | None = None
-        self._going_back = asyncio.Lock()
+        self._rewinding = asyncio.Lock()
         view.options, view.commands = hub.agent.card.options, hub.agent.card.commands
         self._out_of_turn = OutOfTurnEvents(
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
@@ -99,6 +100,7 @@ class Session(ReadableSession):
         self.ownership = Ownership(
             self,
             self.event_stream,
+            self.hooks,
             owner=hub.owner,
             may_run=self.may_run,
             renew_leases=hub.renew_leases,
@@ -129,7 +131,7 @@ class Session(ReadableSession):
     @property
     def idle(self) -> bool:
         """Whether nothing goes on here and nobody looks."""
-        preparing = self.hooks.is_opening or self._going_back.locked()
+        preparing = self.hooks.is_opening or self._rewinding.locked()
         working = self.tasks or preparing or self.ownership.is_claiming
         return not (self.busy or self._queue or self.followers or working)
 
@@ -193,7 +195,7 @@ class Session(ReadableSession):
         elif isinstance(command, Rewind):
             await self._rewind(command)
         else:
-            self._drop_prompt(command.prompt_id, "withdrawn")
+            self._queue.discard(command.prompt_id, "withdrawn")
         await self.durable()
         if self._naming is not None:
             await asyncio.wait({self._naming})  # Whoever is told of the title finds it in the list.
@@ -220,15 +222,9 @@ class Session(ReadableSession):
         if self.turn is not None:
             if busy != "queue":
                 raise SessionBusy("a turn is running in this session: wait for it or cancel it first")
-            return self._enqueue(prompt_id, prompt)
+            self._queue.add(prompt_id, prompt)
+            return self.receipts.remember(Receipt(prompt_id=prompt_id))
         return self._start(prompt_id, prompt)
-
-    def _enqueue(self, prompt_id: str, prompt: Prompt) -> Receipt:
-        if len(self._queue) >= self.settings.queue_limit:
-            raise SessionBusy(f"{len(self._queue)} prompts wait already: wait for one to finish")
-        self._queue[prompt_id] = prompt
-        self.emit(ev.PromptQueued(prompt_id=prompt_id, content=prompt.content))
-        return self.receipts.remember(Receipt(prompt_id=prompt_id))
 
     def _start(self, prompt_id: str, prompt: Prompt) -> Receipt:
         self.check_open()  # The journal may have failed while another turn was stopped for this one.
@@ -259,8 +255,7 @@ class Session(ReadableSession):
             self.snapshots.turn_ended()
             self._followers_changed(self.followers)
         if self._queue and self.turn is None and not self.closed:
-            prompt_id = next(iter(self._queue))
-            self._start(prompt_id, self._queue.pop(prompt_id))
+            self._start(*self._queue.take())
 
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs here."""
@@ -297,11 +292,6 @@ class Session(ReadableSession):
         self.event_stream.note(command)
         await self._stop(turn, command.by, command.reason or "the turn was cancelled")
         return True
-
-    def _drop_prompt(self, prompt_id: str, reason: str) -> None:
-        if self._queue.pop(prompt_id, None) is None:
-            raise InvalidCommand(f"no prompt {prompt_id!r} is waiting")
-        self.emit(ev.PromptDropped(prompt_id=prompt_id, reason=reason))
 
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
@@ -342,12 +332,12 @@ class Session(ReadableSession):
 
     async def wait_for_rewind(self) -> None:
         """Wait for a rewind: a turn that begins meanwhile would be taken back with what came before it."""
-        async with self._going_back:
+        async with self._rewinding:
             return
 
     async def _rewind(self, command: Rewind) -> None:
         await self.settle()
-        async with self._going_back:
+        async with self._rewinding:
             await self._go_back(command)
 
     async def _go_back(self, command: Rewind) -> None:
@@ -421,14 +411,9 @@ class Session(ReadableSession):
         if self.turn is not None and not self.turn.live:
             await self.turn.settled.wait()
 
-    async def why_over(self) -> str | None:
-        """Why the turn of an earlier owner cannot go on here; None when it can."""
-        return await self.hooks.why_over(list(self.open_questions.values()))
-
     async def recover(self, why: str | None) -> None:
         """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
-        for prompt_id in list(self._queue):
-            self._drop_prompt(prompt_id, "the process that held it ended; send it again")
+        self._queue.discard_all("the process that held it ended; send it again")
         grammar = self.event_stream.grammar
         if grammar.phase is Phase.IDLE:
             return
@@ -460,8 +445,8 @@ class Session(ReadableSession):
         """Cancel what runs, write everything, give the lease back and end every reader."""
         if self.closed:
             return
-        for prompt_id in list(self._queue) if self.is_owner else ():
-            self._drop_prompt(prompt_id, "the session was closed")
+        if self.is_owner:
+            self._queue.discard_all("the session was closed")
         if self.turn is not None:
             if self.hooks.can_resume(list(self.questions.open.values())):
                 self.turn.abandon()
