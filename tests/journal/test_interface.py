@@ -155,6 +155,22 @@ async def test_a_title_can_be_set_and_taken_away(journal: Journal) -> None:
         assert info.title == title
 
 
+async def test_values_are_kept_with_a_session_by_name_until_they_are_removed(journal: Journal) -> None:
+    await begin(journal)
+    states: list[Any] = []
+    for name, value in (("peer", {"id": "abc"}), ("n", 1), ("n", 2), ("peer", None), ("n", None)):
+        await journal.keep(KEY, name, value)
+        info = await journal.get(KEY)
+        assert info is not None
+        states.append(info.kept)
+    peer = {"peer": {"id": "abc"}}
+    assert states == [peer, {**peer, "n": 1}, {**peer, "n": 2}, {"n": 2}, None]
+    with pytest.raises(JournalError, match="cannot be written as JSON"):
+        await journal.keep(KEY, "n", object())
+    with pytest.raises(SessionNotFound):
+        await journal.keep(OTHER, "n", 1)
+
+
 async def test_a_deleted_session_is_gone_with_its_records_and_commands(journal: Journal) -> None:
     lease = await begin(journal)
     await journal.append(lease, said(lease, text("hi")))

@@ -26,6 +26,7 @@ from tests.worlds import (
 )
 
 from trunkline import events as ev
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import (
     AlreadyAnswered,
@@ -42,7 +43,7 @@ from trunkline.folding import fold
 from trunkline.journal import Journal, Lease, Record, SessionKey, open_journal
 from trunkline.journal.memory import MemoryJournal
 from trunkline.options import ConfigOption
-from trunkline.session.context import TurnContext
+from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 
@@ -413,4 +414,43 @@ async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> 
         with pytest.raises(JournalError, match="the disk is full"):
             await hub.fork(session, "fork")
         assert await journal.get(SessionKey("local", "fork")) is None
+    await journal.close()
+
+
+async def test_what_an_agent_keeps_comes_back_in_another_process_and_when_it_deletes_or_forks(
+    tmp_path: Path,
+) -> None:
+    class Peer:
+        card = AgentCard(name="peer")
+
+        def __init__(self) -> None:
+            self.seen: list[tuple[str, Any, str | None]] = []
+
+        async def open_session(self, session: SessionView) -> None:
+            self.seen.append(("open", session.kept, session.cwd))
+            if not session.kept:
+                await session.keep("peer_session", f"remote-{session.session_id}")
+                assert session.kept == {"peer_session": f"remote-{session.session_id}"}
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield ""
+
+        async def fork(self, session: SessionView, origin: SessionView) -> None:
+            self.seen.append(("fork", origin.kept, origin.cwd))
+            assert session.kept == {}
+
+        async def delete_session(self, session: SessionView) -> None:
+            self.seen.append(("delete", session.kept, session.cwd))
+
+    journal = await open_journal(f"sqlite:{tmp_path}/j.db")
+    kept, cwd = {"peer_session": "remote-s"}, str(tmp_path)
+    async with world(Peer(), journal=journal) as hub:
+        await (await hub.create("s", cwd=cwd)).prepare()
+    agent = Peer()
+    async with world(agent, journal=journal) as hub:
+        session = await hub.session("s")
+        await session.prepare()
+        await hub.fork(session, "f")
+        await hub.delete("s")
+    assert agent.seen == [("open", kept, cwd), ("fork", kept, cwd), ("delete", kept, cwd)]
     await journal.close()

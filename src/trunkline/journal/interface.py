@@ -70,6 +70,9 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     roots: tuple[str, ...] = ()
     title: str | None = None
     meta: dict[str, Any] | None = None
+    """What the client sent when it made the session."""
+    kept: dict[str, Any] | None = None
+    """What the session's agent keeps with it."""
     created_at: float = 0.0
     updated_at: float = 0.0
     first_seq: int = 1
@@ -189,6 +192,10 @@ class Journal(Protocol):
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         """Set a session's title."""
+        ...
+
+    async def keep(self, key: SessionKey, name: str, value: Any) -> None:
+        """Keep a value with a session for its agent; None removes it."""
         ...
 
     async def delete(self, key: SessionKey) -> bool:

@@ -12,6 +12,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -175,6 +176,12 @@ class MemoryJournal:
         """Set a session's title."""
         self._have(key).change(title=title)
         self._changed()
+
+    async def keep(self, key: SessionKey, name: str, value: Any) -> None:
+        """Keep a value with a session for its agent; None removes it."""
+        session = self._have(key)
+        kept = rules.with_kept(session.info.kept, name, value)
+        session.change(kept=copy(kept, "a kept value"))
 
     async def delete(self, key: SessionKey) -> bool:
         """Remove a session with its records and commands; False if there was none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from trunkline.errors import Corrupt, Fenced, JournalError, SessionBusy, SessionNotFound
 from trunkline.journal.codec import TURN, Batch
@@ -25,6 +26,7 @@ __all__ = [
     "same_folder",
     "unposted",
     "verify",
+    "with_kept",
 ]
 
 BLOB_GRACE = 3600.0
@@ -111,6 +113,12 @@ def cut(rows: Iterable[tuple[int, int, int]], excess: int) -> tuple[int, int] | 
                 break
         freed += size
     return best
+
+
+def with_kept(kept: dict[str, Any] | None, name: str, value: Any) -> dict[str, Any] | None:
+    """Give what an agent keeps with a session after a change; None when nothing is left."""
+    others = {key: one for key, one in (kept or {}).items() if key != name}
+    return (others if value is None else {**others, name: value}) or None
 
 
 def digest_of(data: bytes) -> str:

@@ -104,7 +104,17 @@ _VERSION_4 = (
 # A number that a check writes and reads back.
 _VERSION_5 = ("CREATE TABLE checks (number INTEGER NOT NULL)", "INSERT INTO checks VALUES (0)")
 
-MIGRATIONS: Sequence[Sequence[str]] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
+# What the agent of a session keeps with it.
+_VERSION_6 = ("ALTER TABLE sessions ADD COLUMN kept TEXT NOT NULL DEFAULT 'null'",)
+
+MIGRATIONS: Sequence[Sequence[str]] = (
+    _VERSION_1,
+    _VERSION_2,
+    _VERSION_3,
+    _VERSION_4,
+    _VERSION_5,
+    _VERSION_6,
+)
 VERSION = len(MIGRATIONS)
 
 

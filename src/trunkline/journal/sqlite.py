@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from trunkline.commands import Command
 from trunkline.errors import ConfigurationError, JournalError
@@ -232,6 +232,10 @@ class SqliteJournal:
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         """Set a session's title."""
         await self._write(lambda db: statements.describe(db, key, title), key)
+
+    async def keep(self, key: SessionKey, name: str, value: Any) -> None:
+        """Keep a value with a session for its agent; None removes it."""
+        await self._write(lambda db: statements.keep(db, key, name, value), key)
 
     async def delete(self, key: SessionKey) -> bool:
         """Remove a session with its records and commands; False if there was none."""

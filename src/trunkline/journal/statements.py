@@ -16,7 +16,7 @@ from trunkline.journal.interface import Disposition, Held, Lease, Posted, Record
 from trunkline.journal.lease_clock import Moment
 
 _INFO = (
-    "principal, session_id, target, cwd, roots, title, meta, created_at, updated_at, "
+    "principal, session_id, target, cwd, roots, title, meta, kept, created_at, updated_at, "
     "first_seq, last_seq, bytes, fence, owner, expires_at, boot"
 )
 _HERE = "WHERE principal = ? AND session_id = ?"
@@ -127,7 +127,7 @@ def list_sessions(
 
 
 def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
-    principal, session_id, target, cwd, roots, title, meta, *numbers, owner, expires_at, boot = row
+    principal, session_id, target, cwd, roots, title, meta, kept, *numbers, owner, expires_at, boot = row
     created_at, updated_at, first_seq, last_seq, size, fence = numbers
     return SessionInfo(
         principal=principal,
@@ -137,6 +137,7 @@ def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
         roots=_roots.decode(roots),
         title=title,
         meta=_meta.decode(meta),
+        kept=_meta.decode(kept),
         created_at=created_at,
         updated_at=updated_at,
         first_seq=first_seq,
@@ -150,6 +151,14 @@ def _info(row: tuple[Any, ...], now: Moment) -> SessionInfo:
 def describe(db: sqlite3.Connection, key: SessionKey, title: str | None) -> None:
     """Set a session's title."""
     db.execute("UPDATE sessions SET title = ? WHERE id = ?", (title, have(db, key).id))
+
+
+def keep(db: sqlite3.Connection, key: SessionKey, name: str, value: Any) -> None:
+    """Set or remove a value that an agent keeps with a session."""
+    number = have(db, key).id
+    (kept,) = db.execute("SELECT kept FROM sessions WHERE id = ?", (number,)).fetchone()
+    changed = encode(rules.with_kept(_meta.decode(kept), name, value), "a kept value").decode()
+    db.execute("UPDATE sessions SET kept = ? WHERE id = ?", (changed, number))
 
 
 def delete(db: sqlite3.Connection, key: SessionKey) -> int | None:

@@ -40,7 +40,7 @@ class AgentHooks:
         agent: Agent,
         view: SessionView,
         *,
-        before_open: Callable[[], None],
+        before_open: Callable[[], Awaitable[None]],
         after_open: Callable[[], Awaitable[None]],
     ) -> None:
         """Serve one session; the agent knows nothing of it yet."""
@@ -60,7 +60,7 @@ class AgentHooks:
         """Let the agent get ready for the session, once; raises what is missing, a login for example."""
         async with self._opening:
             if not self._opened and isinstance(self._agent, OpensSessions):
-                self._before_open()
+                await self._before_open()
                 await self._agent.open_session(self._view)
                 await self._after_open()
             self._opened = True

@@ -150,16 +150,7 @@ class Hub:
     async def _open(
         self, info: SessionInfo, mcp_servers: Sequence[dict[str, Any]], client: dict[str, Any] | None
     ) -> Session:
-        view = SessionView(
-            session_id=info.session_id,
-            principal=info.principal,
-            cwd=info.cwd,
-            roots=info.roots,
-            mcp_servers=mcp_servers,
-            client=client,
-            meta=info.meta,
-        )
-        session = Session(self, info, view)
+        session = Session(self, info, _view_of(info, mcp_servers, client))
         await session.open()
         # Two may have opened it at the same time: there is one object per session.
         return self._sessions.setdefault(info.key, session)
@@ -186,7 +177,7 @@ class Hub:
         if info is not None and info.owner is not None:
             raise SessionBusy("another process owns this session: close it there first")
         if info is not None and self.may_run(info) and isinstance(self.agent, DeletesSessions):
-            await self.agent.delete_session(SessionView(session_id=session_id, principal=principal))
+            await self.agent.delete_session(_view_of(info))
         return await self.journal.delete(key)
 
     async def fork(self, session: Session, session_id: str | None = None) -> Session:
@@ -420,3 +411,19 @@ class Hub:
     def _check_open(self) -> None:
         if self._closed:
             raise SessionClosed("the hub was closed")
+
+
+def _view_of(
+    info: SessionInfo, mcp_servers: Sequence[dict[str, Any]] = (), client: dict[str, Any] | None = None
+) -> SessionView:
+    """Give a session as its agent sees it, with everything that is stored of it."""
+    return SessionView(
+        session_id=info.session_id,
+        principal=info.principal,
+        cwd=info.cwd,
+        roots=info.roots,
+        mcp_servers=mcp_servers,
+        client=client,
+        meta=info.meta,
+        kept=info.kept,
+    )

@@ -83,9 +83,11 @@ class Session(ReadableSession):
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
         )
         self.hooks = AgentHooks(
-            hub.agent, view, before_open=self._out_of_turn.begin_watch, after_open=self._out_of_turn.announce
+            hub.agent, view, before_open=self._read_kept, after_open=self._out_of_turn.announce
         )
-        view.connect(self._out_of_turn.emit, partial(begin_agent_turn, self))
+        view.connect(
+            self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
+        )
         self.event_stream.on_absorbed = self._absorb
         self.event_stream.on_turn = self.open_state.begin
         self.event_stream.on_lost = self.fail
@@ -296,6 +298,11 @@ class Session(ReadableSession):
     async def prepare(self) -> None:
         """Let the agent get ready for this session; a login that is missing is said here."""
         await self.hooks.open()
+
+    async def _read_kept(self) -> None:
+        info = await self.hub.journal.get(self.key)
+        self.view.kept = (info and info.kept) or {}  # Another process may have kept more since.
+        self._out_of_turn.begin_watch()
 
     # -- questions ---------------------------------------------------------------------------------
 

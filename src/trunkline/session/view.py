@@ -37,6 +37,7 @@ class SessionView:
         mcp_servers: Sequence[dict[str, Any]] = (),
         client: dict[str, Any] | None = None,
         meta: dict[str, Any] | None = None,
+        kept: dict[str, Any] | None = None,
     ) -> None:
         """Describe a session; ``roots`` are folders besides the working folder."""
         self.session_id = session_id
@@ -47,12 +48,16 @@ class SessionView:
         self._servers_read = False
         self.client = client or {}
         self.meta = meta or {}
+        """What the client sent when it made the session; not to be trusted."""
+        self.kept = kept or {}
+        """What the agent keeps with the session (``keep``), also from an earlier process."""
         self.options: tuple[ConfigOption, ...] = ()
         """The agent's options in this session; what ``open_session`` sets is told to every follower."""
         self.commands: tuple[ev.CommandInfo, ...] = ()
         """The agent's slash commands in this session, likewise."""
         self._emit: Callable[[ev.Event], None] | None = None
         self._begin_turn: Callable[[Run, bool], Awaitable[str]] | None = None
+        self._keep: Callable[[str, Any], Awaitable[None]] | None = None
         self._state: Any = None
         self.memory: dict[Any, Any] = {}
         """A place for the agent's own things; it lives as long as the session in this process."""
@@ -117,10 +122,25 @@ class SessionView:
         return True
 
     def connect(
-        self, emit: Callable[[ev.Event], None], begin_turn: Callable[[Run, bool], Awaitable[str]]
+        self,
+        emit: Callable[[ev.Event], None],
+        begin_turn: Callable[[Run, bool], Awaitable[str]],
+        keep: Callable[[str, Any], Awaitable[None]],
     ) -> None:
         """Let the agent reach its open session through this view."""
-        self._emit, self._begin_turn = emit, begin_turn
+        self._emit, self._begin_turn, self._keep = emit, begin_turn, keep
+
+    async def keep(self, name: str, value: Any) -> None:
+        """Store a JSON value with the session, for this agent in every process; None removes it.
+
+        It is in ``kept`` when the session is opened, forked or deleted later.
+        """
+        if self._keep is None:
+            raise SessionClosed(f"the session {self.session_id!r} is not open here: nothing can be kept")
+        await self._keep(name, value)
+        self.kept = {key: one for key, one in self.kept.items() if key != name}
+        if value is not None:
+            self.kept[name] = value
 
     def emit(self, event: ev.Event) -> None:
         """Emit an event of the session at any time, in a turn or out of one. Safe from any thread.
