@@ -8,10 +8,9 @@ same on both sides.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
 from trunkline.session.agent_hooks import AgentHooks
+from trunkline.session.commandable import CommandableSession
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.hub_interface import SessionHub
@@ -35,7 +35,6 @@ from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.ownership import Ownership
 from trunkline.session.prompt_queue import PromptQueue
 from trunkline.session.questions import named, seconds_left
-from trunkline.session.readable import ReadableSession
 from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.snapshots import Snapshots
@@ -50,7 +49,7 @@ log = logging.getLogger("trunkline.session")
 _TITLE_LENGTH = 80
 
 
-class Session(ReadableSession):
+class Session(CommandableSession):
     """One conversation, whoever is connected to it."""
 
     def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
@@ -148,11 +147,6 @@ class Session(ReadableSession):
 
     # -- commands ----------------------------------------------------------------------------------
 
-    async def prompt(self, prompt: Prompt | str) -> Receipt:
-        """Start a turn, or what the busy policy says."""
-        command = Prompt.of(prompt) if isinstance(prompt, str) else prompt
-        return msgspec.convert(await self.submit(command), Receipt)
-
     async def answer(self, *answers: Answer) -> None:
         """Settle questions; raises AlreadyAnswered when someone was first."""
         self.check_open()
@@ -162,18 +156,6 @@ class Session(ReadableSession):
         else:
             for answer in answers:
                 await self.remote.delegate(answer)
-
-    async def cancel(self, turn_id: str | None = None, *, by: str | None = None) -> bool:
-        """Stop the running turn and wait until it has settled; False if there was none."""
-        return bool((await self.submit(Cancel(turn_id=turn_id, by=by))).get("cancelled"))
-
-    async def set_config(self, option_id: str, value: str | bool, *, by: str | None = None) -> None:
-        """Choose a value; everyone is told the complete list."""
-        await self.submit(SetConfig(option_id=option_id, value=value, by=by))
-
-    async def rewind(self, to_message_id: str | None, *, by: str | None = None) -> None:
-        """Go back to a message; refused while a turn runs."""
-        await self.submit(Rewind(to_message_id=to_message_id, by=by))
 
     async def submit(self, command: Command) -> dict[str, Any]:
         """Carry a command out, here or in the process that owns the session."""
@@ -380,27 +362,6 @@ class Session(ReadableSession):
         self.info = msgspec.structs.replace(self.info, title=title)
         self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
         self.tasks.keep(self._naming)
-
-    async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
-        """Send a prompt and give the events of its turn, up to and with its terminal.
-
-        A prompt whose key was used before gives the events of the turn it started then.
-        """
-        before = self.position.record
-        async with contextlib.AsyncExitStack() as stack:
-            reader = await stack.enter_async_context(self.follow())
-            receipt = await self.prompt(prompt)
-            start = self.turn_start(receipt.turn_id or "") or before + 1
-            if start <= before:
-                reader = await stack.enter_async_context(self.subscribe_from(start))
-            async for entry in reader:
-                event = entry.event
-                if isinstance(event, ev.TurnStarted) and event.prompt_id == receipt.prompt_id:
-                    receipt = msgspec.structs.replace(receipt, turn_id=event.turn_id)
-                if event.turn_id is None or event.turn_id == receipt.turn_id:
-                    yield event
-                    if isinstance(event, ev.TurnFinished | ev.TurnFailed):
-                        return
 
     # -- ownership ---------------------------------------------------------------------------------
 
