@@ -1,9 +1,10 @@
-"""The keeper: a process that starts one command and ends all that came of it."""
+"""The keeper: a process that starts one command and ends everything that the command started."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -49,27 +50,39 @@ def gone(*pids: int) -> bool:
 
 
 class Kept:
-    """A keeper, and what it says."""
+    """A keeper, and what it reports."""
 
     def __init__(self, program: list[str], *argv: str, grace: float = 0.2) -> None:
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        assert self.process.stdin
-        self.stdin = self.process.stdin
-        self.stdin.write(keeper.request(argv, {"PATH": os.environ["PATH"], "A": "b=c"}, grace))
-        self.stdin.flush()
+        self.control, keepers = socket.socketpair()
+        with keepers:
+            number = keepers.fileno()
+            self.process = subprocess.Popen(
+                [*program, str(number)],
+                pass_fds=[number],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.control.sendall(keeper.request(argv, {"PATH": os.environ["PATH"], "A": "b=c"}, grace))
+        self.control.settimeout(20)
+        self.reports = self.control.makefile()
 
-    def says(self) -> str:
-        assert self.process.stderr
-        return self.process.stderr.readline().decode().strip()
+    def reported(self) -> str:
+        return self.reports.readline().strip()
 
     def pids(self, count: int) -> list[int]:
         assert self.process.stdout
         return [int(self.process.stdout.readline()) for _ in range(count)]
 
+    def output(self) -> bytes:
+        assert self.process.stdout
+        return self.process.stdout.read()
+
     def close(self) -> int:
         with self.process:
-            self.stdin.close()
+            self.reports.close()
+            self.control.close()
             return self.process.wait(20)
 
 
@@ -84,13 +97,13 @@ def tree() -> Iterator[tuple[Kept, list[int]]]:
 
 def test_it_says_how_a_command_starts_and_ends() -> None:
     kept = Kept(PROGRAM, "sh", "-c", 'echo "$A"; echo error >&2; exit 7')
-    assert (kept.says(), kept.says()) == ("started", "exited 7")
-    out, _ = kept.process.communicate(timeout=20)
-    assert out == b"b=c\nerror\n"
+    assert (kept.reported(), kept.reported()) == ("started", "exited 7")
+    assert kept.output() == b"b=c\nerror\n"
+    kept.close()
     killed = Kept(PROGRAM, "sh", "-c", "kill -9 $$")
-    assert (killed.says(), killed.says(), killed.close()) == ("started", "exited -9", 0)
+    assert (killed.reported(), killed.reported(), killed.close()) == ("started", "exited -9", 0)
     missing = Kept(PROGRAM, "no-such-program")
-    assert (missing.says(), missing.close()) == ("failed 2", 0)
+    assert (missing.reported(), missing.close()) == ("failed 2", 0)
 
 
 def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
@@ -106,9 +119,9 @@ def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
         )
     )
     kept = Kept(PROGRAM, "grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
-    assert (kept.says(), kept.says()) == ("started", "exited 0")
-    out, _ = kept.process.communicate(timeout=20)
-    assert [int(line.split()[1], 16) & touched for line in out.splitlines()] == [0, 0]
+    assert (kept.reported(), kept.reported()) == ("started", "exited 0")
+    assert [int(line.split()[1], 16) & touched for line in kept.output().splitlines()] == [0, 0]
+    kept.close()
 
 
 def test_all_end_when_its_input_ends(tree: tuple[Kept, list[int]]) -> None:
@@ -126,13 +139,15 @@ def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
     kept.close()
 
 
-def test_all_end_when_whoever_started_it_is_killed() -> None:
+def test_all_end_when_its_starter_is_killed() -> None:
     starter = f"""
-import subprocess, sys, time
+import socket, subprocess, sys, time
 from trunkline.transports.process import keeper
-kept = subprocess.Popen({PROGRAM!r}, stdin=subprocess.PIPE, start_new_session=True)
-kept.stdin.write(keeper.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
-kept.stdin.flush()
+ours, keepers = socket.socketpair()
+number = keepers.fileno()
+kept = subprocess.Popen([*{PROGRAM!r}, str(number)], pass_fds=[number], start_new_session=True)
+keepers.close()
+ours.sendall(keeper.request(["sh", "-c", {TREE!r}], dict(PATH={os.environ["PATH"]!r}), 0.2))
 time.sleep(600)
 """
     with subprocess.Popen(
@@ -153,15 +168,18 @@ def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
     assert gone(pid)
     left = Kept(program, "sh", "-c", "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & exit 3")
     (pid,) = left.pids(1)
-    assert (left.says(), left.says()) == ("started", "exited 3")
+    assert (left.reported(), left.reported()) == ("started", "exited 3")
     left.close()
     assert gone(pid)
     nobody = Kept(program, "true")
-    assert (nobody.says(), nobody.says(), nobody.process.wait(20)) == ("started", "exited 0", 0)
+    assert (nobody.reported(), nobody.reported(), nobody.process.wait(20)) == ("started", "exited 0", 0)
     nobody.close()
 
 
 def test_a_request_that_ends_too_soon_starts_nothing() -> None:
-    with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.communicate(b"half", timeout=20) == (None, b"")
-        assert process.returncode == 1
+    ours, keepers = socket.socketpair()
+    with ours, keepers:
+        process = subprocess.Popen([*PROGRAM, str(keepers.fileno())], pass_fds=[keepers.fileno()])
+        ours.sendall(b"half")
+        ours.shutdown(socket.SHUT_WR)
+        assert process.wait(20) == 1

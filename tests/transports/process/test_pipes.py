@@ -85,7 +85,7 @@ async def test_a_line_that_is_too_long_ends_the_conversation() -> None:
         assert pipes.oversize.limit == 1000
 
 
-async def test_the_last_words_are_remembered_and_a_signal_has_a_number() -> None:
+async def test_the_end_of_stderr_is_kept_and_a_signal_has_a_name() -> None:
     async with running("import sys; sys.exit('no\\n  luck ' + '!' * 5000)") as pipes:
         assert await rest_of(pipes) == []
         await until(lambda: pipes.exit_description is not None)
@@ -93,7 +93,7 @@ async def test_the_last_words_are_remembered_and_a_signal_has_a_number() -> None
         assert len(pipes.exit_description or "") < 400
     async with running("import os; os.kill(os.getpid(), 9)") as pipes:
         await until(lambda: pipes.exit_description is not None)
-        assert pipes.exit_description == "it was ended by signal 9"
+        assert pipes.exit_description == "it was ended by SIGKILL"
 
 
 async def test_the_environment_is_the_users_without_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ time.sleep(600)
         await patiently(pipes.close(0.1))
         assert time.monotonic() - before < 5
         await until(lambda: not is_alive(child))
-        assert pipes.exit_description == "it was ended by signal 9"
+        assert pipes.exit_description == "it was ended by SIGKILL"
 
 
 async def test_who_is_cancelled_while_a_server_ends_still_buries_it() -> None:
@@ -135,7 +135,7 @@ async def test_who_is_cancelled_while_a_server_ends_still_buries_it() -> None:
         ending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await patiently(ending)
-        assert pipes.exit_description == "it was ended by signal 9"
+        assert pipes.exit_description == "it was ended by SIGKILL"
 
 
 async def test_who_stays_behind_holds_nobody_up_and_ends_too() -> None:

@@ -1,14 +1,16 @@
-"""The keeper of one command: starts it, says how it ended, and leaves nothing of it behind.
+"""The keeper of one command: starts it, reports how it ended, and leaves nothing of it behind.
 
-It is a program of its own between us and the command (``python -I -S keeper.py``), and knows only the
-standard library. Whatever the command's processes leave behind becomes the keeper's child ("subreaper",
-prctl(2)), also a daemon that left its group by ``setsid``. So it can find all of them, and as nobody but
-the keeper buries its children, none of their numbers can be a stranger's by the time it signals them.
+It is a program of its own between us and the command (``python -I -S keeper.py FD``), and knows only the
+standard library. Processes that the command leaves behind become the keeper's children ("subreaper",
+https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html), also a daemon that left its group
+by ``setsid``. So the keeper finds all of them; and as only the keeper waits for its children, the number of
+a dead one cannot belong to another process by the time it is signalled.
 
-* stdin is the request, and then nothing. When it ends, since we closed it or died, all are ended:
-  politely, and after a grace period not. SIGTERM to the keeper means: without the grace.
-* stdout is the command's.
-* stderr is lines to us: ``started``, ``failed ERRNO``, ``exited CODE`` (below zero for a signal).
+* stdin, stdout and stderr are the command's.
+* FD is a socket to us. It brings the request, and then nothing. When it ends, because we closed it or died,
+  all processes are ended: by SIGTERM, and after a grace period by SIGKILL. SIGTERM to the keeper means:
+  without the grace. The keeper writes lines: ``started``, ``failed ERRNO``, ``exited CODE`` (negative: by
+  that signal).
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ HEAD = struct.Struct("!dIQ")
 def request(argv: Sequence[str], env: Mapping[str, str], grace: float) -> bytes:
     """Write what a keeper reads: the command, its variables, and the seconds of grace."""
     texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
+    if any("\0" in text for text in texts) or any("=" in name for name in env):
+        raise ValueError("an argument or a variable has a character that the system does not allow")
     body = b"".join(os.fsencode(text) + b"\0" for text in texts)
     return HEAD.pack(grace, len(argv), len(body)) + body
 
@@ -40,7 +44,9 @@ class Keeper:
     """Runs one command and adopts what it leaves."""
 
     def __init__(self) -> None:
-        """Get ready to hear of children and of signals."""
+        """Get ready to be woken by children and by signals."""
+        self._control = int(sys.argv[1])
+        os.set_inheritable(self._control, False)
         self._leader = 0
         self._group_left = True
         self._hurry = False
@@ -55,23 +61,23 @@ class Keeper:
         _adopt()
 
     def run(self) -> None:
-        """Keep a command until nobody of it is left."""
-        grace, argc, size = HEAD.unpack(_read(HEAD.size))
-        texts = _read(size).split(b"\0")[:-1]
+        """Keep a command until no process of it is left."""
+        grace, argc, size = HEAD.unpack(self._read(HEAD.size))
+        texts = self._read(size).split(b"\0")[:-1]
         env = dict(text.split(b"=", 1) for text in texts[argc:])
         if error := self._start(texts[:argc], env):
-            _say(f"failed {error}")
+            self._report(f"failed {error}")
             return
-        _say("started")
-        while not self._hurry and self._anybody():
-            ready, _, _ = select.select([0, self._woken], [], [])
+        self._report("started")
+        while not self._hurry and self._reap():
+            ready, _, _ = select.select([self._control, self._woken], [], [])
             self._sleep(0)
-            if 0 in ready and not os.read(0, 4096):
+            if self._control in ready and not self._receive(4096):
                 break
         self._end(grace)
 
     def _start(self, argv: list[bytes], env: dict[bytes, bytes]) -> int:
-        """Start the command in a session of its own; gives why it did not."""
+        """Start the command in a session of its own; gives the errno if it does not start, else 0."""
         failing, failed = os.pipe()
         self._leader = os.fork()
         if self._leader == 0:
@@ -79,35 +85,34 @@ class Keeper:
                 for number in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores these
                     signal.signal(number, signal.SIG_DFL)
                 os.setsid()
-                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-                os.dup2(1, 2)
                 os.execvpe(argv[0], argv, env)
             except OSError as error:
                 os.write(failed, str(error.errno).encode())
             finally:
                 os._exit(127)
         os.close(failed)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # or the command's output would never end
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for pipe in (0, 1, 2):  # or the command's input and output would never end
+            os.dup2(nothing, pipe)
         return int(os.read(failing, 16) or 0)
 
     # -- the end --
 
     def _end(self, grace: float) -> None:
-        limit, told = time.monotonic() + grace, set[int]()
-        while not self._hurry and time.monotonic() < limit and self._anybody():
+        limit, signalled = time.monotonic() + grace, set[int]()
+        while not self._hurry and time.monotonic() < limit and self._reap():
             groups = self._groups()
-            _signal(groups - told, signal.SIGTERM)
-            told |= groups
+            _signal(groups - signalled, signal.SIGTERM)
+            signalled |= groups
             self._sleep(POLL)
         limit = time.monotonic() + max(grace, 1.0)
-        while (
-            self._anybody() and time.monotonic() < limit
-        ):  # some are beyond us: root's, or stuck in the kernel
+        # Some cannot be ended: those of root, or stuck in the kernel.
+        while self._reap() and time.monotonic() < limit:
             _signal(self._groups(), signal.SIGKILL)
             self._sleep(POLL)
 
     def _groups(self) -> set[int]:
-        """The groups of our children. Until we bury a child, its number and its group's are taken."""
+        """The groups of our children. Until we wait for a child, its number and its group's are taken."""
         children = _children()
         if children is None:
             return {self._leader} if self._group_left else set()
@@ -117,14 +122,14 @@ class Keeper:
                 groups.add(os.getpgid(child))
         return groups - {os.getpgrp()}
 
-    def _anybody(self) -> bool:
-        """Bury the dead, say if the command is one of them, and whether anybody lives."""
+    def _reap(self) -> bool:
+        """Wait for children that ended, report the command if it is one of them; whether any is left."""
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 if found[0] == self._leader:
-                    # If nobody is left in its group now, the number may become a stranger's.
+                    # If its group is empty now, another process may get the number.
                     self._group_left = _signal({self._leader}, 0)
-                    _say(f"exited {os.waitstatus_to_exitcode(found[1])}")
+                    self._report(f"exited {os.waitstatus_to_exitcode(found[1])}")
             return True
         if not os.path.isdir(PROC):
             self._group_left = self._group_left and _signal({self._leader}, 0)
@@ -134,6 +139,25 @@ class Keeper:
     def _hasten(self, *_: object) -> None:
         self._hurry = True
 
+    def _read(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            piece = self._receive(min(size - len(data), 1 << 20))
+            if not piece:
+                sys.exit(1)  # our parent is gone
+            data += piece
+        return bytes(data)
+
+    def _receive(self, size: int) -> bytes:
+        try:
+            return os.read(self._control, size)
+        except ConnectionError:  # our parent is gone and has not read all that we reported
+            return b""
+
+    def _report(self, line: str) -> None:
+        with suppress(OSError):  # our parent may be gone
+            os.write(self._control, line.encode() + b"\n")
+
     def _sleep(self, seconds: float) -> None:
         select.select([self._woken], [], [], seconds)
         with suppress(BlockingIOError):
@@ -141,7 +165,7 @@ class Keeper:
 
 
 def _signal(groups: set[int], number: int) -> bool:
-    """Signal everybody in these groups; False if nobody was there."""
+    """Signal all processes of these groups; False if there was none."""
     reached = False
     for group in groups:
         with suppress(ProcessLookupError, PermissionError):
@@ -151,7 +175,7 @@ def _signal(groups: set[int], number: int) -> bool:
 
 
 def _children() -> list[int] | None:
-    """Our children, the dead among them; None where there is no procfs."""
+    """Our children, also those that ended; None where there is no procfs."""
     try:
         names = [name for name in os.listdir(PROC) if name.isdigit()]
     except OSError:
@@ -165,33 +189,18 @@ def _children() -> list[int] | None:
 
 
 def _adopt() -> None:
-    """Become the parent of orphans, and hear of our own parent's end, where the system knows such things."""
+    """Become the parent of orphans, and be signalled when our own parent ends; Linux only."""
     if sys.platform == "linux":
         import ctypes
 
         prctl = ctypes.CDLL(None).prctl
         prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-        # Our stdin ends with whoever started us, unless a fork of theirs still holds it.
+        # The socket ends with our parent, unless a fork of the parent still holds it.
         prctl(1, int(signal.SIGTERM), 0, 0, 0)  # PR_SET_PDEATHSIG
-
-
-def _read(size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        piece = os.read(0, min(size - len(data), 1 << 20))
-        if not piece:
-            sys.exit(1)  # whoever started us is gone
-        data += piece
-    return bytes(data)
 
 
 def _pass(*_: object) -> None:
     """Only wake up."""
-
-
-def _say(line: str) -> None:
-    with suppress(OSError):  # nobody may be left to hear it
-        os.write(2, line.encode() + b"\n")
 
 
 if __name__ == "__main__":

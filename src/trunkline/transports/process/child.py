@@ -1,0 +1,278 @@
+"""A child process and everything that it starts: how to start it, how it ended, and how to end all of it.
+
+Its keeper (``keeper.py``) starts it in a session of its own and adopts what it leaves behind, so that nothing
+of it is left once it is closed, or once this process ends in whatever way. The program gets its own stdin,
+stdout and stderr; the keeper is told and reports over a socket of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, cast
+
+from trunkline.transports.process import keeper
+from trunkline.transports.process.environment import scrub
+
+__all__ = ["ChildProcess", "Exit", "within"]
+
+START = 30.0
+"""Seconds that a program may take to start."""
+DRAIN = 0.5
+"""Seconds in which output may still arrive after the program ended."""
+MARGIN = 2.0
+"""Seconds that a busy machine may take longer than it should."""
+
+
+class Exit(NamedTuple):
+    """How a program ended: with a code, or by a signal (its name)."""
+
+    code: int | None
+    signal: str | None
+
+
+class ChildProcess(asyncio.SubprocessProtocol):
+    """One program: ``start`` it, ``write`` to its stdin, ``kill`` or ``close`` it with all it started.
+
+    ``on_output`` gets what it writes, with the number of the pipe: 1 for stdout, 2 for stderr. ``on_end`` is
+    called when stdout has ended, and when the process is finished: the program has ended, and its output
+    too, or half a second has passed (something that it left behind may hold the pipe).
+    """
+
+    def __init__(
+        self, on_output: Callable[[int, bytes], None], on_end: Callable[[], None], *, grace: float
+    ) -> None:
+        """Prepare; ``grace`` is the seconds between SIGTERM and SIGKILL."""
+        self.exit: Exit | None = None
+        self.exited = asyncio.Event()
+        self.finished = asyncio.Event()
+        self.output_ended = False
+        self._on_output = on_output
+        self._on_end = on_end
+        self._grace = grace
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._started: asyncio.Future[int] | None = None
+        self._keeper: _KeeperConnection | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._keeper_ended = asyncio.Event()
+        """Set when the keeper has ended, and with it everything that it kept."""
+        self._disconnected = asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None,
+        env: Mapping[str, str],
+        stdin: bool = False,
+        join_stderr: bool = False,
+    ) -> None:
+        """Start a program; raises OSError if it cannot be started.
+
+        Without ``stdin`` it reads nothing; with ``join_stderr`` its errors are part of its output.
+        """
+        request = keeper.request(argv, env, self._grace)
+        loop = asyncio.get_running_loop()
+        self._started = loop.create_future()
+        ours, keepers = socket.socketpair()
+        try:
+            with keepers:
+                await loop.subprocess_exec(
+                    lambda: self,
+                    *(sys.executable, "-I", "-S", keeper.__file__, str(keepers.fileno())),
+                    stdin=PIPE if stdin else DEVNULL,
+                    stdout=PIPE,
+                    stderr=STDOUT if join_stderr else PIPE,
+                    cwd=cwd,
+                    # The keeper's interpreter may need these to find its libraries; the program gets ``env``.
+                    env=scrub(os.environ, ["*LD_LIBRARY_PATH"]),
+                    pass_fds=(keepers.fileno(),),
+                    start_new_session=True,
+                )
+            _, self._keeper = await loop.create_connection(lambda: _KeeperConnection(self._report), sock=ours)
+            self._keeper.transport.write(request)
+            async with asyncio.timeout(START):
+                failure = await self._started
+        except BaseException as error:
+            if self._keeper is None:
+                ours.close()
+            await self.close(at_once=True)
+            if isinstance(error, TimeoutError):
+                raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), argv[0]) from None
+            raise
+        if failure:
+            await self.close(at_once=True)
+            raise OSError(failure, os.strerror(failure), argv[0])
+
+    # -- stdin and stdout --
+
+    async def write(self, data: bytes) -> None:
+        """Write to stdin, and wait while the program does not read."""
+        self._pipe(0).write(data)
+        await self._writable.wait()
+
+    def close_stdin(self) -> None:
+        """Tell the program that nothing more comes."""
+        self._pipe(0).close()
+
+    def pause_reading(self) -> None:
+        """Let the program wait when it writes more to stdout."""
+        self._pipe(1).pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read from stdout again."""
+        self._pipe(1).resume_reading()
+
+    # -- the end --
+
+    async def kill(self, *, at_once: bool = False) -> None:
+        """End the program and all it started: SIGTERM, and SIGKILL after the grace or ``at_once``.
+
+        Takes a few seconds at most. A caller that is cancelled meanwhile leaves nothing running.
+        """
+        if self._transport is None or self._keeper_ended.is_set():
+            return
+        if at_once:
+            self._hurry()
+        if self._ending is None or self._ending.done():
+            self._ending = asyncio.create_task(self._end())
+        try:
+            await asyncio.shield(self._ending)
+        except asyncio.CancelledError:
+            await asyncio.wait([self._ending], timeout=3 * self._grace)
+            raise
+
+    async def close(self, *, at_once: bool = False) -> None:
+        """Kill what still runs and close the pipes; a second call does nothing."""
+        try:
+            await self.kill(at_once=at_once)
+        finally:
+            if self._keeper is not None:
+                self._keeper.transport.close()
+            if self._transport is not None:
+                self._transport.close()
+        if self._transport is not None:
+            await within(self._grace + MARGIN, self._disconnected)
+        self.output_ended = True
+        self.finished.set()
+        self._on_end()
+
+    async def _end(self) -> None:
+        try:
+            if self._keeper is not None:
+                self._keeper.transport.write_eof()  # which is the sign
+                await within(2 * self._grace + MARGIN, self._keeper_ended)
+        finally:  # also when the loop is shut down under us
+            if not self._keeper_ended.is_set():
+                self._hurry()
+        await within(self._grace + MARGIN, self._keeper_ended)
+
+    def _hurry(self) -> None:
+        """Make the keeper end all at once."""
+        if self._transport is not None:
+            with suppress(ProcessLookupError):
+                self._transport.terminate()
+
+    # -- what the event loop and the keeper report --
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember the keeper's process."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        """Pass the program's output on."""
+        assert isinstance(data, bytes)
+        self._on_output(fd, data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Note that a pipe is closed; a waiting ``write`` returns."""
+        self._writable.set()
+        if fd == 1:
+            self._end_output()
+
+    def pause_writing(self) -> None:
+        """Make ``write`` wait while the program does not read."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """Let ``write`` go on."""
+        self._writable.set()
+
+    def process_exited(self) -> None:
+        """Note that the keeper has ended."""
+        self._keeper_ended.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that the keeper and all pipes are gone."""
+        self._disconnected.set()
+
+    def _report(self, word: bytes, number: int) -> None:
+        """Take a word of the keeper: started, failed, exited; gone is its own end, and then all is over."""
+        assert self._started is not None
+        if not self._started.done():
+            # A keeper that is gone without a word was killed.
+            self._started.set_result(errno.ECHILD if word == b"gone" else number)
+        if word == b"exited" or (word == b"gone" and self.exit is None):
+            self.exit = _read_exit(number)
+            self.exited.set()
+            if self.output_ended:
+                self._end_output()
+            else:
+                asyncio.get_running_loop().call_later(DRAIN, self._end_output)
+
+    def _end_output(self) -> None:
+        self.output_ended = True
+        if self.exit is not None:
+            self.finished.set()
+        self._on_end()
+
+    def _pipe(self, fd: int) -> asyncio.Transport:
+        assert self._transport is not None
+        return cast("asyncio.Transport", self._transport.get_pipe_transport(fd))
+
+
+class _KeeperConnection(asyncio.Protocol):
+    """Our end of the socket to a keeper: its words, one a line, and its end."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, report: Callable[[bytes, int], None]) -> None:
+        self._report = report
+        self._partial = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        for line in lines:
+            word, _, number = line.partition(b" ")
+            self._report(word, int(number or 0))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._report(b"gone", -signal.SIGKILL)
+
+
+def _read_exit(code: int) -> Exit:
+    if code >= 0:
+        return Exit(code, None)
+    try:
+        return Exit(None, signal.Signals(-code).name)
+    except ValueError:  # a real-time signal
+        return Exit(None, f"SIG{-code}")
+
+
+async def within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for an event, but not longer than this."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
