@@ -11,7 +11,7 @@ from trunkline.agents.langchain.messages.providers import standardize
 def texts_of(*blocks: dict[str, Any], whole: bool = False) -> list[str]:
     """What the blocks of a message say, each as it is said."""
     paragraphs = OpenAIItems(whole=whole)
-    followed = [paragraphs.follow(block) for block in blocks]
+    followed = [paragraphs.feed(block) for block in blocks]
     made = [part for block in followed for part in standardize(block)]
     return [str(part.get("text") or part.get("reasoning") or "") for part in made]
 

@@ -9,7 +9,7 @@ from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 
 def follow(*blocks: dict[str, Any]) -> list[dict[str, Any]]:
     served = ServerToolCalls()
-    return [piece for block in blocks for piece in served.follow(block)]
+    return [piece for block in blocks for piece in served.feed(block)]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""The emitter: from LangChain's messages to neutral events, each thing said once.
+"""From LangChain's messages to neutral events, each emitted once.
 
-The same message comes by several roads (token by token from a callback, whole in an update, again in
-the input of the next call) and every road may be missing. So everything here is keyed by id and
-idempotent: whoever comes first says it, the others add what is not said yet. It is pure: events go
-to ``say``, and it never waits.
+The same message arrives several times (token by token from a callback, whole in an update of the graph, again
+in the input of the next model call), and each of these may be missing. So everything is keyed by id and
+idempotent: the first arrival is emitted, later ones add what is missing. It is pure: events go to ``emit``,
+and it never waits.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from trunkline.tools.naming import KindMapper, kind_of, title_of
 
 __all__ = ["Emitter", "ModelRun"]
 
-_REASON = 500
+_REASON_LENGTH = 500
 
 
 class _Call:
-    """A call on its way: its id, and what of it was said."""
+    """A tool call: its id, and what of it was emitted."""
 
     __slots__ = (
         "call_id", "described", "diff", "done", "kind", "messages", "name", "native_id", "raised", "refused",
@@ -50,27 +50,27 @@ class _Call:
         self.refused: str | None = None
         self.returned: Any = None
         self.messages: set[str] = set()
-        """The messages that asked for it, and for earlier calls with the same id."""
+        """The messages that made this call, and earlier calls with the same id."""
 
 
 class ModelRun:
-    """One call of a model: where its tokens belong and what they brought so far."""
+    """One call of a model: where its tokens belong, and what they brought so far."""
 
-    __slots__ = ("calls", "internal", "lane", "message_id", "paragraphs", "pending", "served")
+    __slots__ = ("calls", "internal", "lane", "message_id", "openai_items", "pending", "server_tools")
 
     def __init__(self, lane: str | None, *, internal: bool, whole: bool = False) -> None:
-        """A run in a lane; an internal one (a summarizer) is never shown, and a whole one has no tokens."""
+        """A run in a lane; an internal one (a summarizer) is not shown, and a ``whole`` one has no tokens."""
         self.lane = lane
         self.internal = internal
         self.message_id: str | None = None
         self.calls: dict[Any, _Call] = {}
         self.pending: dict[Any, dict[str, Any]] = {}
-        self.served = ServerToolCalls()
-        self.paragraphs = OpenAIItems(whole=whole)
+        self.server_tools = ServerToolCalls()
+        self.openai_items = OpenAIItems(whole=whole)
 
 
 class Emitter:
-    """Says what a graph's messages mean, for one turn."""
+    """Emits what the messages of one turn mean."""
 
     def __init__(
         self,
@@ -86,10 +86,11 @@ class Emitter:
         text: bool = True,
         reasoning: bool = True,
     ) -> None:
-        """Send events to ``say``; the switches leave text or reasoning out.
+        """Send events to ``emit``; without ``text`` or ``reasoning`` these are left out.
 
-        ``emit_text(text, message_id)`` is a shorter way for the agent's own plain text. ``scrub`` makes a
-        message fit to be said, or gives None; only whole ones are said then.
+        ``emit_text(text, message_id)`` is a faster way for the agent's own plain text. ``annotations`` gives
+        what an MCP server says of a tool. ``scrub`` removes personal data from a message, or gives None for
+        one that must not be shown; with it no tokens are emitted, only whole messages.
         """
         self.emit = emit
         self._emit_text = emit_text
@@ -97,7 +98,7 @@ class Emitter:
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
-        self._annotations = annotations or _nothing
+        self._annotations = annotations or _no_annotations
         self.call_files = call_files or CallFiles()
         self._with_text = text
         self._with_reasoning = reasoning
@@ -106,26 +107,26 @@ class Emitter:
         self._past_calls: set[str] = set()
         self._emitted: set[str] = set()
         self._whole: dict[str, list[Any]] = {}
-        """The messages that were said to their end, and the calls that each of them made."""
+        """The messages that were emitted whole, and the calls that each of them made."""
         self._results: set[str] = set()
         self._plan: Any = None
 
     @property
     def has_emitted(self) -> bool:
-        """Whether any message was said."""
+        """Whether any message was emitted."""
         return bool(self._emitted)
 
     # -- tokens ------------------------------------------------------------------------------------
 
     def chunk(self, run: ModelRun, message: Any) -> None:
-        """Say what one chunk of a model's answer brings."""
+        """Emit what one chunk of a model's answer brings."""
         if self.scrub is not None:
             return
         if run.message_id is None:
             run.message_id = str(message.id)
             self._emitted.add(run.message_id)
         if message.additional_kwargs:
-            self._aside(run, message)
+            self._beside_content(run, message)
         content = message.content
         if type(content) is str:
             if content and self._with_text:
@@ -139,8 +140,8 @@ class Emitter:
         for piece in message.tool_call_chunks:
             self._call_chunk(run, piece)
 
-    def _aside(self, run: ModelRun, message: Any) -> None:
-        """Say what some providers put beside the content: thoughts, and words of refusal."""
+    def _beside_content(self, run: ModelRun, message: Any) -> None:
+        """Emit what some providers put beside the content: reasoning, and the text of a refusal."""
         extras: dict[str, Any] = message.additional_kwargs
         thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
         if isinstance(thought, str) and not holds_thought(message.content, thought):
@@ -150,8 +151,8 @@ class Emitter:
 
     def _block(self, run: ModelRun, block: str | dict[str, Any]) -> None:
         message_id = run.message_id or ""
-        parts = [block] if isinstance(block, str) else run.served.follow(run.paragraphs.follow(block))
-        for item in (item for part in parts for item in self._meaning(part, message_id)):
+        parts = [block] if isinstance(block, str) else run.server_tools.feed(run.openai_items.feed(block))
+        for item in (item for part in parts for item in self._to_neutral(part, message_id)):
             if isinstance(item, c.TextBlock):
                 if item.text and self._with_text:
                     self._emit(ev.Text(message_id=message_id, delta=item.text), run.lane)
@@ -170,9 +171,9 @@ class Emitter:
             else:
                 self._emit(item, run.lane)
 
-    def _meaning(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
+    def _to_neutral(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
         if isinstance(block, dict) and asks_for_call(block):
-            return []  # The calls come as tool_call_chunks, already put together.
+            return []  # LangChain gives the calls as tool_call_chunks, already put together.
         return self.mapper.to_neutral(block, message_id)
 
     def _emit(self, event: ev.AnyEvent, lane: str | None) -> None:
@@ -183,14 +184,14 @@ class Emitter:
             self._emit(ev.Thought(message_id=run.message_id or "", delta=text, signature=signature), run.lane)
 
     def _call_chunk(self, run: ModelRun, piece: dict[str, Any]) -> None:
-        """Follow a call by its index; name, id and arguments may come together or one by one."""
+        """Follow a call by its index; its name, id and arguments may come together or one by one."""
         index = piece.get("index")
         native_id, name, args = piece.get("id"), piece.get("name"), piece.get("args") or ""
         if index is None:
             index = native_id if native_id is not None else next(reversed(run.calls or run.pending), None)
         call = run.calls.get(index)
         if call is not None and native_id and native_id != call.native_id:
-            call = None  # A provider that gives every call the same index.
+            call = None  # Some providers give every call the same index.
             index = native_id
         if call is None:
             waiting = run.pending.setdefault(index, {"id": None, "name": "", "args": ""})
@@ -207,24 +208,24 @@ class Emitter:
             self.emit(ev.ToolInput(turn_id=self.turn_id, lane=run.lane, call_id=call.call_id, delta=args))
 
     def fail_calls_of(self, run: ModelRun, reason: str) -> None:
-        """End the calls of an answer that broke off: the model never finished asking for them."""
-        served = [self._calls.get((run.lane, native_id)) for native_id in run.served.open]
-        for call in (*run.calls.values(), *filter(None, served)):
+        """End the calls of an answer that broke off before they were complete."""
+        on_server = [self._calls.get((run.lane, native_id)) for native_id in run.server_tools.open]
+        for call in (*run.calls.values(), *filter(None, on_server)):
             self._end(run.lane, call, "failed", reason)
 
     # -- calls -------------------------------------------------------------------------------------
 
     def announce(self, lane: str | None, native_id: str, name: str, message_id: str | None) -> _Call:
-        """Say that a call begins, once; give what is known of it."""
+        """Emit that a call begins, once; give its state."""
         known = call = self._calls.get((lane, native_id))
-        asked = {message_id} if message_id is not None else set[str]()
-        if known is not None and known.done and known.messages and not asked <= known.messages:
-            call = None  # Models repeat themselves when they are called again, and some count from zero.
+        messages = {message_id} if message_id is not None else set[str]()
+        if known is not None and known.done and known.messages and not messages <= known.messages:
+            call = None  # Some models number their calls from zero in every message, so an id comes again.
         if call is None:
             call_id = native_id if lane is None else f"{native_id}@{lane}"
             if known is not None:
-                asked |= known.messages
-                call_id = f"{call_id}~{len(asked)}"
+                messages |= known.messages
+                call_id = f"{call_id}~{len(messages)}"
             annotations = self._annotations(name)
             kind = kind_of(name, annotations, self._kind_mapper)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
@@ -239,7 +240,7 @@ class Emitter:
                 ),
                 lane,
             )
-        call.messages |= asked
+        call.messages |= messages
         return call
 
     def call_id_of(self, lane: str | None, native_id: str) -> str | None:
@@ -248,23 +249,23 @@ class Emitter:
         return call.call_id if call is not None else None
 
     def describe(self, lane: str | None, tool_call: Mapping[str, Any], message_id: str | None = None) -> str:
-        """Say a call with its complete arguments, once: title, places and diff; give its id."""
+        """Emit a call's complete arguments with title, files and diff, once; give its id."""
         call = self.announce(
             lane, str(tool_call.get("id") or ""), str(tool_call.get("name") or "tool"), message_id
         )
         args = tool_call.get("args")
         if not call.described and not call.done and args is not None:
             call.described = True
-            self._detail(lane, call, args)
+            self._emit_input(lane, call, args)
         return call.call_id
 
     def change_input(self, lane: str | None, native_id: str, args: Any) -> None:
-        """Say that a call runs with other arguments than it was announced with."""
+        """Emit that a call runs with other arguments than it was announced with."""
         call = self._calls.get((lane, native_id))
         if call is not None and not call.done:
-            self._detail(lane, call, args)
+            self._emit_input(lane, call, args)
 
-    def _detail(self, lane: str | None, call: _Call, args: Any) -> None:
+    def _emit_input(self, lane: str | None, call: _Call, args: Any) -> None:
         diff = self.call_files.changes(call.name, args)
         call.diff = bool(diff)
         self._emit(
@@ -279,7 +280,7 @@ class Emitter:
         )
 
     def tool_started(self, lane: str | None, native_id: str, name: str, args: Any) -> None:
-        """Say that a tool runs now."""
+        """Emit that a tool runs now."""
         self.describe(lane, {"id": native_id, "name": name, "args": args})
         call = self._calls[lane, native_id]
         if not call.done and not call.running and call.refused is None:
@@ -295,40 +296,40 @@ class Emitter:
             self._emit(ev.ToolUpdate(call_id=call.call_id, output=output, title=title), lane)
 
     def tool_raised(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Remember why a tool raised: somebody may try it again, or answer in its place."""
+        """Remember why a tool raised: a middleware may run it again, or answer in its place."""
         if (call := self._calls.get((lane, native_id))) is not None:
             call.raised = reason
 
     def tool_returned(self, lane: str | None, message: Any) -> None:
-        """Remember what a tool gave back, until the message that answers the model is known."""
+        """Remember a tool's result, until the message that answers the model is known."""
         if (call := self._calls.get((lane, str(message.tool_call_id)))) is not None:
             call.returned = message
 
     def finish_returned(self, lane: str | None) -> None:
-        """Say the results of a lane that came in no message."""
+        """Emit the results of a lane that came in no message."""
         for (where, _), call in self._calls.items():
             if where == lane and call.returned is not None and not call.done:
                 self.tool_message(lane, call.returned)
 
     def finish_calls(self, lane: str | None) -> None:
-        """Say how the calls of a lane ended that nobody answered."""
+        """End the calls of a lane that raised or were refused, and got no answer."""
         self.finish_returned(lane)
         for (where, _), call in self._calls.items():
             if where == lane and (call.raised or call.refused) is not None:
                 self._end(lane, call, "failed", call.raised or "")
 
     def fail_open_calls(self, reason: str) -> None:
-        """Say that the calls that are still open come to nothing."""
+        """Fail every call that is still open."""
         for (lane, _), call in self._calls.items():
             self._end(lane, call, "failed", reason)
 
     def tool_failed(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Say that a call failed."""
+        """Emit that a call failed."""
         if (call := self._calls.get((lane, native_id))) is not None:
             self._end(lane, call, "failed", reason)
 
     def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
-        """Note that a call was refused; it is said with the message that tells the model so."""
+        """Note that a call was refused; it is emitted with the message that tells the model so."""
         if (call := self._calls.get((lane, native_id))) is not None:
             call.refused = reason
 
@@ -340,11 +341,11 @@ class Emitter:
             self._emit(ev.ToolUpdate(call_id=call.call_id, status=status, reason=reason), lane)
 
     def tool_message(self, lane: str | None, message: Any) -> None:
-        """Say a tool's result; the id of its message as soon as that is known."""
+        """Emit a tool's result, and the id of its message as soon as that is known."""
         if message.id is not None and (message.id in self._results or message.id in self._history):
             return
         if (lane, str(message.tool_call_id)) not in self._calls and message.tool_call_id in self._past_calls:
-            return  # A call of an earlier turn, which create_agent answers late if its arguments were broken.
+            return  # A call of an earlier turn: create_agent answers it late if its arguments were invalid.
         call = self.announce(lane, str(message.tool_call_id), str(message.name or "tool"), None)
         if self.scrub is not None and (message := self.scrub(message)) is None:
             return
@@ -356,15 +357,15 @@ class Emitter:
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
-                raw = call.returned.content  # A model's input was rewritten for tracing.
+                raw = call.returned.content  # LangChain rewrites the content of a model's input for tracing.
             self._emit(
                 ev.ToolUpdate(
                     call_id=call.call_id,
                     status="denied" if denied else "failed" if failed else "completed",
-                    # Of a refusal a person reads what the model does.
+                    # A refusal shows the text that the model gets.
                     content=None if call.diff and not (failed or denied) else content,
                     raw_output=None if denied else json_value(raw if artifact is None else artifact),
-                    reason=c.text_of(content)[:_REASON] if failed else call.refused,
+                    reason=c.text_of(content)[:_REASON_LENGTH] if failed else call.refused,
                     result_message_id=message.id,
                 ),
                 lane,
@@ -377,10 +378,10 @@ class Emitter:
     # -- whole messages ----------------------------------------------------------------------------
 
     def message(self, lane: str | None, message: Any) -> None:
-        """Say a message that came whole; what its tokens said already is not said again."""
+        """Emit a whole message, without what its tokens brought already."""
         kind = message.type
         if message.id in self._history:
-            return  # A node may give back more than it adds: the whole thread, mended or shortened.
+            return  # A node may return more than it adds: the whole thread, repaired or shortened.
         if kind == "tool":
             self.tool_message(lane, message)
         elif kind in ("ai", "AIMessageChunk") and message.id is not None:
@@ -390,43 +391,43 @@ class Emitter:
                 self._emitted.add(message.id)
                 run = ModelRun(lane, internal=False, whole=True)
                 run.message_id = message.id
-                self._aside(run, message)
+                self._beside_content(run, message)
                 content = message.content
                 for block in [content] if isinstance(content, str) else content:
                     if block:
                         self._block(run, block)
-            asked = [*message.tool_calls, *message.invalid_tool_calls]
-            if self._whole.get(message.id) == asked:
+            calls = [*message.tool_calls, *message.invalid_tool_calls]
+            if self._whole.get(message.id) == calls:
                 return
             for source in () if message.id in self._whole else self.mapper.sources_of(message):
                 self._emit(source, lane)
-            self._whole[message.id] = asked
+            self._whole[message.id] = calls
             for tool_call in message.tool_calls:
                 self.describe(lane, tool_call, message.id)
-            for broken in message.invalid_tool_calls:
-                self._invalid(lane, broken, message.id)
+            for invalid in message.invalid_tool_calls:
+                self._emit_invalid(lane, invalid, message.id)
 
-    def _invalid(self, lane: str | None, broken: dict[str, Any], message_id: str) -> None:
-        native_id = str(broken.get("id") or f"{message_id}:invalid")
-        call = self.announce(lane, native_id, str(broken.get("name") or "tool"), message_id)
-        why = str(broken.get("error") or f"its arguments are not JSON: {broken.get('args')}")
-        self._end(lane, call, "failed", why[:_REASON])
+    def _emit_invalid(self, lane: str | None, invalid: dict[str, Any], message_id: str) -> None:
+        native_id = str(invalid.get("id") or f"{message_id}:invalid")
+        call = self.announce(lane, native_id, str(invalid.get("name") or "tool"), message_id)
+        reason = str(invalid.get("error") or f"its arguments are not JSON: {invalid.get('args')}")
+        self._end(lane, call, "failed", reason[:_REASON_LENGTH])
 
     def custom(self, name: str, value: Any) -> None:
-        """Pass on what an agent says by hand; an event of ours is said as it is."""
+        """Emit a custom event of the agent; an event of ours is emitted as it is."""
         event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=json_value(value))
         self._emit(cast("ev.AnyEvent", event), event.lane)
 
     def is_emitted(self, message_id: str) -> bool:
-        """Whether a message was said already."""
+        """Whether a message was emitted already."""
         return message_id in self._emitted or message_id in self._results or message_id in self._history
 
     def mark_emitted(self, message_id: str) -> None:
-        """Take a message as said under another id: its provider named it late."""
+        """Take a message as emitted: its provider gave it another id at its end."""
         self._emitted.add(message_id)
 
     def add_history(self, messages: Iterable[Any]) -> None:
-        """Take messages as said: the history a turn begins with."""
+        """Take messages as emitted: the history that a turn begins with."""
         for message in messages:
             if message.id is not None:
                 self._history.add(message.id)
@@ -436,7 +437,7 @@ class Emitter:
                 )
 
     def restore_calls(self, calls: Iterable[Call]) -> None:
-        """Take calls as said that this turn announced in an earlier process."""
+        """Take calls as announced: this turn did that in an earlier process."""
         for known in calls:
             native_id = known.native_id or known.call_id
             call = _Call(known.call_id, native_id, known.name, known.kind)
@@ -446,16 +447,16 @@ class Emitter:
             self._calls[known.lane, native_id] = call
 
     def restore_plan(self, todos: Any) -> None:
-        """Take a plan as said: the one a turn begins with."""
+        """Take a plan as emitted: the one that a turn begins with."""
         self._plan = todos
 
     def plan(self, todos: Any) -> None:
-        """Say a plan, once per real change."""
+        """Emit a plan, if it changed."""
         if todos == self._plan or not isinstance(todos, list) or not (todos or self._plan):
             return
         self._plan = todos
         self._emit(ev.Plan(entries=plan_entries(cast("list[Any]", todos))), None)
 
 
-def _nothing(name: str) -> None:
-    """Know nothing about a tool."""
+def _no_annotations(name: str) -> None:
+    """No annotations."""
