@@ -23,8 +23,8 @@ from trunkline.frontends.agui.decoder import (
     read_intent,
 )
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
+from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.questions import ClientCall, Form, Permission, default_options
-from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 
 EMPTY = Conversation()
 FILLED = fold(

@@ -18,11 +18,11 @@ from trunkline.conversation import Conversation, TurnState
 from trunkline.errors import InvalidCommand
 from trunkline.frontends.agui.pages import Page
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, answer_of
+from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import Outline, PresentOutline, outline_of
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import check_message, content_of, history_events
 from trunkline.questions import ClientCall
-from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 
 __all__ = [
     "ThreadOutline",

@@ -24,9 +24,9 @@ from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
+from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.protocols.agui import wire
 from trunkline.session.hub import Hub
-from trunkline.session.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.session.session import Session
 
 __all__ = ["AguiEndpoint"]

@@ -22,10 +22,10 @@ from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 from trunkline.frontends.agui.decoder import ThreadOutline, read_intent
+from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events
-from trunkline.session.intents import NO_REWIND, AnswerQuestions, StartTurn
 from trunkline.session.questions import settle
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
