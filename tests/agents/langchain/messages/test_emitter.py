@@ -81,7 +81,11 @@ def test_messages_of_the_history_and_messages_of_the_user_are_not_emitted(emitte
 
 def test_plain_text_of_the_agent_itself_takes_the_short_way() -> None:
     short: list[tuple[str, str]] = []
-    emitter = Recorder(emit_text=lambda text, message_id: short.append((text, message_id)))
+
+    def emit_text(text: str, message_id: str) -> None:
+        short.append((text, message_id))
+
+    emitter = Recorder(emit_text=emit_text)
     emitter.chunk(ModelRun(None, internal=False), chunk("own"))
     emitter.chunk(ModelRun("lane", internal=False), chunk("inner"))
     assert short == [("own", "m1")]
