@@ -21,7 +21,14 @@ from trunkline.agents.langchain.errors import (
     told_code,
 )
 
-__all__ = ["breakdown_of", "code_of", "explain", "map_error_to_content", "map_to_stop_reason", "token_usage"]
+__all__ = [
+    "failure_in_message",
+    "code_of",
+    "explain",
+    "map_error_to_content",
+    "map_to_stop_reason",
+    "token_usage",
+]
 
 # -- stop reasons ----------------------------------------------------------------------------------
 
@@ -99,7 +106,7 @@ def _word(reason: Any) -> str:
     return str(getattr(reason, "name", None) or reason or "").lower().rpartition(".")[2]
 
 
-def breakdown_of(message: Any) -> str | None:
+def failure_in_message(message: Any) -> str | None:
     """Say what is wrong where a model stopped because it could not go on, and not because it was done."""
     metadata = as_dict(getattr(message, "response_metadata", None))
     word = next((str(reason) for reason in _reasons_in(metadata) if _word(reason) in _BREAKDOWNS), None)

@@ -31,11 +31,11 @@ from trunkline.agents.langchain.graph.interrupts import (
     Pending,
     breakpoints,
     earlier_answer,
-    may_go_on,
+    emit_decision,
+    may_continue,
     pending_questions,
     reply_form,
     resume_value,
-    show_decision,
 )
 from trunkline.agents.langchain.graph.state import SharedStateUpdates, shareable
 from trunkline.agents.langchain.graph.threads import repair
@@ -46,17 +46,17 @@ from trunkline.agents.langchain.messages.history import (
     read_messages,
     unanswered_calls,
 )
-from trunkline.agents.langchain.messages.plain_outputs import combine, put_in_words
+from trunkline.agents.langchain.messages.plain_outputs import combine_outputs, output_text
 from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
 from trunkline.agents.langchain.middleware.plan import heed
-from trunkline.agents.langchain.stop_reasons import breakdown_of, code_of, explain, map_to_stop_reason
+from trunkline.agents.langchain.stop_reasons import code_of, explain, failure_in_message, map_to_stop_reason
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
 from trunkline.agents.langchain.tools.session_tools import (
-    answer_dangling,
+    answer_open_calls,
     find_tool,
-    gather_tools,
-    tell_unbound,
+    wait_for_tools,
+    warn_unbound_tools,
 )
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
@@ -189,7 +189,7 @@ class GraphTurn:
         self._given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
         try:
             with use_channel(self._channel):
-                await gather_tools(self._channel)
+                await wait_for_tools(self._channel)
                 while payload is not _END:
                     await self._go(payload)
                     payload = await self._after()
@@ -213,8 +213,8 @@ class GraphTurn:
         self._say_output()
         self._state.finish()
         if not self._agent.instrumented.sees_model:
-            tell_unbound(self._channel)
-        if (why := breakdown_of(self._final)) is not None:
+            warn_unbound_tools(self._channel)
+        if (why := failure_in_message(self._final)) is not None:
             yield ev.TurnFailed(code="model_failed", message=why)
         else:
             yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
@@ -240,7 +240,7 @@ class GraphTurn:
             return Command(resume=resume_value(pending, await self._ask(pending)))
         if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
             pending = pending_questions(stops, self._calls, self._emitter.describe)
-            return None if may_go_on(pending, await self._ask(pending)) else _END
+            return None if may_continue(pending, await self._ask(pending)) else _END
         return _END if state.next else await self._dangling(messages)
 
     async def _dangling(self, messages: Any) -> Any:
@@ -250,7 +250,7 @@ class GraphTurn:
         """
         begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
         calls = unanswered_calls(messages[begin + 1 :])
-        answers = await answer_dangling(calls, self._channel, own=self._agent.own_tools)
+        answers = await answer_open_calls(calls, self._channel, own=self._agent.own_tools)
         if not answers:
             return _END
         answered = {answer.tool_call_id for answer in answers}
@@ -315,13 +315,13 @@ class GraphTurn:
         if isinstance(piece, str | AIMessage) and not self._emitter.has_emitted:
             self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
         else:
-            self._output = combine(self._output, piece)
+            self._output = combine_outputs(self._output, piece)
 
     def _say_output(self) -> None:
         """Say what came out of a Runnable or a graph without messages, unless somebody said so in it."""
         if self._emitter.has_emitted and not isinstance(self._output, str | AIMessage):
             return
-        words = put_in_words(self._output, self._given)
+        words = output_text(self._output, self._given)
         if words and not any(words.strip() in heard for heard in self._heard):
             self._ctx.emit(words)
 
@@ -383,7 +383,7 @@ class GraphTurn:
             words = await self._channel.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
             said = words.content.get("answer") if words.outcome == "accepted" else None
             answered = msgspec.structs.replace(answered, reason=said)
-        show_decision(self._emitter, item, answered)
+        emit_decision(self._emitter, item, answered)
         return answered
 
     def _cover(self, call: Mapping[str, Any]) -> Coverage | None:

@@ -19,7 +19,7 @@ from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import SessionMiddleware
-from trunkline.agents.langchain.messages.plain_outputs import combine, put_in_words
+from trunkline.agents.langchain.messages.plain_outputs import combine_outputs, output_text
 from trunkline.testing.chat import ScriptedChatModel, call
 
 
@@ -153,15 +153,15 @@ class Odd:
 
 
 def test_what_no_json_can_hold_is_still_put_in_words() -> None:
-    assert put_in_words({"a": Odd(), "b": 1}) == '{\n  "a": "odd",\n  "b": 1\n}'
+    assert output_text({"a": Odd(), "b": 1}) == '{\n  "a": "odd",\n  "b": 1\n}'
     circle: list[Any] = []
     circle.append(circle)
-    assert put_in_words(circle) == "[[...]]"
-    assert put_in_words(AIMessage("hi")) == "hi"
-    assert put_in_words({"question": "same"}, {"question": "same"}) == ""
+    assert output_text(circle) == "[[...]]"
+    assert output_text(AIMessage("hi")) == "hi"
+    assert output_text({"question": "same"}, {"question": "same"}) == ""
 
 
 def test_pieces_that_cannot_be_added_replace_what_was_before() -> None:
-    assert combine(None, {"a": 1}) == {"a": 1}
-    assert combine([1], [2]) == [1, 2]
-    assert combine({"a": 1}, {"a": 2}) == {"a": 2}
+    assert combine_outputs(None, {"a": 1}) == {"a": 1}
+    assert combine_outputs([1], [2]) == [1, 2]
+    assert combine_outputs({"a": 1}, {"a": 2}) == {"a": 2}

@@ -17,15 +17,15 @@ from trunkline.agents.langchain.tools.attached_servers import (
     attached_tools,
     detach_servers,
     mcp_capabilities,
-    server_news,
-    wake_servers,
+    server_failures,
+    wait_for_servers,
 )
 
 BAD: list[dict[str, Any]] = [{"name": "bad", "command": "/no/such/thing", "args": [], "env": []}]
 
 
 async def pid_in(memory: dict[Any, Any], tool: str) -> int:
-    await patiently(wake_servers(memory))
+    await patiently(wait_for_servers(memory))
     return int(text_in(await patiently(invoke(named(attached_tools(memory))[tool]))).split()[-1])
 
 
@@ -39,11 +39,11 @@ async def test_servers_live_with_the_session_and_others_take_their_place() -> No
         assert await pid_in(memory, "w__count") == first
         await patiently(attach_servers(memory, BAD, folders=["/"]))
         assert not is_alive(first)
-        await patiently(wake_servers(memory))
+        await patiently(wait_for_servers(memory))
         assert attached_tools(memory) == []
-        assert [notice.title for notice in server_news(memory)] == ["MCP server 'bad' is not available"]
+        assert [notice.title for notice in server_failures(memory)] == ["MCP server 'bad' is not available"]
         await patiently(attach_servers(memory, (), folders=["/"]))
-        assert server_news(memory) == []
+        assert server_failures(memory) == []
     finally:
         await patiently(detach_servers(memory))
         await detach_servers(memory)
@@ -54,8 +54,8 @@ async def test_each_source_has_its_own_servers() -> None:
     memory: dict[Any, Any] = {}
     await attach_servers(memory, BAD)
     await attach_servers(memory, {"worse": {}}, source="middleware", prefix_tool_name=False)
-    await patiently(wake_servers(memory))
-    assert [notice.title.split("'")[1] for notice in server_news(memory)] == ["bad", "worse"]
+    await patiently(wait_for_servers(memory))
+    assert [notice.title.split("'")[1] for notice in server_failures(memory)] == ["bad", "worse"]
     await patiently(detach_servers(memory))
 
 
@@ -77,11 +77,11 @@ async def test_an_environment_without_mcp_says_what_to_install(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "trunkline.agents.langchain.tools.mcp_servers", None)
     memory: dict[Any, Any] = {}
     await attach_servers(memory, BAD)
-    await wake_servers(memory)
-    (notice,) = server_news(memory)
+    await wait_for_servers(memory)
+    (notice,) = server_failures(memory)
     assert (notice.title, notice.code) == ("MCP servers cannot be attached", "mcp_missing")
     assert "pip install 'trunkline[mcp]'" in (notice.description or "")
-    assert server_news(memory) == []
+    assert server_failures(memory) == []
     assert attached_tools(memory) == []
     await detach_servers(memory)
 

@@ -32,14 +32,14 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import SessionChannel, current_channel
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers
 from trunkline.agents.langchain.tools.session_tools import (
-    answer_dangling,
-    carry_out,
-    carry_out_sync,
-    dynamic_tools,
+    add_tools,
+    answer_open_calls,
     find_tool,
-    gather_tools,
-    offer_tools,
+    run_tool_call,
+    run_tool_call_sync,
     session_tools,
+    tools_of,
+    wait_for_tools,
 )
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import JournalError
@@ -203,16 +203,16 @@ class Binding(AgentMiddleware[Any, Any, Any]):
     """What a middleware does with them, in both ways."""
 
     def wrap_model_call(self, request: Any, handler: Any) -> Any:
-        return handler(offer_tools(request, current_channel()))
+        return handler(add_tools(request, current_channel()))
 
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-        return await handler(offer_tools(request, current_channel()))
+        return await handler(add_tools(request, current_channel()))
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return carry_out_sync(request, handler, current_channel())
+        return run_tool_call_sync(request, handler, current_channel())
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return await carry_out(request, handler, current_channel())
+        return await run_tool_call(request, handler, current_channel())
 
 
 async def answer_all(session: Any, asked: ev.Asked) -> None:
@@ -253,7 +253,7 @@ async def test_without_a_channel_a_request_stays_as_it_is() -> None:
     agent = create_agent(model, [weather], middleware=[Binding()])
     result = await agent.ainvoke({"messages": "go"})
     assert result["messages"][-1].content == "Sunny."
-    assert offer_tools("request", None) == "request"
+    assert add_tools("request", None) == "request"
     assert find_tool(None, "anything") is None
 
 
@@ -269,9 +269,9 @@ async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
         async def act(channel: SessionChannel) -> list[Any]:
             await attach_servers(channel.memory, {"w": place})
             try:
-                tools = named(await patiently(gather_tools(channel)))
+                tools = named(await patiently(wait_for_tools(channel)))
                 assert find_tool(channel, "w__add") is tools["w__add"]
-                return offer_tools(Request(), channel)["tools"]
+                return add_tools(Request(), channel)["tools"]
             finally:
                 await detach_servers(channel.memory)
 
@@ -288,8 +288,8 @@ async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> No
         async def act(channel: SessionChannel) -> list[Any]:
             await attach_servers(channel.memory, {"w": place})
             try:
-                await patiently(gather_tools(channel))
-                return [one for one in dynamic_tools(channel) if one.name == "w__add"]
+                await patiently(wait_for_tools(channel))
+                return [one for one in tools_of(channel) if one.name == "w__add"]
             finally:
                 await detach_servers(channel.memory)
 
@@ -301,13 +301,13 @@ async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> No
 
 async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() -> None:
     async def act(channel: SessionChannel) -> list[ToolMessage]:
-        known = dynamic_tools(channel)
+        known = tools_of(channel)
         assert [one.name for one in known] == ["set_colour"]
         calls: list[Any] = [
             {"id": "k1", "name": "unknown", "args": {}},
             {"id": "k2", "name": "set_colour", "args": {"tool_runtime": "forged"}},
         ]
-        return await answer_dangling(calls, channel)
+        return await answer_open_calls(calls, channel)
 
     (answer,), told = await in_turn(act, {ev.Asked: answer_all}, tools=(COLOUR,))
     assert (answer.tool_call_id, answer.status) == ("k2", "error")

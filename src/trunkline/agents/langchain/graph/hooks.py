@@ -14,7 +14,7 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from trunkline.agents.langchain.callbacks.listener import tool_messages
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.tools.session_tools import carry_out, offer_tools
+from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call
 from trunkline.errors import TurnCancelled
 
 __all__ = ["add_session_tools", "guard_tool_calls"]
@@ -24,7 +24,7 @@ Execute = Callable[[Any], Awaitable[Any]]
 
 def add_session_tools(request: Any) -> Any:
     """Add the tools of the session and of its front end to a model request."""
-    return offer_tools(request, current_channel())
+    return add_tools(request, current_channel())
 
 
 def guard_tool_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[Any]]:
@@ -32,7 +32,7 @@ def guard_tool_calls(raise_errors: bool) -> Callable[[Any, Execute], Awaitable[A
 
     async def guard(request: Any, execute: Execute) -> Any:
         try:
-            return _emit_answer(await carry_out(request, execute, current_channel()))
+            return _emit_answer(await run_tool_call(request, execute, current_channel()))
         except (GraphBubbleUp, TurnCancelled):
             raise
         except (Exception, SystemExit) as error:

@@ -35,13 +35,13 @@ __all__ = [
     "Pending",
     "breakpoints",
     "earlier_answer",
-    "may_go_on",
+    "may_continue",
     "pending_questions",
     "put_question",
     "read_answer",
     "reply_form",
     "resume_value",
-    "show_decision",
+    "emit_decision",
 ]
 
 Describe = Callable[[str | None, Mapping[str, Any]], str]
@@ -355,7 +355,7 @@ def _run(item: Pending, answered: ev.Answered) -> dict[str, Any]:
     return {"type": "edit", "edited_action": {"name": item.action["name"], "args": edited}}
 
 
-def show_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> None:
+def emit_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> None:
     """Show a call as its reviewer wants it: with other arguments, or denied."""
     if item.native_id is None:
         return
@@ -390,7 +390,7 @@ def breakpoints(graph: Any, state: Any, calls: Iterable[Mapping[str, Any]]) -> l
     return asked or [types.Interrupt(where, here, response_schema={"type": "boolean"})]
 
 
-def may_go_on(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> bool:
+def may_continue(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> bool:
     """Whether a graph that stopped at a breakpoint goes on: nobody was refused."""
     return all(value in (True, {"type": "approve"}) for value in resume_value(pending, answers).values())
 

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import msgspec
 
-__all__ = ["combine", "put_in_words"]
+__all__ = ["combine_outputs", "output_text"]
 
 _ANSWERS = ("answer", "output", "result", "response", "reply", "text", "content")
 """Fields in which chains put their answer, the likeliest first."""
 
 
-def combine(before: Any, piece: Any) -> Any:
+def combine_outputs(before: Any, piece: Any) -> Any:
     """Add a piece of an output to those before it, as LangChain does: what cannot be added replaces."""
     if before is None:
         return piece
@@ -23,7 +23,7 @@ def combine(before: Any, piece: Any) -> Any:
         return piece
 
 
-def put_in_words(output: Any, given: Mapping[str, Any] | None = None) -> str:
+def output_text(output: Any, given: Mapping[str, Any] | None = None) -> str:
     """Give the text of an output, or all of it as JSON; a field that is as it was ``given`` is no answer."""
     if isinstance(output, str):
         return output

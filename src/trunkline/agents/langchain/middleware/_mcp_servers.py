@@ -17,7 +17,7 @@ from trunkline.agents.langchain.tools.attached_servers import (
     detach_servers,
     mcp_capabilities,
 )
-from trunkline.agents.langchain.tools.session_tools import gather_tools
+from trunkline.agents.langchain.tools.session_tools import wait_for_tools
 from trunkline.errors import ConfigurationError
 from trunkline.session.handles import in_loop
 
@@ -75,7 +75,7 @@ class AttachedServers:
         if not isinstance(channel, SessionChannel):  # Those of a session of ours are closed with it.
             self._hold(channel.memory)
         await attach_servers(channel.memory, self._servers, source="middleware", **self._options)
-        await gather_tools(channel)
+        await wait_for_tools(channel)
 
     def _hold(self, memory: dict[Any, Any]) -> None:
         self._sessions[id(memory)] = memory

@@ -29,7 +29,7 @@ from trunkline.agents.langchain.middleware._hooks import (
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
 from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.agents.langchain.own_program.runs import SessionIdExtractor, session_in
-from trunkline.agents.langchain.tools.session_tools import carry_out, carry_out_sync, offer_tools
+from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import copy_json, diff, same_json
 
@@ -127,7 +127,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
         try:
-            response = handler(offer_tools(request, owner))
+            response = handler(add_tools(request, owner))
         except BaseException as error:
             _break_off(channel, request.runtime, error)
             raise
@@ -144,7 +144,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(channel, LineVoice):
             await channel.ready()
         try:
-            response = await handler(offer_tools(request, owner))
+            response = await handler(add_tools(request, owner))
         except BaseException as error:
             _break_off(channel, request.runtime, error)
             raise
@@ -183,7 +183,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 tool = next((tool for tool in self._servers.load(owner) if tool.name == name), None)
                 request = request if tool is None else request.override(tool=tool)
             try:
-                return carry_out_sync(request, handler, owner)
+                return run_tool_call_sync(request, handler, owner)
             except BaseException as error:
                 _break_off(channel, request.runtime, error, forgiving=True)
                 raise
@@ -193,7 +193,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """Run a tool, one of the session's own too."""
         with use_run_channel(request.runtime, self) as channel:
             try:
-                return await carry_out(request, handler, self._owner(channel))
+                return await run_tool_call(request, handler, self._owner(channel))
             except BaseException as error:
                 _break_off(channel, request.runtime, error, forgiving=True)
                 raise

@@ -24,7 +24,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 from langgraph.types import Command
 
 from trunkline.agents.langchain.channel_lookup import TrunklineContext
-from trunkline.agents.langchain.graph.interrupts import show_decision
+from trunkline.agents.langchain.graph.interrupts import emit_decision
 from trunkline.agents.langchain.messages.history import conversation_of
 from trunkline.agents.langchain.own_program.agent import (
     NOTHING,
@@ -168,7 +168,7 @@ class AguiAgent(StandaloneAgent):
             channel.recall(intake.known, intake.asked)
             for item, answered in intake.answers:
                 channel.say(answered)
-                show_decision(channel.emitter, item, answered)
+                emit_decision(channel.emitter, item, answered)
             if intake.cancels_waiting:
                 channel.give_up("the user went on without an answer")
         return intake.payload

@@ -23,8 +23,8 @@ __all__ = [
     "attached_tools",
     "detach_servers",
     "mcp_capabilities",
-    "server_news",
-    "wake_servers",
+    "server_failures",
+    "wait_for_servers",
 ]
 
 Memory = MutableMapping[Any, Any]
@@ -101,7 +101,7 @@ async def detach_servers(memory: Memory) -> None:
     await asyncio.gather(*(item.close() for item in attached.values()))
 
 
-async def wake_servers(memory: Memory) -> None:
+async def wait_for_servers(memory: Memory) -> None:
     """Wait until the servers are up or have failed; one that died since it was up is started again."""
     held = [item.servers for item in _attached(memory).values() if item.servers is not None]
     for servers in held:
@@ -116,7 +116,7 @@ def attached_tools(memory: Memory) -> list[BaseTool]:
     ]
 
 
-def server_news(memory: Memory) -> list[ev.Notice]:
+def server_failures(memory: Memory) -> list[ev.Notice]:
     """What went wrong with any server since this was asked last."""
     news: list[ev.Notice] = []
     for item in _attached(memory).values():

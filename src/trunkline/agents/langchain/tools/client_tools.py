@@ -20,7 +20,7 @@ from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this
 from trunkline.protocols.agui.messages import content_of
 from trunkline.questions import ClientCall
 
-__all__ = ["client_tools", "recall_tools", "recalled_tools"]
+__all__ = ["client_tools", "restore_client_tools", "restored_client_tools"]
 
 _RECALLED = "trunkline.tools.recalled"
 _NONE: Any = None
@@ -33,7 +33,7 @@ def client_tools(channel: Channel) -> list[BaseTool]:
     return [_tool(tool) for tool in given if tool.get("name")]
 
 
-async def recall_tools(channel: Channel) -> None:
+async def restore_client_tools(channel: Channel) -> None:
     """Remember the tools whose calls an earlier process asked for: the prompt that named them is gone."""
     if not isinstance(channel, SessionChannel) or channel.ctx.prompt.content:
         return
@@ -43,7 +43,7 @@ async def recall_tools(channel: Channel) -> None:
     channel.memory[_RECALLED] = (channel.emitter.turn_id, [_tool({"name": name}) for name in names])
 
 
-def recalled_tools(channel: Channel) -> list[BaseTool]:
+def restored_client_tools(channel: Channel) -> list[BaseTool]:
     """The tools that are remembered in this turn: their calls can be answered, no more."""
     recalled = channel.memory.get(_RECALLED)  # Nothing, where nobody listens: such a channel has no emitter.
     return recalled[1] if recalled is not None and recalled[0] == channel.emitter.turn_id else []

@@ -20,7 +20,7 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import find_channel
 from trunkline.agents.langchain.permissions.subagents import lane_at
 
-__all__ = ["Call", "CalledTool", "keeping_types", "this_call"]
+__all__ = ["Call", "CalledTool", "keep_content_types", "this_call"]
 
 _flatten: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
 _ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
@@ -49,7 +49,7 @@ class Call:
             self.channel.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
 
     def answer(self, content: Any, artifact: Any, name: str) -> ToolMessage:
-        """Make the message that answers this call; its content keeps its types under ``keeping_types``."""
+        """Make the message that answers this call; its content keeps its types under ``keep_content_types``."""
         typed = _TYPED.get()
         if typed is not None:
             typed[self.tool_call_id or ""] = content
@@ -57,7 +57,7 @@ class Call:
 
 
 @contextmanager
-def keeping_types() -> Generator[Callable[[Any], Any]]:
+def keep_content_types() -> Generator[Callable[[Any], Any]]:
     """Give what undoes LangGraph's habit of making text of content whose kind it does not expect."""
     typed: dict[str, Any] = {}
     token = _TYPED.set(typed)

@@ -18,40 +18,48 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.tools.attached_servers import attached_tools, server_news, wake_servers
-from trunkline.agents.langchain.tools.client_tools import client_tools, recall_tools, recalled_tools
-from trunkline.agents.langchain.tools.current_call import keeping_types
+from trunkline.agents.langchain.tools.attached_servers import (
+    attached_tools,
+    server_failures,
+    wait_for_servers,
+)
+from trunkline.agents.langchain.tools.client_tools import (
+    client_tools,
+    restore_client_tools,
+    restored_client_tools,
+)
+from trunkline.agents.langchain.tools.current_call import keep_content_types
 from trunkline.errors import TurnCancelled
 from trunkline.session.ids import new_id
 
 __all__ = [
-    "answer_dangling",
-    "carry_out",
-    "carry_out_sync",
-    "dynamic_tools",
+    "answer_open_calls",
+    "run_tool_call",
+    "run_tool_call_sync",
+    "tools_of",
     "find_tool",
-    "gather_tools",
-    "offer_tools",
+    "wait_for_tools",
+    "add_tools",
     "session_tools",
-    "tell_unbound",
+    "warn_unbound_tools",
 ]
 
 _SAID = "trunkline.tools.said"
 _ASKED = "trunkline.tools.asked"
 
 
-async def gather_tools(channel: Channel) -> list[BaseTool]:
+async def wait_for_tools(channel: Channel) -> list[BaseTool]:
     """Wait for the session's servers, tell what is wrong with any, and give all tools there are.
 
     Call it where a turn begins, before the graph runs.
     """
-    await wake_servers(channel.memory)
-    await recall_tools(channel)
+    await wait_for_servers(channel.memory)
+    await restore_client_tools(channel)
     _tell_news(channel)
-    return dynamic_tools(channel)
+    return tools_of(channel)
 
 
-def dynamic_tools(channel: Channel) -> list[BaseTool]:
+def tools_of(channel: Channel) -> list[BaseTool]:
     """The tools of this session beside the agent's own; a server's goes before a front end's of its name."""
     named: dict[str, BaseTool] = {}
     for tool in attached_tools(channel.memory):
@@ -64,7 +72,7 @@ def dynamic_tools(channel: Channel) -> list[BaseTool]:
 
 def find_tool(channel: Channel | None, name: str) -> BaseTool | None:
     """The session's own tool of this name; its metadata is what its server says of it."""
-    found = [*dynamic_tools(channel), *recalled_tools(channel)] if channel is not None else ()
+    found = [*tools_of(channel), *restored_client_tools(channel)] if channel is not None else ()
     return next((tool for tool in found if tool.name == name), None)
 
 
@@ -74,18 +82,18 @@ def session_tools() -> list[BaseTool]:
     if channel is None:
         return []
     channel.memory[_ASKED] = True
-    return dynamic_tools(channel)
+    return tools_of(channel)
 
 
-class Offered(dict[str, Any]):
+class OfferedTool(dict[str, Any]):
     """A tool as models take it. Unlike a BaseTool, a graph does not insist on knowing it beforehand."""
 
     metadata: dict[str, Any] | None = None
 
 
-def offer_tools(request: Any, channel: Channel | None) -> Any:
+def add_tools(request: Any, channel: Channel | None) -> Any:
     """Add the session's tools to a request to the model, unless they are there; the graph's own win."""
-    tools = dynamic_tools(channel) if channel is not None else []
+    tools = tools_of(channel) if channel is not None else []
     if channel is None or not tools:
         return request
     _tell_news(channel)
@@ -93,23 +101,25 @@ def offer_tools(request: Any, channel: Channel | None) -> Any:
     added: list[Any] = []
     for tool in tools:
         if tool.name not in present:
-            made = Offered(convert_to_openai_tool(tool))
+            made = OfferedTool(convert_to_openai_tool(tool))
             made.metadata = tool.metadata
             added.append(made)
-        elif not isinstance(present[tool.name], Offered):
+        elif not isinstance(present[tool.name], OfferedTool):
             _tell_clash(channel, tool.name)
     return request.override(tools=[*request.tools, *added]) if added else request
 
 
-async def carry_out(request: Any, handler: Callable[[Any], Awaitable[Any]], channel: Channel | None) -> Any:
+async def run_tool_call(
+    request: Any, handler: Callable[[Any], Awaitable[Any]], channel: Channel | None
+) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
-    with keeping_types() as restore:
+    with keep_content_types() as restore:
         return restore(await handler(_with_tool(request, channel)))
 
 
-def carry_out_sync(request: Any, handler: Callable[[Any], Any], channel: Channel | None) -> Any:
+def run_tool_call_sync(request: Any, handler: Callable[[Any], Any], channel: Channel | None) -> Any:
     """Carry a tool call out, with the session's tool if the graph has none of that name."""
-    with keeping_types() as restore:
+    with keep_content_types() as restore:
         return restore(handler(_with_tool(request, channel)))
 
 
@@ -118,7 +128,7 @@ def _with_tool(request: Any, channel: Channel | None) -> Any:
     return request if tool is None else request.override(tool=tool)
 
 
-async def answer_dangling(
+async def answer_open_calls(
     calls: Sequence[Mapping[str, Any]], channel: Channel, own: Collection[str] = ()
 ) -> list[ToolMessage]:
     """Carry out those calls that are the session's to answer, side by side.
@@ -127,7 +137,7 @@ async def answer_dangling(
     """
     if not calls:
         return []
-    await recall_tools(channel)
+    await restore_client_tools(channel)
     found = ((find_tool(channel, call["name"]), call) for call in calls if call["name"] not in own)
     ours = [_answer(tool, call, channel) for tool, call in found if tool is not None]
     with use_channel(channel):
@@ -151,13 +161,13 @@ async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
 
 
 def _tell_news(channel: Channel) -> None:
-    for notice in server_news(channel.memory):
+    for notice in server_failures(channel.memory):
         channel.say(notice)
 
 
-def tell_unbound(channel: Channel) -> None:
+def warn_unbound_tools(channel: Channel) -> None:
     """Say that this graph offered the session's tools to nobody; call it when its run is over."""
-    tools = dynamic_tools(channel)
+    tools = tools_of(channel)
     if tools and not channel.memory.get(_ASKED):
         names = ", ".join(tool.name for tool in tools[:5]) + (" and others" if len(tools) > 5 else "")
         _say_once(
