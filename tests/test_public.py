@@ -23,7 +23,8 @@ MODULES = {
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
-        McpCapabilities OpensSessions PromptCapabilities RemembersQuestions Resumes Rewinds Sayable SetsConfig
+        JudgesHistory McpCapabilities OpensSessions PromptCapabilities RemembersQuestions Resumes Rewinds
+        Sayable SetsConfig
     """,
     "agents.langchain": """
         READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware

@@ -17,6 +17,7 @@ from trunkline.conversation import CallPart, Conversation, Message, QuestionStat
 from trunkline.errors import SessionNotFound
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
+from trunkline.journal import SessionInfo, open_journal
 from trunkline.questions import Form
 from trunkline.session.adopt import named, retell, unknown_to
 from trunkline.session.context import SessionView, TurnContext
@@ -41,7 +42,7 @@ class Rememberer:
     """An agent that answers with its memory's size, and whose memory a test may change."""
 
     def __init__(self) -> None:
-        self.card = AgentCard(name="rememberer")
+        self.card = AgentCard(name="rememberer", authoritative_history=True)
         self.memory: dict[str, Conversation | Exception] = {}
         self.asked: list[str] = []
 
@@ -217,6 +218,34 @@ async def test_a_new_session_asks_the_memory_only_if_it_was_given_its_id() -> No
         assert agent.asked == []
         session = await hub.create("s")
         assert len((await session.history()).messages) == 2
+
+
+class Replayer(Rememberer):
+    """An agent whose memory is poorer than the journal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.card = AgentCard(name="replayer")
+
+
+async def test_a_poorer_memory_is_asked_for_no_unknown_id_and_never_replaces_the_journal() -> None:
+    agent, journal = Replayer(), await open_journal("memory:")
+    agent.memory = {name: talk("x", "y", "z") for name in ("made", "unknown", "listed")}
+    async with world(agent, journal=journal) as hub:
+        with pytest.raises(SessionNotFound):
+            await hub.session("unknown")
+        made = await hub.create("made")
+        assert agent.asked == [], "a caller can make up any id"
+        await collect(made, "a")
+        await journal.create(SessionInfo(principal="local", session_id="listed"))
+    async with world(agent, journal=journal) as hub:
+        kept = await (await hub.session("made")).history()
+        assert [message.text for message in kept.messages] == ["a", "Yes."]
+        assert agent.asked == []
+        filled = await (await hub.session("listed")).history()
+        assert [message.text for message in filled.messages] == ["x", "y", "z"]
+        assert agent.asked == ["listed"]
+    await journal.close()
 
 
 async def test_another_targets_sessions_are_left_alone() -> None:

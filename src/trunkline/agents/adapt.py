@@ -153,6 +153,11 @@ class FactoryAgent:
         async with self._lent(session) as agent:
             return await agent.history(session) if isinstance(agent, HasHistory) else None
 
+    async def has_authoritative_history(self, session: SessionView) -> bool:
+        """Whether the session's own agent says so."""
+        async with self._lent(session) as agent:
+            return agent.card.authoritative_history
+
     async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
         """Whether the session's own agent still waits for these answers."""
         async with self._lent(session) as agent:

@@ -31,6 +31,7 @@ __all__ = [
     "DeletesSessions",
     "Forks",
     "HasHistory",
+    "JudgesHistory",
     "McpCapabilities",
     "OpensSessions",
     "PromptCapabilities",
@@ -80,6 +81,10 @@ class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: tuple[ConfigOption, ...] = ()
     commands: tuple[CommandInfo, ...] = ()
     auth_methods: tuple[AuthMethod, ...] = ()
+    authoritative_history: bool = False
+    """Whether what ``history`` gives is the truth about a session and is cheap to ask for, as a stored thread
+    is: then it also makes sessions that the journal does not know, and wins where the journal differs. A
+    memory that is poorer than the journal (a replay) only fills a session that has no turn yet."""
     foreign_words: bool = False
     """Whether its events have words of another program (an adapter's peer): a kind or a status that we do not
     know is then kept as it is; else it is the agent's mistake."""
@@ -188,14 +193,24 @@ class Authenticates(Protocol):
 
 @runtime_checkable
 class HasHistory(Protocol):
-    """An agent whose own memory is the truth about a session."""
+    """An agent that remembers its sessions; its card says whether its memory is the truth about them."""
 
     async def history(self, session: SessionView) -> Conversation | None:
         """The conversation as the agent remembers it; None when it has none.
 
         Its open questions, each with a durable_key, are those that its memory waits for.
-        Asked whenever a session is opened, also for one that the agent has not opened yet.
+        Asked when a session is opened, before ``open_session``. If it is not the truth (the card's
+        ``authoritative_history``), only for a session of the journal that has no turn yet.
         """
+        ...
+
+
+@runtime_checkable
+class JudgesHistory(Protocol):
+    """An agent that knows only for an open session whether its history is authoritative (a factory)."""
+
+    async def has_authoritative_history(self, session: SessionView) -> bool:
+        """Whether ``history`` is the truth about this session; asked for sessions that exist."""
         ...
 
 

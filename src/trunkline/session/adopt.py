@@ -2,9 +2,10 @@
 
 An agent with a memory of its own (a LangGraph thread, say) may have been talked to elsewhere. The
 journal is what front ends replay, so whatever the memory has beyond the last message that both know is
-told there, when the session is opened. The memory wins: where the journal went on differently from
-that message, it goes back to it first. A memory that merely ends earlier, forgot its beginning (a
-summary took its place) or shares nothing with the journal takes nothing away.
+told there, when the session is opened. An authoritative memory wins: where the journal went on differently
+from that message, it goes back to it first. One that merely ends earlier, forgot its beginning (a summary
+took its place) or shares nothing with the journal takes nothing away. Any other memory, such as the replay
+of an ACP agent, is poorer than the journal: it only fills a session that has no turn yet.
 
 What the memory waits for is asked again, so that open questions outlive the journal too.
 """
@@ -36,11 +37,11 @@ from trunkline.session.session import Session
 __all__ = ["adopt", "retell", "unknown_to"]
 
 
-async def adopt(session: Session) -> None:
-    """Add to the journal what only the agent remembers."""
+async def adopt(session: Session, *, is_new: bool = False) -> None:
+    """Add to the journal what only the agent remembers; ``is_new``: the session was made just now."""
     if session.busy or not session.may_run:
         return
-    remembered = await session.hooks.history()
+    remembered = await session.hooks.history(may_fill=not is_new and session.last_turn_id is None)
     if remembered is None or await _is_known(session, remembered):
         return
     news, last = unknown_to(await session.history(), remembered)

@@ -14,6 +14,7 @@ from trunkline.agents.interface import (
     Agent,
     ClosesSessions,
     HasHistory,
+    JudgesHistory,
     OpensSessions,
     RemembersQuestions,
     Resumes,
@@ -89,9 +90,16 @@ class AgentHooks:
             await self.open()
             await self._agent.rewind(self._view, to_message_id)
 
-    async def history(self) -> Conversation | None:
-        """The conversation as the agent remembers it; None when it has no memory of it."""
-        return await recall(self._agent, self._view)
+    async def history(self, *, may_fill: bool) -> Conversation | None:
+        """The conversation as the agent remembers it, if that counts.
+
+        An authoritative memory always does; any other only with ``may_fill``, in a session without a turn.
+        """
+        agent = self._agent
+        counts = may_fill or agent.card.authoritative_history
+        if not counts and isinstance(agent, JudgesHistory):
+            counts = await agent.has_authoritative_history(self._view)
+        return await recall(agent, self._view) if counts else None
 
     def can_resume(self, questions: Sequence[ev.Asked]) -> bool:
         """Whether the agent takes the answers to these questions in another process too."""

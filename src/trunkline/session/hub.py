@@ -105,7 +105,7 @@ class Hub:
         )
         session = await self._open(info, mcp_servers, client)
         if session_id is not None:
-            await adopt(session)
+            await adopt(session, is_new=True)
         return session
 
     async def session(
@@ -141,7 +141,8 @@ class Hub:
     async def _recall(self, key: SessionKey) -> SessionInfo:
         """Make a session of what only the agent remembers: a conversation held elsewhere."""
         view = SessionView(session_id=key.session_id, principal=key.principal)
-        if await recall(self.agent, view) is None:
+        # A caller may send any id: an agent whose memory is not the truth need not look for it.
+        if not self.agent.card.authoritative_history or await recall(self.agent, view) is None:
             raise SessionNotFound(f"there is no session {key.session_id!r}")
         return await self.journal.create(
             SessionInfo(principal=key.principal, session_id=key.session_id, target=self.target)

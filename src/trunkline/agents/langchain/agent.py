@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any, cast
 
+import msgspec
 from langchain_core.runnables import RunnableBinding
 from langchain_core.runnables.config import merge_configs
 from langgraph.pregel import Pregel
@@ -85,7 +86,7 @@ class LangChainAgent:
             else InstrumentedGraph(runnable, sees_model=False)
         )
         self._tools = tools_in(runnable)
-        self.card = card or self._describe(name)
+        self.card = msgspec.structs.replace(card or self._describe(name), authoritative_history=self.durable)
 
     def _describe(self, name: str | None) -> AgentCard:
         own: Any = getattr(self.runnable, "name", None)
