@@ -9,11 +9,13 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.grammar.memory import KnownCall, Memory, keep
-from trunkline.grammar.table import RULES, SAID, STATUS_TABLE, TURN_TABLE, Phase
+from trunkline.grammar.table import IN_TURN, RULES, STATUS_TABLE, TURN_TABLE, Action, Phase
 
 __all__ = ["Grammar", "Violation"]
 
-_VIOLATIONS = 100  # How many broken rules are remembered, for whoever looks at a grammar.
+_VIOLATIONS = 100  # How many broken rules are remembered.
+
+_OF_THIS_TURN = (Action.EMIT, Action.RESUME_AND_EMIT, Action.SUSPEND, Action.RESUME, Action.END)
 
 
 class Violation(NamedTuple):
@@ -105,34 +107,36 @@ class Grammar:
 
     def _feed(self, event: ev.Event) -> list[ev.Event]:
         action = TURN_TABLE[type(event)][self.phase]
-        if action == "begin":
-            return self._begin(event)
-        if action == "restart":
-            if event.turn_id == self.turn_id:
-                return []
-            return [*self.close(), *self._begin(event)]
-        if action == "drop":
-            return []
-        if action == "note":
-            return self._check(event)
-        if action == "late":
-            known = type(event) is ev.Answered and event.question_id in self.memory.asked
-            return [] if known else self.report("after-end", _name(event))
-        if event.turn_id is not None and event.turn_id != self.turn_id and self.phase is not Phase.IDLE:
+        if event.turn_id != self.turn_id and event.turn_id is not None and self._rejects_foreign(action):
             return self.report("foreign-turn", _name(event))
-        if action == "suspend":
-            return self._suspend(event)
-        if action == "resume":
-            self.phase = Phase.RUNNING
-            return [event]
-        if action == "end":
-            return self._end(event)
-        said = self._check(event)
-        return self._awake(said) if action == "wake" else said
+        match action:
+            case Action.EMIT | Action.EMIT_FOR_SESSION:
+                return self._check(event)
+            case Action.RESUME_AND_EMIT:
+                return self._resumed(self._check(event))
+            case Action.BEGIN:
+                return self._begin(event)
+            case Action.RESTART:
+                return [] if event.turn_id == self.turn_id else [*self.close(), *self._begin(event)]
+            case Action.END:
+                return self._end(event)
+            case Action.SUSPEND:
+                return self._suspend(event)
+            case Action.RESUME:
+                self.phase = Phase.RUNNING
+                return [event]
+            case Action.IGNORE:
+                return []
+            case Action.REJECT:
+                known = type(event) is ev.Answered and event.question_id in self.memory.asked
+                return [] if known else self.report("after-end", _name(event))
 
-    def _awake(self, said: list[ev.Event]) -> list[ev.Event]:
+    def _rejects_foreign(self, action: Action) -> bool:
+        return self.phase is not Phase.IDLE and action in _OF_THIS_TURN
+
+    def _resumed(self, said: list[ev.Event]) -> list[ev.Event]:
         """Resume a suspended turn before something is said in it."""
-        if self.phase is Phase.SUSPENDED and any(TURN_TABLE[type(item)] is SAID for item in said):
+        if self.phase is Phase.SUSPENDED and any(TURN_TABLE[type(item)] is IN_TURN for item in said):
             self.phase = Phase.RUNNING
             return [ev.TurnResumed(turn_id=self.turn_id), *said]
         return said
@@ -178,7 +182,7 @@ class Grammar:
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
             said += self._close_lane(lane, status, reason, sloppy)
         said += self._settle_lane(None, status, reason, sloppy)
-        said = [*answers, *self._awake(said), event]
+        said = [*answers, *self._resumed(said), event]
         self.phase = Phase.IDLE
         return said
 
@@ -199,11 +203,8 @@ class Grammar:
         if lane is None:
             for compaction_id in self._compacting:
                 keep(self.memory.compacted, compaction_id, None)
-                said.append(
-                    ev.Compaction(
-                        turn_id=self.turn_id, compaction_id=compaction_id, status=status, error=reason
-                    )
-                )
+                ended = ev.Compaction(compaction_id=compaction_id, status=status, error=reason)
+                said.append(msgspec.structs.replace(ended, turn_id=self.turn_id))
             self._compacting.clear()
         return said
 
@@ -221,12 +222,12 @@ class Grammar:
         kind = cast("type[ev.Event]", type(event))
         if event.lane is not None and kind is not ev.SubagentStarted:
             is_open = self._lanes.get(event.lane)
-            if is_open is None and TURN_TABLE[kind] is SAID:
+            if is_open is None and TURN_TABLE[kind] is IN_TURN:
                 said += self.report("unknown-lane", event.lane)
                 said += self._lane_started(
                     ev.SubagentStarted(turn_id=self.turn_id, lane=event.lane, name=event.lane)
                 )
-            elif is_open is False and TURN_TABLE[kind] is SAID:
+            elif is_open is False and TURN_TABLE[kind] is IN_TURN:
                 return self.report("closed-lane", event.lane)
         check = self._checks.get(kind)
         if check is None:
@@ -320,15 +321,8 @@ class Grammar:
             return [], event, call
         title = getattr(event, "title", None)
         said = self.report("unknown-call", event.call_id)
-        said += self._call(
-            ev.ToolCall(
-                turn_id=self.turn_id,
-                lane=event.lane,
-                call_id=event.call_id,
-                name=title or "unknown",
-                title=title,
-            )
-        )
+        call = ev.ToolCall(call_id=event.call_id, name=title or "unknown", title=title, lane=event.lane)
+        said += self._call(msgspec.structs.replace(call, turn_id=self.turn_id))
         return said, event, self._open_calls[event.call_id]
 
     def _input(self, event: ev.ToolInput) -> list[ev.Event]:
@@ -424,10 +418,8 @@ class Grammar:
         if event.lane is None:
             return self.report("unknown-lane", "none")
         said: list[ev.Event] = []
-        status, sloppy = (
-            "cancelled" if event.outcome == "cancelled" else "failed",
-            event.outcome == "completed",
-        )
+        status = "cancelled" if event.outcome == "cancelled" else "failed"
+        sloppy = event.outcome == "completed"
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
             if lane != event.lane and self._is_below(lane, event.lane):
                 said += self._close_lane(lane, status, "the subagent above it ended", sloppy)

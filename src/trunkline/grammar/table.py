@@ -1,18 +1,17 @@
 """The legal order of events as tables, and the theory behind them.
 
 The theory. A session is a row of turns. A turn is *idle*, *running* or *suspended*, and
-``TURN_TABLE`` says for every event and phase what happens. Most events belong to a turn (they are
-*said* in it); some belong to the session and are legal at any time. Because starts and ends of texts
-are derived, only few things can be left open: calls, questions, lanes (subagents), steps and
-compactions. Each is opened by one event and closed by one, by id, and ``STATUS_TABLE`` says which
-status of a call may follow which.
+``TURN_TABLE`` says for every event and phase which ``Action`` is taken. Most events belong to a turn;
+some belong to the session and are legal at any time. Because starts and ends of texts are derived, only
+few things can be left open: calls, questions, lanes (subagents), steps and compactions. Each is opened
+by one event and closed by one, by id, and ``STATUS_TABLE`` says which status of a call may follow which.
 
-Three promises hold whatever an agent says:
+Three promises hold whatever an agent emits:
 
-* what comes out is legal: exactly one terminal per turn, nothing said outside of one, everything
+* what comes out is legal: exactly one terminal per turn, no event of a turn outside of one, everything
   that was opened is closed before the terminal, innermost lane first;
-* it is idempotent: feeding the output to a fresh grammar gives the same output, and saying a thing
-  twice by the same id is saying it once;
+* it is idempotent: feeding the output to a fresh grammar gives the same output, and an event that comes
+  twice by the same id comes out once;
 * nothing is silent: an agent that breaks a rule is named in a ``Notice`` (once per rule and turn),
   and its turn goes on.
 
@@ -22,38 +21,52 @@ tables; machine.py only carries them out. Rule 2: it does not know any framework
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 from trunkline import events as ev
 
-__all__ = ["ALWAYS", "RULES", "SAID", "STATUS_TABLE", "TURN_TABLE", "Phase"]
+__all__ = ["IN_TURN", "RULES", "STATUS_TABLE", "TURN_TABLE", "Action", "Phase", "Row"]
 
 
 class Phase(IntEnum):
-    """Where a session stands between and inside its turns; also the column of TURN_TABLE."""
+    """The state of a session between and inside its turns; also the column of TURN_TABLE."""
 
     IDLE = 0
     RUNNING = 1
     SUSPENDED = 2
 
 
-# What to do, per phase: (idle, running, suspended).
-#   begin    open the turn                      say      check it and pass it on
-#   restart  settle the old turn, then begin    wake     resume the turn, then say it
-#   end      settle what is open, then pass     drop     it is already so
-#   late     nobody's turn: drop and report     note     the session's own: whatever turn it names
-SAID = ("late", "say", "wake")
-_QUIET = ("late", "say", "say")
-ALWAYS = ("say", "say", "say")
-_OWN = ("note", "note", "note")
-TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
-    ev.TurnStarted: ("begin", "restart", "restart"),
-    ev.TurnSuspended: ("late", "suspend", "drop"),
-    ev.TurnResumed: ("drop", "drop", "resume"),
-    ev.TurnFinished: ("late", "end", "end"),
-    ev.TurnFailed: ("late", "end", "end"),
-    ev.UserMessage: _QUIET,
-    ev.Answered: _QUIET,
+class Action(Enum):
+    """What to do with an event in a phase."""
+
+    BEGIN = "begin the turn"
+    RESTART = "fail the old turn, then begin the new one; the same turn again is ignored"
+    END = "close what is open in the turn, then emit the event"
+    SUSPEND = "suspend the turn, if one of the questions it names is open"
+    RESUME = "go on with the suspended turn"
+    EMIT = "check the event and emit it"
+    RESUME_AND_EMIT = "go on with the suspended turn, then check the event and emit it"
+    EMIT_FOR_SESSION = "check the event and emit it, whatever turn it names"
+    IGNORE = "drop the event in silence: what it says is the case already"
+    REJECT = "drop the event and report it: there is no turn that it could belong to"
+
+
+Row = tuple[Action, Action, Action]
+"""The actions for (idle, running, suspended)."""
+
+IN_TURN: Row = (Action.REJECT, Action.EMIT, Action.RESUME_AND_EMIT)
+_IN_TURN_SUSPENDED: Row = (Action.REJECT, Action.EMIT, Action.EMIT)
+_ALWAYS: Row = (Action.EMIT, Action.EMIT, Action.EMIT)
+_OF_SESSION: Row = (Action.EMIT_FOR_SESSION, Action.EMIT_FOR_SESSION, Action.EMIT_FOR_SESSION)
+
+TURN_TABLE: dict[type[ev.Event], Row] = {
+    ev.TurnStarted: (Action.BEGIN, Action.RESTART, Action.RESTART),
+    ev.TurnSuspended: (Action.REJECT, Action.SUSPEND, Action.IGNORE),
+    ev.TurnResumed: (Action.IGNORE, Action.IGNORE, Action.RESUME),
+    ev.TurnFinished: (Action.REJECT, Action.END, Action.END),
+    ev.TurnFailed: (Action.REJECT, Action.END, Action.END),
+    ev.UserMessage: _IN_TURN_SUSPENDED,
+    ev.Answered: _IN_TURN_SUSPENDED,
     **dict.fromkeys(
         (
             ev.Text,
@@ -75,7 +88,7 @@ TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
             ev.StateReplaced,
             ev.StatePatched,
         ),
-        SAID,
+        IN_TURN,
     ),
     **dict.fromkeys(
         (
@@ -87,10 +100,10 @@ TURN_TABLE: dict[type[ev.Event], tuple[str, str, str]] = {
             ev.Custom,
             ev.Raw,
         ),
-        ALWAYS,
+        _ALWAYS,
     ),
     # A window or a prompt of an earlier turn may end while the next one runs.
-    **dict.fromkeys((ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed), _OWN),
+    **dict.fromkeys((ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed), _OF_SESSION),
 }
 
 # Which status of a call may follow which. A final status stays; late content is still welcome.
