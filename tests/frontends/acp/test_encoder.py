@@ -21,8 +21,8 @@ from trunkline.cursor import Entry
 from trunkline.escapes import safe_title
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode
-from trunkline.frontends.acp.encoder import AcpEncoder, Ask, End, Pause, Withdraw
-from trunkline.frontends.acp.forms_as_text import put_in_words
+from trunkline.frontends.acp.encoder import AcpEncoder, Ask, EndPrompt, WaitForMessage, Withdraw
+from trunkline.frontends.acp.forms_as_text import ask_as_text
 from trunkline.frontends.acp.losses import LOSSES
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
@@ -145,8 +145,8 @@ EXACT: list[tuple[Sequence[ev.Event], list[Any]]] = [
     ([ASKED, ANSWERED], [Ask(ASKED), Withdraw(ANSWERED)]),
     ([ASKED, ev.TurnSuspended(question_ids=("q1",))], [Ask(ASKED)]),
     ([ev.Answered(question_id="q0", outcome="accepted")], []),
-    ([FINISHED], [End(FINISHED)]),
-    ([FAILED], [End(FAILED)]),
+    ([FINISHED], [EndPrompt(FINISHED)]),
+    ([FAILED], [EndPrompt(FAILED)]),
     (
         [ev.Plan(entries=(ev.PlanEntry(content="a"), DONE))],
         [
@@ -411,9 +411,9 @@ def test_a_choice_of_a_call_is_asked_on_its_card() -> None:
 
 
 def test_a_choice_of_several_values_is_put_in_words_that_name_them() -> None:
-    (told, pause) = outs(asked(SIZE), suspended("q1"), client={}, replies=True)
+    (told, pause) = outs(asked(SIZE), suspended("q1"), client={}, asks_as_text=True)
     assert told["content"]["text"].startswith("Which size?\n\n1. S\n2. L\n\nYour next message")
-    assert pause == Pause(asked(SIZE))
+    assert pause == WaitForMessage(asked(SIZE))
 
 
 TWICE = Permission(
@@ -429,11 +429,11 @@ TWICE = Permission(
 
 def test_options_of_one_kind_are_put_in_words_with_the_whole_call() -> None:
     given = ev.ToolUpdate(call_id="c1", input={"path": "a```b"})
-    (*_, told, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, replies=True)
+    (*_, told, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, asks_as_text=True)
     call = 'Search\n\n````json\n{\n  "path": "a```b"\n}\n````\n\n'
     choice = "May I?\n\n1. This file\n2. This folder\n3. No\n\n"
     assert told["content"]["text"].startswith(call + choice)
-    assert pause == Pause(asked(TWICE))
+    assert pause == WaitForMessage(asked(TWICE))
     assert isinstance(outs(CALL, asked(TWICE), client=ABLE)[-1], Ask), "a form tells them apart"
 
 
@@ -457,23 +457,29 @@ def test_what_is_open_is_asked_again_with_its_whole_call() -> None:
 
 
 def test_a_form_is_put_in_words_once_the_turn_is_quiet() -> None:
-    said = outs(asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, replies=True)
+    said = outs(asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, asks_as_text=True)
     (told, pause, again) = said
-    assert told == chunk("agent_message_chunk", words(put_in_words(NAME)), messageId="q1.question")
-    assert [pause, again] == [Pause(asked(NAME))] * 2
-    after = outs(ev.Text(message_id="m", delta="x"), asked(NAME), suspended("q1"), client={}, replies=True)
+    assert told == chunk("agent_message_chunk", words(ask_as_text(NAME)), messageId="q1.question")
+    assert [pause, again] == [WaitForMessage(asked(NAME))] * 2
+    after = outs(
+        ev.Text(message_id="m", delta="x"), asked(NAME), suspended("q1"), client={}, asks_as_text=True
+    )
     assert after[1]["content"]["text"].startswith("\n\nYour name?"), "clients may know no message ids"
 
 
 def test_several_forms_are_put_in_words_one_after_the_other() -> None:
     first = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
     both = (asked(NAME), asked(NAME, "q2"), suspended("q1", "q2"), first, suspended("q2"))
-    pauses = [out.asked.question_id for out in outs(*both, client={}, replies=True) if isinstance(out, Pause)]
+    pauses = [
+        out.asked.question_id
+        for out in outs(*both, client={}, asks_as_text=True)
+        if isinstance(out, WaitForMessage)
+    ]
     assert pauses == ["q1", "q2"]
 
 
 def test_what_a_request_waits_for_comes_first() -> None:
-    said = outs(asked(NAME), asked(SURE, "q2"), suspended("q1", "q2"), client={}, replies=True)
+    said = outs(asked(NAME), asked(SURE, "q2"), suspended("q1", "q2"), client={}, asks_as_text=True)
     assert [type(out) for out in said] == [dict, dict, Ask]
 
 
@@ -491,7 +497,7 @@ def test_a_replay_tells_what_was_asked_in_words_and_what_the_person_said() -> No
 
 def test_a_client_with_forms_is_told_nothing_in_words() -> None:
     answer = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
-    for options in ({"replies": True}, {"replay": True}):
+    for options in ({"asks_as_text": True}, {"replay": True}):
         said = outs(asked(NAME), suspended("q1"), answer, client=ABLE, **options)
         assert said == [Ask(asked(NAME)), Withdraw(answer)]
 
@@ -646,7 +652,7 @@ def test_whatever_the_grammar_lets_pass_is_valid_and_ends_once_per_turn(
 ) -> None:
     legal = translate(Grammar(), events)
     said = outs(*legal, client=client, replay=True)
-    ends = [out.terminal for out in said if isinstance(out, End)]
+    ends = [out.terminal for out in said if isinstance(out, EndPrompt)]
     assert ends == [event for event in legal if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
 
 

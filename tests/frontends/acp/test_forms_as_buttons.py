@@ -10,11 +10,11 @@ from trunkline import events as ev
 from trunkline.frontends.acp.forms_as_buttons import (
     Button,
     buttons_for,
-    card_for,
+    call_for_question,
     choices_of,
-    chosen_in,
+    chosen_option,
     describe_choice,
-    spoken_form,
+    text_form,
 )
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, default_options
 
@@ -73,7 +73,7 @@ def test_a_yes_or_a_yes_and_a_no_are_buttons_of_different_kinds(question: Form, 
 )
 def test_what_has_more_to_choose_from_has_no_buttons(question: Form) -> None:
     assert buttons_for(question) == []
-    assert spoken_form(question) == question
+    assert text_form(question) == question
 
 
 def test_a_value_that_may_be_null_is_what_it_is_otherwise() -> None:
@@ -86,7 +86,7 @@ def test_names_that_do_not_belong_to_the_values_are_left_out() -> None:
 
 def test_a_card_is_titled_with_the_first_line_of_the_question() -> None:
     question = Form(message=" Which?\nOne of them.", fields={})
-    card = card_for(ev.Asked(turn_id="t", lane="l", question_id="q", question=question))
+    card = call_for_question(ev.Asked(turn_id="t", lane="l", question_id="q", question=question))
     assert (card.call_id, card.title, card.turn_id, card.lane) == ("q.choice", "Which?…", "t", "l")
 
 
@@ -95,21 +95,21 @@ def option(option_id: str, kind: Any, **more: Any) -> Option:
 
 
 def test_a_permission_is_put_in_words_only_if_two_options_have_one_kind() -> None:
-    assert spoken_form(Permission(call_id="c", options=default_options())) is None
+    assert text_form(Permission(call_id="c", options=default_options())) is None
     words = option("w", "reject_once", wants_words=True)
     once = (option("a", "allow_once"), option("r", "reject_once"), words)
-    assert spoken_form(Permission(call_id="c", options=once)) is None, "there is no form for its words"
-    asked = spoken_form(Permission(message="May I?", call_id="c", options=(*once, option("b", "allow_once"))))
+    assert text_form(Permission(call_id="c", options=once)) is None, "there is no form for its words"
+    asked = text_form(Permission(message="May I?", call_id="c", options=(*once, option("b", "allow_once"))))
     assert asked is not None
     (field,) = asked.fields["properties"].values()
     assert [choice.value for choice in choices_of(field)] == ["a", "r", "b"]
-    assert chosen_in({"choice": "b"}) == "b"
-    assert chosen_in("nonsense") is None
+    assert chosen_option({"choice": "b"}) == "b"
+    assert chosen_option("nonsense") is None
 
 
 def test_a_link_and_a_call_of_the_front_end_take_no_words() -> None:
-    assert spoken_form(Link(url="https://example.com")) is None
-    assert spoken_form(ClientCall(call_id="c")) is None
+    assert text_form(Link(url="https://example.com")) is None
+    assert text_form(ClientCall(call_id="c")) is None
 
 
 def test_the_card_of_a_choice_says_what_its_buttons_mean() -> None:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from trunkline.content import ImageBlock, LinkBlock, ResourceBlock, TextBlock
 from trunkline.frontends.acp.forms_as_text import (
-    Unfit,
-    blank_form,
-    put_in_words,
-    read_form,
-    read_reply,
-    text_in,
-    write_reply,
+    AnswerMismatch,
+    answer_as_text,
+    ask_as_text,
+    form_schema,
+    message_text,
+    read_answer,
+    read_form_content,
 )
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
@@ -41,36 +41,36 @@ MANY = {"type": "integer", "oneOf": [{"const": n * 10, "title": f"Room {n}"} for
 
 
 def test_one_field_is_asked_by_its_message_alone() -> None:
-    assert put_in_words(form(message="What is your name?", answer={"type": "string", "title": "Answer"})) == (
+    assert ask_as_text(form(message="What is your name?", answer={"type": "string", "title": "Answer"})) == (
         "What is your name?\n\nYour next message is the answer. To decline, write `decline`."
     )
 
 
 def test_one_field_says_what_it_is_about_and_of_which_kind() -> None:
-    asked = put_in_words(form(message="How many?", x={"type": "integer", "description": "Up to ten."}))
+    asked = ask_as_text(form(message="How many?", x={"type": "integer", "description": "Up to ten."}))
     assert asked == (
         "How many?\nUp to ten.\n\n"
         "Your next message is the answer: a whole number. To decline, write `decline`."
     )
-    assert put_in_words(form(message="", x=TEXT)).startswith("The agent asks for an answer.\n")
+    assert ask_as_text(form(message="", x=TEXT)).startswith("The agent asks for an answer.\n")
 
 
 def test_many_choices_are_numbered() -> None:
-    lines = put_in_words(form(message="Where?", x=MANY)).splitlines()
+    lines = ask_as_text(form(message="Where?", x=MANY)).splitlines()
     assert lines[:4] == ["Where?", "", "1. Room 0", "2. Room 1"]
     assert lines[-1] == "Your next message is the answer. To decline, write `decline`."
 
 
 def test_a_call_is_named_with_its_arguments_if_it_has_any() -> None:
     asked = form(message="Which?", x=MANY)
-    assert put_in_words(asked, {"title": "Write a.txt"}).startswith("Write a.txt\n\nWhich?\n")
-    assert put_in_words(asked, {"title": "Write", "rawInput": {"path": "a.txt"}}).startswith(
+    assert ask_as_text(asked, {"title": "Write a.txt"}).startswith("Write a.txt\n\nWhich?\n")
+    assert ask_as_text(asked, {"title": "Write", "rawInput": {"path": "a.txt"}}).startswith(
         'Write\n\n```json\n{\n  "path": "a.txt"\n}\n```\n\nWhich?\n'
     )
 
 
 def test_several_fields_are_listed_with_what_they_take() -> None:
-    assert put_in_words(ORDER) == (
+    assert ask_as_text(ORDER) == (
         "Please order.\n\n"
         "- `name` Your name (text)\n"
         "- `colour` (one of: red | blue)\n"
@@ -84,8 +84,8 @@ def test_several_fields_are_listed_with_what_they_take() -> None:
 
 def test_the_docs_show_what_is_asked(root: Path) -> None:
     asked = form(["city"], "Where to?", city={"type": "string"}, days={"type": "integer", "default": 3})
-    assert f"```text\n{put_in_words(asked)}\n```" in (root / "docs/editors.md").read_text(encoding="utf-8")
-    assert read_reply(asked, "Rome") == {"city": "Rome", "days": 3}
+    assert f"```text\n{ask_as_text(asked)}\n```" in (root / "docs/editors.md").read_text(encoding="utf-8")
+    assert read_answer(asked, "Rome") == {"city": "Rome", "days": 3}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_docs_show_what_is_asked(root: Path) -> None:
     ],
 )
 def test_a_message_is_the_value_of_the_only_field(field: Any, text: str, value: Any) -> None:
-    read = read_reply(form(x=field), text)
+    read = read_answer(form(x=field), text)
     assert read == {"x": value}
     assert read is not None
     assert type(read["x"]) is type(value)
@@ -144,8 +144,8 @@ def test_a_message_is_the_value_of_the_only_field(field: Any, text: str, value: 
     ],
 )
 def test_a_message_that_does_not_fit_is_told_why(field: Any, text: str, why: str) -> None:
-    with pytest.raises(Unfit) as caught:
-        read_reply(form(x=field), text)
+    with pytest.raises(AnswerMismatch) as caught:
+        read_answer(form(x=field), text)
     assert str(caught.value) == why
 
 
@@ -164,9 +164,9 @@ def test_a_message_that_does_not_fit_is_told_why(field: Any, text: str, why: str
     ],
 )
 def test_a_word_on_its_own_declines(text: str) -> None:
-    assert read_reply(form(x=TEXT), text) is None
-    assert read_reply(ORDER, text) is None
-    assert read_reply(form(x=TEXT), f"{text} it") == {"x": f"{text} it"}
+    assert read_answer(form(x=TEXT), text) is None
+    assert read_answer(ORDER, text) is None
+    assert read_answer(form(x=TEXT), f"{text} it") == {"x": f"{text} it"}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_word_on_its_own_declines(text: str) -> None:
     ],
 )  # fmt: skip
 def test_several_fields_are_read_from_lines_or_json(text: str, content: Any) -> None:
-    assert read_reply(ORDER, text) == content
+    assert read_answer(ORDER, text) == content
 
 
 @pytest.mark.parametrize(
@@ -201,24 +201,24 @@ def test_several_fields_are_read_from_lines_or_json(text: str, content: Any) -> 
     ],
 )
 def test_what_is_wrong_with_one_of_several_fields_is_told(text: str, why: str) -> None:
-    with pytest.raises(Unfit) as caught:
-        read_reply(ORDER, text)
+    with pytest.raises(AnswerMismatch) as caught:
+        read_answer(ORDER, text)
     assert str(caught.value).startswith(why)
 
 
 def test_the_only_field_that_is_required_needs_no_name() -> None:
     asked = form(["why"], why=TEXT, urgent={"type": "boolean"})
-    assert read_reply(asked, "It is late: go home") == {"why": "It is late: go home"}
+    assert read_answer(asked, "It is late: go home") == {"why": "It is late: go home"}
 
 
 def test_what_a_message_mentions_is_named_by_its_address() -> None:
     link = LinkBlock(uri="file:///a.py", name="a.py")
     resource = ResourceBlock(uri="file:///b.py", text="b")
-    assert text_in((TextBlock(text=" look at "), link, TextBlock(text=" and "), resource)) == (
+    assert message_text((TextBlock(text=" look at "), link, TextBlock(text=" and "), resource)) == (
         "look at file:///a.py and file:///b.py"
     )
-    with pytest.raises(Unfit, match="can only be text"):
-        text_in((ImageBlock(mime_type="image/png", data=""),))
+    with pytest.raises(AnswerMismatch, match="can only be text"):
+        message_text((ImageBlock(mime_type="image/png", data=""),))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_what_a_message_mentions_is_named_by_its_address() -> None:
     ],
 )
 def test_an_answer_is_written_as_a_person_would(asked: Form, content: Any, text: str) -> None:
-    assert write_reply(asked, content) == text
+    assert answer_as_text(asked, content) == text
 
 
 LINE = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).filter(
@@ -255,7 +255,7 @@ LINE = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_
     )
 )
 def test_what_was_written_is_read_again(content: dict[str, Any]) -> None:
-    assert read_reply(ORDER, write_reply(ORDER, content)) == content
+    assert read_answer(ORDER, answer_as_text(ORDER, content)) == content
 
 
 TAGS = {"type": "array", "items": {"type": "string"}, "title": "Tags", "default": ["a", "b"]}
@@ -265,7 +265,7 @@ LOOSE = form(
 
 
 def test_an_empty_default_is_not_told() -> None:
-    asked = put_in_words(form(["tags", "y"], tags={**TAGS, "default": []}, y={**TEXT, "default": ""}, x=TEXT))
+    asked = ask_as_text(form(["tags", "y"], tags={**TAGS, "default": []}, y={**TEXT, "default": ""}, x=TEXT))
     assert asked.splitlines()[2:4] == [
         "- `tags` (several, separated by commas, optional)",
         "- `y` (text, optional)",
@@ -273,7 +273,7 @@ def test_an_empty_default_is_not_told() -> None:
 
 
 def test_what_the_forms_of_acp_have_no_field_for_is_a_text() -> None:
-    shown = blank_form(LOOSE)
+    shown = form_schema(LOOSE)
     assert shown["properties"] == {
         "tags": {
             "type": "string", "title": "Tags", "default": "a, b",
@@ -284,15 +284,20 @@ def test_what_the_forms_of_acp_have_no_field_for_is_a_text() -> None:
         "x": TEXT,
     }  # fmt: skip
     decode(wire.ElicitationSchema, shown)
-    assert blank_form(ORDER) is ORDER.fields
+    assert form_schema(ORDER) is ORDER.fields
 
 
 def test_such_a_text_is_read_as_what_it_stands_for() -> None:
     filled = {"tags": "c, d", "sizes": "1, 2", "more": '{"k": 1}', "x": "y, z"}
-    assert read_form(LOOSE, filled) == {"tags": ["c", "d"], "sizes": [1, 2], "more": {"k": 1}, "x": "y, z"}
-    assert read_form(LOOSE, {"tags": " ", "sizes": "1, x", "new": "n"}) == {
+    assert read_form_content(LOOSE, filled) == {
+        "tags": ["c", "d"],
+        "sizes": [1, 2],
+        "more": {"k": 1},
+        "x": "y, z",
+    }
+    assert read_form_content(LOOSE, {"tags": " ", "sizes": "1, x", "new": "n"}) == {
         "tags": [],
         "sizes": "1, x",
         "new": "n",
     }
-    assert read_form(LOOSE, {"tags": ["as it is"]}) == {"tags": ["as it is"]}
+    assert read_form_content(LOOSE, {"tags": ["as it is"]}) == {"tags": ["as it is"]}

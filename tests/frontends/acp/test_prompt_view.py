@@ -271,20 +271,20 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
         session = await hub.create()
         receipt = await session.prompt("hi")
         connection = Connection(line := Wire())
-        showing = PromptView(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
-        assert await soon(showing.rest()) is None
+        view = PromptView(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
+        assert await soon(view.wait()) is None
         turn_id, waiting = session.running_turn_id, tuple(session.open_questions)
         session.emit(ev.Text(turn_id=turn_id, message_id="aside", delta="By the way. "))
         session.emit(ev.TurnSuspended(turn_id=turn_id, question_ids=waiting))
-        await showing.reply((TextBlock(text="Ada"),), None)
-        assert await soon(showing.rest()) is None
-        assert showing.asked is not None
-        assert showing.asked.question.message == "And your town?"
+        await view.answer_from_message((TextBlock(text="Ada"),), None)
+        assert await soon(view.wait()) is None
+        assert view.asked is not None
+        assert view.asked.question.message == "And your town?"
         assert "elsewhere" not in str(line.messages)
-        showing.stop()
-        await until(lambda: showing.over)
+        view.detach()
+        await until(lambda: view.is_over)
         with pytest.raises(asyncio.CancelledError):
-            await soon(showing.rest())
+            await soon(view.wait())
         await connection.close("over")
 
 
@@ -309,7 +309,7 @@ async def test_an_answer_from_elsewhere_is_told_and_the_rest_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "words"), [("declined", "Declined elsewhere."), ("expired", "Nobody answered in time.")]
+    ("outcome", "words"), [("declined", "Declined elsewhere."), ("expired", "There was no answer in time.")]
 )
 async def test_a_question_that_is_settled_otherwise_is_no_longer_open(outcome: Any, words: str) -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:

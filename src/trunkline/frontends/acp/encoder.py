@@ -1,9 +1,8 @@
-"""The ACP encoder: neutral events to lines of JSON-RPC, and to the four things a shell must do.
+"""The ACP encoder: neutral events to lines of JSON-RPC, and to what only an endpoint can do.
 
-A line is a ``session/update`` notification, ready to be written. ``Ask``, ``Withdraw``, ``Pause`` and
-``End`` are for the endpoint: a question becomes a request to the client, one that was answered elsewhere
-is taken back, one that the person's next message answers ends the client's own request, and so does the
-end of the turn.
+A line is a ``session/update`` notification, ready to be written. For the endpoint there are ``Ask`` (send a
+question as a request), ``Withdraw`` (a request whose question was answered elsewhere), ``WaitForMessage``
+(answer the prompt: the person's next message is the answer to a question) and ``EndPrompt``.
 
 ACP v1's update union is closed, so what it has no variant for goes nowhere; ``losses`` says why.
 """
@@ -23,14 +22,28 @@ from trunkline.error_redaction import without_words
 from trunkline.events import Text
 from trunkline.frontends.acp.closed_words import compaction_status, plan_entry, severity
 from trunkline.frontends.acp.config_options import mode_option, options_to_wire
-from trunkline.frontends.acp.forms_as_buttons import buttons_for, card_for, describe_choice, spoken_form
-from trunkline.frontends.acp.forms_as_text import DECLINE, describe_form, put_in_words, write_reply
+from trunkline.frontends.acp.forms_as_buttons import (
+    buttons_for,
+    call_for_question,
+    describe_choice,
+    text_form,
+)
+from trunkline.frontends.acp.forms_as_text import DECLINE, answer_as_text, ask_as_text, describe_form
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question
 
-__all__ = ["AcpEncoder", "Ask", "End", "Out", "Pause", "Withdraw", "can_show_forms", "is_spoken"]
+__all__ = [
+    "AcpEncoder",
+    "Ask",
+    "EndPrompt",
+    "Out",
+    "WaitForMessage",
+    "Withdraw",
+    "can_show_forms",
+    "needs_text",
+]
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -41,24 +54,24 @@ class Ask(msgspec.Struct, frozen=True):
 
 
 class Withdraw(msgspec.Struct, frozen=True):
-    """A question was settled: take an open request back."""
+    """A question was answered: withdraw its request, if that is open."""
 
     answered: ev.Answered
 
 
-class Pause(msgspec.Struct, frozen=True):
+class WaitForMessage(msgspec.Struct, frozen=True):
     """The turn waits for the person's next message: answer the prompt, and take the next one for this."""
 
     asked: ev.Asked
 
 
-class End(msgspec.Struct, frozen=True):
+class EndPrompt(msgspec.Struct, frozen=True):
     """The turn is over: answer the prompt."""
 
     terminal: ev.TurnFinished | ev.TurnFailed
 
 
-Out = Union[bytes, Ask, Withdraw, Pause, End]
+Out = Union[bytes, Ask, Withdraw, WaitForMessage, EndPrompt]
 
 _CHUNKS = {
     Text: "agent_message_chunk",
@@ -79,15 +92,15 @@ class AcpEncoder:
         folder: str | None = None,
         replay: bool = False,
         turns_only: bool = False,
-        replies: bool = False,
-        quotes: bool = True,
+        asks_as_text: bool = False,
+        shows_exceptions: bool = True,
     ) -> None:
-        """Speak to a client with these capabilities.
+        """Encode for a client with these capabilities.
 
         ``terminals`` are those the client runs itself; paths that are not absolute begin in ``folder``;
-        ``replay`` shows the person's messages too; ``turns_only`` leaves out what belongs to no turn,
-        because someone else tells it; with ``replies`` a question that the client cannot show is put in
-        words, for the next message to answer; without ``quotes`` exceptions are told without their words.
+        ``replay`` sends the person's messages too; ``turns_only`` leaves out what belongs to no turn;
+        with ``asks_as_text`` a question that the client cannot show is asked in text, and the next message
+        answers it; without ``shows_exceptions`` the texts of exceptions are left out.
         """
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":'
         self._head += dumps(session_id) + b',"update":'
@@ -104,12 +117,12 @@ class AcpEncoder:
         self._folder = folder
         self._replay = replay
         self._turns_only = turns_only
-        self._replies = replies
-        self._quotes = quotes
+        self._asks_as_text = asks_as_text
+        self._shows_exceptions = shows_exceptions
         self._calls: dict[str, CallView] = {}
         self._screens: dict[str, str] = {}
         self._asked: dict[str, ev.Asked] = {}
-        self._put: str | None = None
+        self._asked_as_text: str | None = None
         self._mode: Any = None
         # The start of a text line, up to the text itself, for the message that is being said.
         self._prefix = b""
@@ -127,14 +140,14 @@ class AcpEncoder:
         handle = self._handlers.get(type(event))
         if handle is None or (self._turns_only and event.turn_id is None):
             return []
-        return handle(self, event if self._quotes else without_words(event), entry.at)
+        return handle(self, event if self._shows_exceptions else without_words(event), entry.at)
 
     def feed_all(self, entries: Sequence[Entry], /) -> list[Out]:
-        """Give what many events are.
+        """Give what many events are on this wire.
 
         Nearly all of them are more of the same text, where only the text itself is new.
         """
-        said: list[Out] = []
+        outs: list[Out] = []
         for entry in entries:
             event = entry.event
             if (
@@ -143,13 +156,13 @@ class AcpEncoder:
                 and event.lane == self._lane
                 and event.meta is None
             ):
-                said.append(self._prefix + dumps(event.delta) + b"}}}}")
+                outs.append(self._prefix + dumps(event.delta) + b"}}}}")
             else:
-                said += self.feed(entry)
-        return said
+                outs += self.feed(entry)
+        return outs
 
     def close(self) -> list[Out]:
-        """Say what still waits; a turn without an end is the endpoint's to answer."""
+        """Give what still waits; a turn without an end is for the endpoint to answer."""
         return self.flush()
 
     # -- messages ----------------------------------------------------------------------------------
@@ -203,12 +216,12 @@ class AcpEncoder:
     def _update(self, event: ev.ToolUpdate, at: float) -> list[Out]:
         view = self._calls.get(event.call_id)
         if view is None:
-            # A call of an earlier turn, which this client was told of then.
+            # A call of an earlier turn, which was announced to this client then.
             name = event.title or event.call_id
             call = ev.ToolCall(call_id=event.call_id, name=name)
             view = self._calls[event.call_id] = CallView(call, self._terminals, self._screens, self._folder)
-        told = view.update(event, at)
-        return [] if told is None else [self._line(told, event)]
+        update = view.update(event, at)
+        return [] if update is None else [self._line(update, event)]
 
     def _terminal(self, event: ev.TerminalOutput, at: float) -> list[Out]:
         text = (self._screens.get(event.terminal_id, "") + event.data)[-65_536:]
@@ -217,38 +230,38 @@ class AcpEncoder:
         elif event.exited and event.exit_code:
             text += f"\n[exit code {event.exit_code}]"
         self._screens[event.terminal_id] = text
-        said: list[Out] = []
+        outs: list[Out] = []
         for view in self._calls.values():
             if view.watches(event.terminal_id):
-                told = view.refresh(at)
-                if told is not None:
-                    said.append(self._line(told, event))
-        return said
+                update = view.refresh(at)
+                if update is not None:
+                    outs.append(self._line(update, event))
+        return outs
 
     def flush(self) -> list[Out]:
-        """Say the output that still waits to be said with more."""
-        said: list[Out] = []
+        """Give the output that waits to be sent together with more."""
+        outs: list[Out] = []
         for view in self._calls.values():
-            told = view.flush()
-            if told is not None:
-                said.append(self._line(told, _NOBODY))
-        return said
+            update = view.flush()
+            if update is not None:
+                outs.append(self._line(update, _NO_EVENT))
+        return outs
 
     # -- asking and ending -------------------------------------------------------------------------
 
     def _ask(self, event: ev.Asked, at: float) -> list[Out]:
         self._asked[event.question_id] = event
         question = event.question
-        said = self.flush()
-        if self._is_spoken(question):
-            if self._replies or self._replay:
-                return said
+        outs = self.flush()
+        if self._needs_text(question):
+            if self._asks_as_text or self._replay:
+                return outs
         elif self._is_choice(question) and question.call_id is None:
-            said += self._show_card(event, at)
-        return [*said, *self._untold(event), self._ask_for(event)]
+            outs += self._show_card(event, at)
+        return [*outs, *self._warn_unshown(event), self._ask_for(event)]
 
-    def _is_spoken(self, question: Question) -> bool:
-        return not self._forms and is_spoken(question)
+    def _needs_text(self, question: Question) -> bool:
+        return not self._forms and needs_text(question)
 
     def _is_choice(self, question: Question) -> TypeGuard[Form | Link]:
         """Whether a question is asked as a permission, though it is none."""
@@ -259,107 +272,109 @@ class AcpEncoder:
     def _ask_for(self, asked: ev.Asked) -> Ask:
         """Ask with the whole call, as far as it is known."""
         call_id: str | None = getattr(asked.question, "call_id", None)
-        view = self._calls.get(card_for(asked).call_id if call_id is None else call_id)
+        view = self._calls.get(call_for_question(asked).call_id if call_id is None else call_id)
         return Ask(asked, view.describe() if view is not None else None)
 
     def ask_again(self, *, announce: bool) -> list[Out]:
-        """Put the open questions again, with their calls; ``announce`` tells a client of these first."""
-        said: list[Out] = []
+        """Ask the open questions again, with their calls; ``announce`` announces these first."""
+        outs: list[Out] = []
         if announce:
             open_calls = [view for view in self._calls.values() if view.status not in ev.FINAL_STATUSES]
-            said += [self._line({**view.announce(), **view.describe()}, _NOBODY) for view in open_calls]
-        waits = list(self._asked.values())
-        said += [self._ask_for(asked) for asked in waits if not self._is_spoken(asked.question)]
+            outs += [self._line({**view.announce(), **view.describe()}, _NO_EVENT) for view in open_calls]
+        questions = list(self._asked.values())
+        outs += [self._ask_for(asked) for asked in questions if not self._needs_text(asked.question)]
         if (
-            waits
-            and isinstance(waits[0].question, Permission)
-            and all(self._is_spoken(w.question) for w in waits)
+            questions
+            and isinstance(questions[0].question, Permission)
+            and all(self._needs_text(w.question) for w in questions)
         ):
-            said += self._put_in_words(waits[0])
-        return said
+            outs += self._ask_as_text(questions[0])
+        return outs
 
     def _show_card(self, event: ev.Asked, at: float) -> list[Out]:
         """Show a call for a choice that belongs to none, with all that is asked and what the buttons mean."""
-        call, question = card_for(event), cast("Form | Link", event.question)
+        call, question = call_for_question(event), cast("Form | Link", event.question)
         about = (TextBlock(text=describe_choice(question, buttons_for(question))),)
-        told = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, call_id=call.call_id, content=about)
-        return [*self._call(call, at), *self._update(told, at)]
+        content = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, call_id=call.call_id, content=about)
+        return [*self._call(call, at), *self._update(content, at)]
 
-    def _untold(self, event: ev.Asked) -> list[Out]:
-        """Tell what was asked to a client that cannot show it, and whose person declines unasked."""
-        if self._replay or not self._is_spoken(event.question):
+    def _warn_unshown(self, event: ev.Asked) -> list[Out]:
+        """Warn a client that cannot show a question: it is declined without asking the person."""
+        if self._replay or not self._needs_text(event.question):
             return []
         title = "The agent asks what this editor cannot show"
-        words = event.question.message
+        message = event.question.message
         return self._notice(
-            ev.Notice(turn_id=event.turn_id, title=title, description=words, severity="warning"), 0
+            ev.Notice(turn_id=event.turn_id, title=title, description=message, severity="warning"), 0
         )
 
     def _suspended(self, event: ev.TurnSuspended, at: float) -> list[Out]:
-        """Put a question in words once the turn is quiet, and nothing else is open; one after the other."""
-        if not self._replies or self._forms:
+        """Ask in text once the turn is suspended and nothing else is open; one question after the other."""
+        if not self._asks_as_text or self._forms:
             return []
-        waits = [asked for name in event.question_ids if (asked := self._asked.get(name)) is not None]
-        if not waits or not all(is_spoken(asked.question) for asked in waits):
+        questions = [asked for name in event.question_ids if (asked := self._asked.get(name)) is not None]
+        if not questions or not all(needs_text(asked.question) for asked in questions):
             return []
-        return [*self.flush(), *self._put_in_words(waits[0])]
+        return [*self.flush(), *self._ask_as_text(questions[0])]
 
-    def _put_in_words(self, asked: ev.Asked) -> list[Out]:
-        said: list[Out] = []
-        if self._put != asked.question_id:
-            self._put = asked.question_id
-            form = cast("Form", spoken_form(asked.question))
+    def _ask_as_text(self, asked: ev.Asked) -> list[Out]:
+        outs: list[Out] = []
+        if self._asked_as_text != asked.question_id:
+            self._asked_as_text = asked.question_id
+            form = cast("Form", text_form(asked.question))
             call = self._ask_for(asked).call if isinstance(asked.question, Permission) else None
-            said = self._words(asked, put_in_words(form, call))
-        return [*said, Pause(asked)]
+            outs = self._agent_text(asked, ask_as_text(form, call))
+        return [*outs, WaitForMessage(asked)]
 
-    def _words(self, asked: ev.Asked, words: str) -> list[Out]:
-        name = f"{asked.question_id}.question"
+    def _agent_text(self, asked: ev.Asked, text: str) -> list[Out]:
+        message_id = f"{asked.question_id}.question"
         # A client that knows no message ids would show it as the end of what was said before.
-        before = "\n\n" if self._message_id is not None else ""
-        return self._piece(ev.Text(turn_id=asked.turn_id, message_id=name, delta=before + words))
+        separator = "\n\n" if self._message_id is not None else ""
+        return self._piece(ev.Text(turn_id=asked.turn_id, message_id=message_id, delta=separator + text))
 
     def _answered(self, event: ev.Answered, at: float) -> list[Out]:
         asked = self._asked.pop(event.question_id, None)
         if asked is None:
             return []
-        said: list[Out] = []
+        outs: list[Out] = []
         if self._is_choice(asked.question):
-            said += self._show_answer(asked, asked.question, event, at)
-        return [*said, Withdraw(event)]
+            outs += self._show_answer(asked, asked.question, event, at)
+        return [*outs, Withdraw(event)]
 
     def _show_answer(
         self, asked: ev.Asked, question: Form | Link, event: ev.Answered, at: float
     ) -> list[Out]:
         """Show the answer to what was a choice; to a form that was put in words, if it is a replay."""
         form = question if isinstance(question, Form) else Form(fields={})
-        reply = write_reply(form, event.content) if event.outcome == "accepted" else None
-        card_id = card_for(asked).call_id
+        reply = answer_as_text(form, event.content) if event.outcome == "accepted" else None
+        card_id = call_for_question(asked).call_id
         if card_id in self._calls:
-            told = ev.ToolUpdate(turn_id=asked.turn_id, lane=asked.lane, call_id=card_id, status="completed")
+            update = ev.ToolUpdate(
+                turn_id=asked.turn_id, lane=asked.lane, call_id=card_id, status="completed"
+            )
             if reply is None:
                 refusal = "denied" if event.outcome == "declined" else "cancelled"
-                told = msgspec.structs.replace(told, status=refusal, reason=event.reason)
+                update = msgspec.structs.replace(update, status=refusal, reason=event.reason)
             elif reply:
-                told = msgspec.structs.replace(told, content=(TextBlock(text=reply),))
-            return self._update(told, at)
-        if not self._replay or not is_spoken(question):
+                update = msgspec.structs.replace(update, content=(TextBlock(text=reply),))
+            return self._update(update, at)
+        if not self._replay or not needs_text(question):
             return []
-        said = self._words(asked, describe_form(form))
+        outs = self._agent_text(asked, describe_form(form))
         if reply is None and event.outcome == "declined":
             reply = DECLINE
         if reply:
             words = TextBlock(text=reply)
             name = f"{asked.question_id}.answer"
-            said += self._user(ev.UserMessage(turn_id=asked.turn_id, message_id=name, content=(words,)), at)
-        return said
+            outs += self._user(ev.UserMessage(turn_id=asked.turn_id, message_id=name, content=(words,)), at)
+        return outs
 
     def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
-        said = [*self.flush(), End(event)]
+        outs = [*self.flush(), EndPrompt(event)]
         # All calls are settled now: a long history costs no more than its longest turn.
         self._calls.clear()
         self._screens.clear()
-        return said
+        return outs
 
     # -- the rest ----------------------------------------------------------------------------------
 
@@ -369,48 +384,48 @@ class AcpEncoder:
 
     def _notice(self, event: ev.Notice, at: float) -> list[Out]:
         if not self._notices:
-            return self._aside(event)
-        told = {"sessionUpdate": "notice", "severity": severity(event.severity), "title": event.title}
+            return self._notice_as_thought(event)
+        update = {"sessionUpdate": "notice", "severity": severity(event.severity), "title": event.title}
         if event.description is not None:
-            told["description"] = event.description
-        return [self._line(told, event)]
+            update["description"] = event.description
+        return [self._line(update, event)]
 
-    def _aside(self, event: ev.Notice) -> list[Out]:
-        """Tell a client that knows no notices what its person has to know, as a thought.
+    def _notice_as_thought(self, event: ev.Notice) -> list[Out]:
+        """Give a notice that the person has to know as a thought, for a client without notices.
 
-        What an agent does wrong against our rules is for its author, who reads the log.
+        What an agent does against our rules is for its author, who reads the log.
         """
         if severity(event.severity) == "info" or event.code == "agent_protocol" or event.turn_id is None:
             return []
-        words = event.title if event.description is None else f"{event.title}: {event.description}"
-        thought = ev.Thought(turn_id=event.turn_id, message_id=f"{event.turn_id}.notice", delta=f"{words}\n")
+        text = event.title if event.description is None else f"{event.title}: {event.description}"
+        thought = ev.Thought(turn_id=event.turn_id, message_id=f"{event.turn_id}.notice", delta=f"{text}\n")
         return self._piece(thought)
 
     def _compact(self, event: ev.Compaction, at: float) -> list[Out]:
         if not self._compaction:
             return []
-        told: dict[str, Any] = {
+        update: dict[str, Any] = {
             "sessionUpdate": "compaction_update",
             "compactionId": event.compaction_id,
             "status": compaction_status(event.status),
         }
         if event.summary is not None:
-            told["summary"] = [block_to_wire(TextBlock(text=event.summary))]
+            update["summary"] = [block_to_wire(TextBlock(text=event.summary))]
         if event.error is not None:
-            told["error"] = event.error
-        return [self._line(told, event)]
+            update["error"] = event.error
+        return [self._line(update, event)]
 
     def _config(self, event: ev.ConfigChanged, at: float) -> list[Out]:
         options = options_to_wire(event.options, boolean=self._boolean)
-        said: list[Out] = [
+        outs: list[Out] = [
             self._line({"sessionUpdate": "config_option_update", "configOptions": options}, event)
         ]
         mode = mode_option(event.options)
         if mode is not None and mode.value != self._mode:
             self._mode = mode.value
             update = {"sessionUpdate": "current_mode_update", "currentModeId": mode.value}
-            said.append(self._line(update, event))
-        return said
+            outs.append(self._line(update, event))
+        return outs
 
     def _commands(self, event: ev.CommandsChanged, at: float) -> list[Out]:
         return [self._line(commands_update(event.commands), event)]
@@ -419,10 +434,10 @@ class AcpEncoder:
         return [self._line({"sessionUpdate": "session_info_update", "title": event.title}, event)]
 
     def _usage(self, event: ev.Usage, at: float) -> list[Out]:
-        told: dict[str, Any] = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
+        update: dict[str, Any] = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
         if event.cost is not None:
-            told["cost"] = {"amount": event.cost.amount, "currency": event.cost.currency}
-        return [self._line(told, event)]
+            update["cost"] = {"amount": event.cost.amount, "currency": event.cost.currency}
+        return [self._line(update, event)]
 
     _handlers: ClassVar[dict[type[ev.Event], Callable[[AcpEncoder, Any, float], list[Out]]]] = {
         ev.UserMessage: _user,
@@ -449,7 +464,7 @@ class AcpEncoder:
     }
 
 
-_NOBODY = ev.Custom(name="")
+_NO_EVENT = ev.Custom(name="")
 
 
 def can_show_forms(client: wire.ClientCapabilities) -> bool:
@@ -457,9 +472,9 @@ def can_show_forms(client: wire.ClientCapabilities) -> bool:
     return client.elicitation is not None and client.elicitation.form is not None
 
 
-def is_spoken(question: Question) -> bool:
+def needs_text(question: Question) -> bool:
     """Whether a client without forms can only be asked this in words."""
-    return spoken_form(question) is not None
+    return text_form(question) is not None
 
 
 def _lane_meta(event: ev.Event) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, Wo
 from trunkline.frontends.acp.closed_words import stop_reason
 from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
-from trunkline.frontends.acp.encoder import AcpEncoder, can_show_forms, commands_update, is_spoken
+from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
-from trunkline.frontends.acp.open_session import Attached, OrderedRequests, Prompting
+from trunkline.frontends.acp.open_session import OpenSession, OrderedRequests, RunningPrompt
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders
 from trunkline.frontends.acp.session_list import list_sessions
@@ -73,7 +73,7 @@ class AcpEndpoint:
         self._may_follow = may_follow
         self._mcp_reach = mcp_reach
         self._local = local
-        self._attached: dict[str, Attached] = {}
+        self._open_sessions: dict[str, OpenSession] = {}
         session = self._client.session
         options = session.config_options if session is not None else None
         self._boolean = options is not None and options.boolean is not None
@@ -89,34 +89,34 @@ class AcpEndpoint:
         return await carry_out(self, decode(kind, {} if params is None else params))
 
     def handle_notification(self, method: str, params: Params) -> None:
-        """Take a notification; only a cancel means anything to us."""
+        """Take a notification; only ``session/cancel`` means anything to us."""
         if method == "session/cancel":
             request = decode(wire.CancelNotification, params)
             self._cancel(request.session_id)
 
     def withdraw(self, method: str, params: Params) -> bool:
-        """A prompt that is no longer wanted is cancelled properly; anything else may just stop."""
+        """Cancel the turn of a prompt that the client withdraws; False for any other request."""
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         if method != "session/prompt" or not isinstance(session_id, str):
             return False
         return self._cancel(session_id)
 
-    def leave(self, session_id: str | None = None) -> None:
-        """The client is gone, or stopped to listen to a session: cancel what nobody else follows."""
-        for name, attached in self._attached.items():
-            if attached.newest is None or session_id not in (None, name):
+    def detach(self, session_id: str | None = None) -> None:
+        """The client is gone, or follows a session no more: cancel the turns that have no other follower."""
+        for name, opened in self._open_sessions.items():
+            if opened.newest is None or session_id not in (None, name):
                 continue
-            if attached.followed_elsewhere:
-                attached.stop()
+            if opened.followed_elsewhere:
+                opened.detach()
             else:
                 self._cancel(name)
 
-    def give_back(self) -> None:
-        """Let the sessions, which live on, work without what the client lent them."""
-        for attached in self._attached.values():
-            for lent in (attached.files, attached.terminals):
-                if lent is not None:
-                    attached.session.view.forget(lent)
+    def release(self) -> None:
+        """Take the client's files and terminals from its sessions, which live on."""
+        for opened in self._open_sessions.values():
+            for tools in (opened.files, opened.terminals):
+                if tools is not None:
+                    opened.session.view.forget(tools)
 
     # -- authentication ----------------------------------------------------------------------------
 
@@ -158,29 +158,29 @@ class AcpEndpoint:
 
     async def _load(self, request: wire.LoadSessionRequest) -> Any:
         session = await self._reopen(request)
-        attached = self._attach(session)
+        opened = self._attach(session)
         encoder = AcpEncoder(
             session.session_id,
             self._client,
-            terminals=attached.terminal_ids,
+            terminals=opened.terminal_ids,
             folder=session.view.cwd,
             replay=True,
-            quotes=self._mcp_reach is None,
+            shows_exceptions=self._mcp_reach is None,
         )
         async for entry in replay_history(session):
-            self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+            self._send(encoder.feed(entry))
             if self._connection.congested:
                 await self._connection.drained()
-        self._send([out for out in encoder.close() if isinstance(out, bytes)])
-        # An open question in words ends the story; requests follow the answer.
-        if attached.shown is not None and attached.shown.asked is not None:
-            attached.shown.put(attached.shown.asked)
-        self._wake(attached, announce=False)
+        self._send(encoder.close())
+        # An open question in text ends the history; requests follow the answer.
+        if opened.shown is not None and opened.shown.asked is not None:
+            opened.shown.ask_in_text(opened.shown.asked)
+        self._ask_again(opened, announce=False)
         # "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the
-        # original session/load request" (agentclientprotocol.com/protocol/session-setup). The conformance kit
-        # takes any update behind that answer for a late one (ACP-LOAD-002).
-        self._tell_commands(session)
-        attached.commands_due = True
+        # original session/load request." (https://agentclientprotocol.com/protocol/v1/session-setup) The
+        # conformance kit takes any update after that answer for a late one (ACP-LOAD-002).
+        self._send_commands(session)
+        opened.commands_due = True
         return self._reply(session, {}, commands=False)
 
     async def _resume(self, request: wire.ResumeSessionRequest) -> Any:
@@ -217,13 +217,13 @@ class AcpEndpoint:
         return await list_sessions(self._hub, self._principal, request.cwd, request.cursor)
 
     async def _delete(self, request: wire.DeleteSessionRequest) -> Any:
-        self._attached.pop(request.session_id, None)
+        self._open_sessions.pop(request.session_id, None)
         await self._hub.delete(request.session_id, principal=self._principal)
         return {}
 
     async def _close(self, request: wire.CloseSessionRequest) -> Any:
-        attached = self._attached.pop(request.session_id, None)
-        session = attached.session if attached is not None else None
+        opened = self._open_sessions.pop(request.session_id, None)
+        session = opened.session if opened is not None else None
         if session is None:
             session = await self._hub.session(request.session_id, principal=self._principal)
         await session.close()
@@ -234,9 +234,9 @@ class AcpEndpoint:
         return [{**msgspec.to_builtins(server), **reach} for server in servers]
 
     def _reply(self, session: Session, result: dict[str, Any], *, commands: bool = True) -> Reply:
-        """Answer with the session's options; right after, the client is told what changes, and the commands.
+        """Answer with the session's options; the commands and later changes are sent after the answer.
 
-        Not before: clients that have not read a new session's id yet do not know whose commands they are.
+        A client that has not read the id of a new session yet does not know whose commands they are.
         """
         options = session.view.options
         modes = modes_to_wire(options)
@@ -244,110 +244,110 @@ class AcpEndpoint:
             result["modes"] = modes
         if options:
             result["configOptions"] = options_to_wire(options, boolean=self._boolean)
-        return Reply(result, lambda: self._welcome(session, commands))
+        return Reply(result, lambda: self._send_after_reply(session, commands))
 
-    def _welcome(self, session: Session, commands: bool) -> None:
-        attached = self._attach(session)
-        self._watch(attached)
-        self._wake(attached)
+    def _send_after_reply(self, session: Session, commands: bool) -> None:
+        opened = self._attach(session)
+        self._follow_changes(opened)
+        self._ask_again(opened)
         if commands:
-            self._tell_commands(session)
+            self._send_commands(session)
 
-    def _tell_commands(self, session: Session) -> None:
+    def _send_commands(self, session: Session) -> None:
         commands = session.view.commands
         if commands:
-            self._tell(session, commands_update(commands))
+            self._send_update(session, commands_update(commands))
 
-    def _tell(self, session: Session, update: dict[str, Any]) -> None:
+    def _send_update(self, session: Session, update: dict[str, Any]) -> None:
         self._connection.notify("session/update", {"sessionId": session.session_id, "update": update})
 
-    def _attach(self, session: Session) -> Attached:
+    def _attach(self, session: Session) -> OpenSession:
         """Let the session use what this client offers."""
         client, view, session_id = self._client, session.view, session.session_id
-        attached = self._attached.get(session_id)
-        if attached is None:
-            attached = self._attached[session_id] = Attached(session)
-        attached.session = session
+        opened = self._open_sessions.get(session_id)
+        if opened is None:
+            opened = self._open_sessions[session_id] = OpenSession(session)
+        opened.session = session
         if not self._may_follow:
-            return attached  # What others' turns write would pass through its files and terminals.
+            return opened  # What others' turns write would pass through its files and terminals.
         if client.terminal:
             # Without a folder that we can look at, nothing of the editor's is used.
             with contextlib.suppress(WorkspaceError):
-                requests = OrderedRequests(self._connection, attached)
-                attached.terminals = attached.terminals or EditorTerminals(requests, session_id)
-                attached.terminals.move(view.folders)
-                view.terminals = attached.terminals
+                requests = OrderedRequests(self._connection, opened)
+                opened.terminals = opened.terminals or EditorTerminals(requests, session_id)
+                opened.terminals.move(view.folders)
+                view.terminals = opened.terminals
         if client.fs.read_text_file or client.fs.write_text_file:
             with contextlib.suppress(WorkspaceError):
-                requests = OrderedRequests(self._connection, attached)
-                attached.files = EditorFiles(view.folders, requests, session_id, client.fs)
-                view.files = attached.files
-        return attached
+                requests = OrderedRequests(self._connection, opened)
+                opened.files = EditorFiles(view.folders, requests, session_id, client.fs)
+                view.files = opened.files
+        return opened
 
-    def _wake(self, attached: Attached, told: ev.Asked | None = None, *, announce: bool = True) -> None:
-        """Put the questions again that a dead process asked, and show what comes of the answers.
+    def _ask_again(self, opened: OpenSession, sent: ev.Asked | None = None, *, announce: bool = True) -> None:
+        """Ask the questions of an earlier process again, and show what comes of the answers.
 
-        Questions in words are put again whoever asked them, since the next message would answer them;
-        ``told`` is one that the client has read. The calls in question are announced, unless a replay did.
+        Questions in text are always asked again, because the next message would answer them; ``sent`` is one
+        that the client has read. The calls of the questions are announced, unless a replay did.
         """
-        session = attached.session
+        session = opened.session
         questions = list(session.open_questions.values())
-        live = [one for one in questions if can_show_forms(self._client) or not is_spoken(one.question)]
+        live = [one for one in questions if can_show_forms(self._client) or not needs_text(one.question)]
         quiet = not live and session.is_suspended
         waits = questions and (quiet or session.waits_for_answers)
-        if not (waits and self._may_answer and self._may_follow) or attached.shown is not None:
+        if not (waits and self._may_answer and self._may_follow) or opened.shown is not None:
             return
-        # What buttons ask follows once the turn was read again: with the whole call.
-        showing = self._show(
-            attached, session.last_turn_id or "", session.position, announce=announce and told is None
+        # Requests follow once the turn was read again: with the whole call.
+        view = self._show(
+            opened, session.last_turn_id or "", session.position, announce=announce and sent is None
         )
         if quiet:
-            first = session.open_questions.get(told.question_id) if told is not None else None
+            first = session.open_questions.get(sent.question_id) if sent is not None else None
             asked = first or questions[0]
             if first is not None or not isinstance(asked.question, Permission):
-                showing.put(asked, silently=first is not None)
+                view.ask_in_text(asked, was_sent=first is not None)
 
     def _show(
-        self, attached: Attached, turn_id: str, after: Cursor | None = None, *, announce: bool = False
+        self, opened: OpenSession, turn_id: str, after: Cursor | None = None, *, announce: bool = False
     ) -> PromptView:
-        attached.showing = PromptView(
+        opened.view = PromptView(
             self._connection,
-            attached.session,
+            opened.session,
             self._client,
             turn_id,
-            terminals=attached.terminal_ids,
+            terminals=opened.terminal_ids,
             may_answer=self._may_answer,
-            quotes=self._mcp_reach is None,
+            shows_exceptions=self._mcp_reach is None,
             after=after,
             announce=announce,
         )
-        return attached.showing
+        return opened.view
 
-    def _watch(self, attached: Attached) -> None:
-        """Tell the client what changes in its session outside of turns, from now on."""
-        if self._may_follow and attached.watched is not attached.session:
-            attached.watched = attached.session
-            self._connection.spawn(self._tell_changes(attached, attached.session.follow()))
+    def _follow_changes(self, opened: OpenSession) -> None:
+        """Send the client what changes in its session outside of turns, from now on."""
+        if self._may_follow and opened.followed is not opened.session:
+            opened.followed = opened.session
+            self._connection.spawn(self._send_changes(opened, opened.session.follow()))
 
-    async def _tell_changes(self, attached: Attached, reader: Reader) -> None:
-        encoder = AcpEncoder(attached.session.session_id, self._client)
+    async def _send_changes(self, opened: OpenSession, reader: Reader) -> None:
+        encoder = AcpEncoder(opened.session.session_id, self._client)
         with contextlib.suppress(TrunklineError):
             async with reader:
                 while True:
-                    # Whole batches: nearly everything is said in turns, and is not for us.
+                    # Whole batches: nearly all events are of turns, and are not sent here.
                     for entry in await reader.next():
                         if isinstance(entry.event, ev.TurnStarted) and entry.event.by == "agent":
-                            # Updates are legal at any time; the turn's questions are put as well.
-                            self._show(attached, entry.event.turn_id or "")
+                            # Updates are legal at any time; the turn's questions are asked as well.
+                            self._show(opened, entry.event.turn_id or "")
                         elif entry.event.turn_id is None:
-                            self._send([out for out in encoder.feed(entry) if isinstance(out, bytes)])
+                            self._send(encoder.feed(entry))
                     if self._connection.congested:
                         await self._connection.drained()
 
     # -- options -----------------------------------------------------------------------------------
 
     async def _set_mode(self, request: wire.SetSessionModeRequest) -> Any:
-        session = await self._known(request.session_id)
+        session = await self._current_session(request.session_id)
         mode = mode_option(session.view.options)
         if mode is None:
             raise InvalidCommand("this agent has no modes")
@@ -355,64 +355,68 @@ class AcpEndpoint:
         return {}
 
     async def _set_option(self, request: wire.SetSessionConfigOptionRequest) -> Any:
-        session = await self._known(request.session_id)
+        session = await self._current_session(request.session_id)
         await session.set_config(request.config_id, request.value, by="acp")
         return {"configOptions": options_to_wire(session.view.options, boolean=self._boolean)}
 
     # -- prompts -----------------------------------------------------------------------------------
 
     async def _prompt(self, request: wire.PromptRequest) -> Any:
+        # "If there are no pending tool calls, the turn ends and the Agent MUST respond to the original
+        # session/prompt request with a StopReason." Updates come before that answer, also after a cancel: "it
+        # MUST ensure that it does so before responding to the session/prompt request."
+        # (https://agentclientprotocol.com/protocol/v1/prompt-turn)
         content = blocks_from_wire(request.prompt)
         check_content(content, self._hub.agent.card.prompt)
-        attached = self._find(request.session_id)
+        opened = self._find(request.session_id)
         # From here on a cancel is for this prompt, even before its turn has begun.
-        prompting = await attached.enter()
+        running = await opened.begin_prompt()
         try:
-            session = await self._known(request.session_id)
-            showing = attached.asking
-            if showing is not None and self._is_command(session, content):
-                await showing.give_up()
-                showing = None
-            if showing is not None:
-                await showing.reply(content, request.meta)
+            session = await self._current_session(request.session_id)
+            view = opened.asking
+            if view is not None and self._is_command(session, content):
+                await view.cancel_turn()
+                view = None
+            if view is not None:
+                await view.answer_from_message(content, request.meta)
             else:
-                turn_id = await self._begin(session, prompting, content, request.meta)
-                if attached.commands_due:
-                    # Jupyter AI looks away while a session is loaded.
-                    attached.commands_due = False
-                    self._tell_commands(session)
-                showing = self._show(attached, turn_id)
-                prompting.begun.set()
-                if prompting.cancelled:
+                turn_id = await self._start_turn(session, running, content, request.meta)
+                if opened.commands_due:
+                    # Jupyter AI ignores updates while a session is loaded.
+                    opened.commands_due = False
+                    self._send_commands(session)
+                view = self._show(opened, turn_id)
+                running.begun.set()
+                if running.cancelled:
                     self._connection.spawn(session.cancel(turn_id, by="acp"))
-            result = _result(await showing.rest())
-            self._tell_unused(attached, showing.turn_id)
+            result = _result(await view.wait())
+            self._warn_of_unused_servers(opened, view.turn_id)
             return result
         finally:
-            attached.leave(prompting)
+            opened.finish_prompt(running)
 
-    def _tell_unused(self, attached: Attached, turn_id: str) -> None:
-        """Say once that the agent takes no notice of the client's MCP servers."""
-        names = attached.session.view.unread_servers
-        if not names or attached.told_unused:
+    def _warn_of_unused_servers(self, opened: OpenSession, turn_id: str) -> None:
+        """Warn once if the agent does not read the client's MCP servers."""
+        names = opened.session.view.unread_servers
+        if not names or opened.warned_of_unused_servers:
             return
-        attached.told_unused = True
+        opened.warned_of_unused_servers = True
         title = "The agent has not looked at the MCP servers of this editor"
         about = f"{', '.join(names)}: an agent uses those that it reads from ctx.session.mcp_servers."
         notice = ev.Notice(turn_id=turn_id, title=title, description=about, severity="warning")
-        encoder = AcpEncoder(attached.session.session_id, self._client)
-        self._send([out for out in encoder.feed(Entry(0, 0, 0, 0.0, notice)) if isinstance(out, bytes)])
+        encoder = AcpEncoder(opened.session.session_id, self._client)
+        self._send(encoder.feed(Entry(0, 0, 0, 0.0, notice)))
 
     def _is_command(self, session: Session, content: tuple[Content, ...]) -> bool:
-        """Whether a message runs one of the commands that the client was told of."""
+        """Whether a message runs one of the session's commands."""
         first = content[0]
-        words = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
-        return bool(words) and words[0] in {f"/{one.name}" for one in session.view.commands}
+        parts = first.text.split(maxsplit=1) if isinstance(first, TextBlock) else []
+        return bool(parts) and parts[0] in {f"/{one.name}" for one in session.view.commands}
 
-    async def _begin(
+    async def _start_turn(
         self,
         session: Session,
-        prompting: Prompting,
+        running: RunningPrompt,
         content: tuple[Content, ...],
         meta: dict[str, Any] | None,
     ) -> str:
@@ -420,53 +424,53 @@ class AcpEndpoint:
         if session.waits_for_answers:
             # Its questions wait for answers, and its person has something else to say.
             await session.cancel(session.last_turn_id, by="acp")
-        prompt = Prompt(key=prompting.key, content=content, meta=meta, by="acp")
+        prompt = Prompt(key=running.key, content=content, meta=meta, by="acp")
         untitled = session.info.title is None
         turn_id = (await session.prompt(prompt)).turn_id or ""
         if untitled and session.info.title is not None:
             # The first prompt made it, and so it is no event of the turn.
-            self._tell(session, {"sessionUpdate": "session_info_update", "title": session.info.title})
+            self._send_update(session, {"sessionUpdate": "session_info_update", "title": session.info.title})
         return turn_id
 
     def _cancel(self, session_id: str) -> bool:
         """Cancel the newest prompt, or the turn that waits for another one; False if there is neither."""
-        attached = self._attached.get(session_id)
-        prompting = attached.newest if attached is not None else None
-        if attached is None:
+        opened = self._open_sessions.get(session_id)
+        running = opened.newest if opened is not None else None
+        if opened is None:
             return False
-        if prompting is not None:
-            prompting.cancelled = True
-            if prompting is attached.prompting:
-                self._connection.spawn(attached.session.cancel(by="acp"))
+        if running is not None:
+            running.cancelled = True
+            if running is opened.prompt:
+                self._connection.spawn(opened.session.cancel(by="acp"))
             return True
-        showing = attached.asking
-        if showing is None:
+        view = opened.asking
+        if view is None:
             return False
         # Its prompt is answered, but its turn still waits for a message that will not come.
-        showing.forget()
-        self._connection.spawn(attached.session.cancel(showing.turn_id, by="acp"))
+        view.stop_waiting()
+        self._connection.spawn(opened.session.cancel(view.turn_id, by="acp"))
         return True
 
-    def _find(self, session_id: str) -> Attached:
-        attached = self._attached.get(session_id)
-        if attached is None:
+    def _find(self, session_id: str) -> OpenSession:
+        opened = self._open_sessions.get(session_id)
+        if opened is None:
             raise SessionNotFound(f"there is no session {session_id!r} here: create, load or resume it first")
-        return attached
+        return opened
 
-    async def _known(self, session_id: str) -> Session:
+    async def _current_session(self, session_id: str) -> Session:
         """The session of a request; one that was lost or closed is opened again."""
-        attached = self._find(session_id)
-        if attached.session.closed:
-            told = attached.showing.asked if attached.showing is not None else None
+        opened = self._find(session_id)
+        if opened.session.closed:
+            asked = opened.view.asked if opened.view is not None else None
             session = await self._hub.session(session_id, principal=self._principal)
-            self._watch(self._attach(session))
-            if told is not None and session.busy:
+            self._follow_changes(self._attach(session))
+            if asked is not None and session.busy:
                 await session.own()
-                self._wake(attached, told)
-        return attached.session
+                self._ask_again(opened, asked)
+        return opened.session
 
-    def _send(self, lines: list[bytes]) -> None:
-        self._connection.send_lines(lines)
+    def _send(self, outs: list[Out]) -> None:
+        self._connection.send_lines([out for out in outs if isinstance(out, bytes)])
 
     _methods: ClassVar[dict[str, tuple[Any, Callable[[AcpEndpoint, Any], Awaitable[Any]]]]] = {
         "authenticate": (wire.AuthenticateRequest, _authenticate),

@@ -1,9 +1,9 @@
-"""Choices: questions that come down to a yes or a no, as the buttons of a permission; others in words.
+"""Forms as buttons: a form that wants a yes or a no, or a link, asked as a permission request.
 
 Every ACP client can show a permission; few can show a form. But some clients show the *kind* of an option
 only ("Accept", "Reject"), and take the last one of a kind. So a request has **never two options of one
-kind**: a form that wants a yes, or a yes or no, and a link are asked as a permission, whose card names what
-the buttons mean. What has more to choose from is asked in words.
+kind**, and the content of its tool call says what the buttons mean. A form with more to choose from is asked
+in text (``forms_as_text``).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = [
     "Button",
     "Choice",
     "buttons_for",
-    "by_kind",
-    "card_for",
+    "options_by_kind",
+    "call_for_question",
     "choice_form",
     "choices_of",
-    "chosen_in",
+    "chosen_option",
     "defaults_of",
     "describe_choice",
     "fields_of",
     "required_of",
-    "spoken_form",
+    "text_form",
     "type_of",
 ]
 
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
     value: Any
 
     @property
-    def word(self) -> str:
+    def text(self) -> str:
         """The value as text."""
         return self.value if isinstance(self.value, str) else msgspec.json.encode(self.value).decode()
 
@@ -70,7 +70,7 @@ def buttons_for(question: Form | Link) -> list[Button]:
         return []
     choices = choices_of(fields[name])
     others = {other: value for other, value in defaults_of(fields).items() if other != name}
-    made = [Button(choice.word, choice.name, {name: choice.value, **others}) for choice in choices]
+    made = [Button(choice.text, choice.name, {name: choice.value, **others}) for choice in choices]
     if type_of(fields[name]) == "boolean":
         return [made[0], made[1]._replace(kind="reject_once")]
     return made if len(made) == 1 else []
@@ -86,8 +86,8 @@ def describe_choice(question: Form | Link, buttons: list[Button]) -> str:
     return f"{asked}\n\n{yes} {no}"
 
 
-def card_for(asked: ev.Asked) -> ev.ToolCall:
-    """Give the call to show for a question that belongs to none: a permission is always about a call."""
+def call_for_question(asked: ev.Asked) -> ev.ToolCall:
+    """Make a tool call for a question that has none: a permission request is always about a call."""
     question = asked.question
     first, newline, _ = question.message.strip().partition("\n")
     title = f"{first}{'…' if newline else ''}" or "The agent asks"
@@ -108,8 +108,8 @@ def card_for(asked: ev.Asked) -> ev.ToolCall:
 _CHOICE = "choice"
 
 
-def by_kind(options: Iterable[Option]) -> dict[OptionKind, list[Option]]:
-    """The options that need no words, by kind, in their order."""
+def options_by_kind(options: Iterable[Option]) -> dict[OptionKind, list[Option]]:
+    """The options that want no text of the person, by kind, in their order."""
     groups: dict[OptionKind, list[Option]] = {}
     for option in options:
         if not option.wants_words:
@@ -125,18 +125,18 @@ def choice_form(message: str, options: Iterable[Option], call_id: str | None = N
     return Form(message=message, fields=schema, call_id=call_id)
 
 
-def chosen_in(content: Any) -> str | None:
+def chosen_option(content: Any) -> str | None:
     """The option that such a form was filled in with."""
     chosen = _mapping(content).get(_CHOICE)
     return chosen if isinstance(chosen, str) else None
 
 
-def spoken_form(question: Question) -> Form | None:
-    """Give what a client without forms is asked in words; None for what buttons can ask."""
+def text_form(question: Question) -> Form | None:
+    """Give the form that a client without forms is asked in text; None for what buttons can ask."""
     if isinstance(question, Form):
         return None if buttons_for(question) else question
     if isinstance(question, Permission) and any(
-        len(group) > 1 for group in by_kind(question.options).values()
+        len(group) > 1 for group in options_by_kind(question.options).values()
     ):
         plain = [option for option in question.options if not option.wants_words]
         return choice_form(question.message, plain, question.call_id)
@@ -166,7 +166,7 @@ def type_of(field: dict[str, Any]) -> str:
 
 
 def defaults_of(fields: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What the fields hold that nobody touches."""
+    """The default values of the fields that have one."""
     return {name: field["default"] for name, field in fields.items() if field.get("default") is not None}
 
 
@@ -186,7 +186,7 @@ def choices_of(field: dict[str, Any]) -> list[Choice]:
 
 
 def _choice(value: Any, name: Any = None) -> Choice:
-    return Choice(str(name) if name else Choice("", value).word, value)
+    return Choice(str(name) if name else Choice("", value).text, value)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

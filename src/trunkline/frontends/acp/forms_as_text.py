@@ -1,8 +1,7 @@
-"""Forms in words: what a form asks as text, and a person's text as what they filled in.
+"""Forms as text: a form as a message of the agent, and the person's next message as its content.
 
-For clients that have no forms: the question is a message of the agent, and the person's next message
-is the answer. One field takes the whole message. Several are written as ``name: value`` lines, or as a
-JSON object. What does not fit is said in words that help to write it better.
+For clients that have no forms. One field takes the whole message. Several are written as ``name: value``
+lines, or as a JSON object. An answer that does not fit raises an error that says how to write it.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from trunkline.questions import Form
 
 __all__ = [
     "DECLINE",
-    "Unfit",
-    "blank_form",
+    "AnswerMismatch",
+    "form_schema",
     "declines",
     "describe_form",
-    "put_in_words",
-    "read_form",
-    "read_reply",
-    "text_in",
-    "write_reply",
+    "ask_as_text",
+    "read_form_content",
+    "read_answer",
+    "message_text",
+    "answer_as_text",
 ]
 
 DECLINE = "decline"
@@ -66,7 +65,7 @@ _EMPTY = "There is nothing in the answer"
 _INTEGERS = range(-(2**63), 2**63)
 
 
-class Unfit(Exception):
+class AnswerMismatch(Exception):
     """A reply that is no answer to its question; the text says why."""
 
 
@@ -88,15 +87,15 @@ def describe_form(form: Form) -> str:
     return "\n".join([message, *([""] if lines else []), *lines])
 
 
-def put_in_words(form: Form, call: dict[str, Any] | None = None) -> str:
+def ask_as_text(form: Form, call: dict[str, Any] | None = None) -> str:
     """Ask for what a form asks for, and say how to answer; ``call`` is what is to be approved."""
     fields, how = fields_of(form), ""
     if len(fields) != 1:
         how = f": one line for each field, as in `{next(iter(fields))}: ...`, or a JSON object"
     elif not choices_of(*fields.values()) and (kind := _kind(*fields.values())) != "text":
         how = f": {kind}"
-    said = f"Your next message is the answer{how}. To decline, write `{DECLINE}`."
-    return f"{_describe_call(call)}{describe_form(form)}\n\n{said}"
+    how_to_answer = f"Your next message is the answer{how}. To decline, write `{DECLINE}`."
+    return f"{_describe_call(call)}{describe_form(form)}\n\n{how_to_answer}"
 
 
 def _describe_call(call: dict[str, Any] | None) -> str:
@@ -116,13 +115,13 @@ def _describe_field(name: str, field: dict[str, Any], required: bool) -> str:
     about = str(field.get("description") or field.get("title") or "").strip()
     if about.casefold() == name.replace("_", " ").casefold():
         about = ""
-    said = [_kind(field)]
-    usual = field.get("default")
-    if usual is not None and (written := _write(field, usual)):
-        said.append(f"default {written}")
-    elif usual is not None or not required:
-        said.append("optional")
-    return f"- `{name}`{f' {about}' if about else ''} ({', '.join(said)})"
+    notes = [_kind(field)]
+    default = field.get("default")
+    if default is not None and (written := _write(field, default)):
+        notes.append(f"default {written}")
+    elif default is not None or not required:
+        notes.append("optional")
+    return f"- `{name}`{f' {about}' if about else ''} ({', '.join(notes)})"
 
 
 def _kind(field: dict[str, Any]) -> str:
@@ -138,26 +137,28 @@ def _kind(field: dict[str, Any]) -> str:
 # -- answering ---------------------------------------------------------------------------------------
 
 
-def text_in(content: tuple[Content, ...]) -> str:
-    """The words of a message; what it mentions is named by its address, but is no answer alone."""
+def message_text(content: tuple[Content, ...]) -> str:
+    """The text of a message; files and links in it are given by their addresses, but are no answer alone."""
     if not any(isinstance(block, TextBlock) and block.text.strip() for block in content):
-        raise Unfit("The answer can only be text: a link or a file alone is none" if content else _EMPTY)
-    words: list[str] = []
+        raise AnswerMismatch(
+            "The answer can only be text: a link or a file alone is none" if content else _EMPTY
+        )
+    texts: list[str] = []
     for block in content:
         if isinstance(block, TextBlock):
-            words.append(block.text)
+            texts.append(block.text)
         elif isinstance(block, LinkBlock | ResourceBlock):
-            words.append(block.uri)
+            texts.append(block.uri)
         else:
-            raise Unfit("The answer can only be text")
-    return "".join(words).strip()
+            raise AnswerMismatch("The answer can only be text")
+    return "".join(texts).strip()
 
 
-def read_reply(form: Form, text: str) -> dict[str, Any] | None:
+def read_answer(form: Form, text: str) -> dict[str, Any] | None:
     """Read what a person wrote as the content of a form; None when they decline."""
     fields = fields_of(form)
     if not text:
-        raise Unfit(_EMPTY)
+        raise AnswerMismatch(_EMPTY)
     if declines(text) and not _names_choice(fields, text):
         return None
     if len(fields) == 1:
@@ -167,14 +168,14 @@ def read_reply(form: Form, text: str) -> dict[str, Any] | None:
     content = {**defaults_of(fields), **given}
     missing = [f"`{name}`" for name in required_of(form) if name not in content]
     if missing:
-        raise Unfit(f"The answer lacks {', '.join(missing)}")
+        raise AnswerMismatch(f"The answer lacks {', '.join(missing)}")
     return content
 
 
 def declines(text: str) -> bool:
     """Whether a message says that its person does not want to answer."""
-    words = " ".join(text.replace(",", " ").split()).strip(" .!…;:\"'").casefold()
-    return words in _DECLINES
+    message = " ".join(text.replace(",", " ").split()).strip(" .!…;:\"'").casefold()
+    return message in _DECLINES
 
 
 def _names_choice(fields: dict[str, dict[str, Any]], text: str) -> bool:
@@ -185,11 +186,11 @@ def _read_object(fields: dict[str, dict[str, Any]], text: str) -> dict[str, Any]
     try:
         given = msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.DecodeError as error:
-        raise Unfit(f"The answer is no JSON object ({error})") from None
+        raise AnswerMismatch(f"The answer is no JSON object ({error})") from None
     content: dict[str, Any] = {}
     for name, value in given.items():
         if name not in fields:
-            raise Unfit(f"There is no field `{name}`; the fields are {_listed(fields)}")
+            raise AnswerMismatch(f"There is no field `{name}`; the fields are {_listed(fields)}")
         content[name] = _read(fields[name], value, name) if isinstance(value, str) else value
     return content
 
@@ -210,7 +211,9 @@ def _read_lines(form: Form, text: str) -> dict[str, Any]:
     if not written and len(required) == 1:
         written[required[0]] = text
     if not written:
-        raise Unfit(f"The answer names no field: write one line for each, as in `{next(iter(fields))}: ...`")
+        raise AnswerMismatch(
+            f"The answer names no field: write one line for each, as in `{next(iter(fields))}: ...`"
+        )
     return {
         name: _read(fields[name], value.strip(), name) for name, value in written.items() if value.strip()
     }
@@ -222,12 +225,12 @@ def _read(field: dict[str, Any], text: str, name: str = "") -> Any:
     if choices_of(field):
         chosen = _find(field, text)
         if chosen is None:
-            raise Unfit(f"{what} must be {_kind(field)}")
+            raise AnswerMismatch(f"{what} must be {_kind(field)}")
         return chosen.value
     try:
         value = _convert(field, text)
     except (ValueError, msgspec.DecodeError):
-        raise Unfit(f"{what} must be {_kind(field)}") from None
+        raise AnswerMismatch(f"{what} must be {_kind(field)}") from None
     _check_bounds(field, value, what)
     return value
 
@@ -257,28 +260,30 @@ def _check_bounds(field: dict[str, Any], value: Any, what: str) -> None:
         return
     least, most = field.get(low), field.get(high)
     if isinstance(least, int | float) and measured < least:
-        raise Unfit(
+        raise AnswerMismatch(
             f"{what} must have at least {least}{unit}" if unit else f"{what} must be at least {least}"
         )
     if isinstance(most, int | float) and measured > most:
-        raise Unfit(f"{what} must have at most {most}{unit}" if unit else f"{what} must be at most {most}")
+        raise AnswerMismatch(
+            f"{what} must have at most {most}{unit}" if unit else f"{what} must be at most {most}"
+        )
 
 
 def _find(field: dict[str, Any], text: str) -> Choice | None:
-    """Find what somebody chose by its value, its name or its number."""
-    choices, word = choices_of(field), text.strip().casefold()
+    """Find a choice by its value, its name or its number."""
+    choices, wanted = choices_of(field), text.strip().casefold()
     for choice in choices:
-        if word in (choice.word.casefold(), choice.name.casefold()):
+        if wanted in (choice.text.casefold(), choice.name.casefold()):
             return choice
-    if type_of(field) == "boolean" and word in _YES | _NO:
-        return choices[0] if word in _YES else choices[1]
-    if word.isdecimal() and 1 <= int(word) <= len(choices):
-        return choices[int(word) - 1]
+    if type_of(field) == "boolean" and wanted in _YES | _NO:
+        return choices[0] if wanted in _YES else choices[1]
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(choices):
+        return choices[int(wanted) - 1]
     return None
 
 
-def write_reply(form: Form, content: Any) -> str:
-    """Write what was filled in as a person would have."""
+def answer_as_text(form: Form, content: Any) -> str:
+    """Write the content of a form as a person would have."""
     fields = fields_of(form)
     given = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     if len(fields) == 1 and len(given) == 1:
@@ -299,7 +304,7 @@ def _write(field: dict[str, Any], value: Any) -> str:
 # -- forms of clients --------------------------------------------------------------------------------
 
 
-def blank_form(form: Form) -> dict[str, Any]:
+def form_schema(form: Form) -> dict[str, Any]:
     """Give a form's schema as ACP has it: its lists are choices, so other ones, and objects, are texts."""
     texts = {name: _as_text(field) for name, field in fields_of(form).items() if _is_text_only(field)}
     if not texts:
@@ -307,12 +312,12 @@ def blank_form(form: Form) -> dict[str, Any]:
     return {**form.fields, "properties": {**form.fields["properties"], **texts}}
 
 
-def read_form(form: Form, content: dict[str, Any]) -> dict[str, Any]:
+def read_form_content(form: Form, content: dict[str, Any]) -> dict[str, Any]:
     """Read the texts that stand for something else; one that does not fit is left to the agent."""
     fields, read = fields_of(form), dict(content)
     for name, value in content.items():
         if isinstance(value, str) and _is_text_only(field := fields.get(name, {})):
-            with contextlib.suppress(Unfit):
+            with contextlib.suppress(AnswerMismatch):
                 read[name] = _read(field, value.strip())
     return read
 

@@ -74,21 +74,21 @@ class LazyEndpoint:
         """The client no longer waits for a request."""
         return self._endpoint is not None and self._endpoint.withdraw(method, params)
 
-    def stop_listening(self, session_id: str) -> None:
+    def detach_session(self, session_id: str) -> None:
         """The client is there, but hears nothing of a session any more."""
         if self._endpoint is not None:
-            self._endpoint.leave(session_id)
+            self._endpoint.detach(session_id)
 
     async def close(self) -> None:
         """The client is gone or going: cancel its prompts, and answer what it asked before it left."""
         self._closing = True
         if self._endpoint is not None:
-            self._endpoint.leave()
+            self._endpoint.detach()
         await self._connection.idle()
         async with self._opening:
             # An agent that was being loaded is loaded now, and whoever opened it can close it.
             if self._endpoint is not None:
-                self._endpoint.give_back()
+                self._endpoint.release()
 
     async def _initialize(self, params: Params) -> Any:
         asked = params if isinstance(params, dict) else {}

@@ -1,4 +1,4 @@
-"""A session that a client has open: what it lent, what it is shown, and the prompts it sent."""
+"""A session that a client has open: its files and terminals, its view of the turn, and its prompts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from trunkline.session.ids import new_id
 from trunkline.session.reader import WHOLE
 from trunkline.session.session import Session
 
-__all__ = ["Attached", "OrderedRequests", "Prompting"]
+__all__ = ["OpenSession", "OrderedRequests", "RunningPrompt"]
 
 
-class Prompting:
+class RunningPrompt:
     """A prompt that the client waits for."""
 
     def __init__(self, task: asyncio.Task[Any] | None) -> None:
@@ -31,21 +31,21 @@ class Prompting:
         """Set in the step in which its answer is sent."""
 
 
-class Attached:
+class OpenSession:
     """A session this client opened."""
 
     def __init__(self, session: Session) -> None:
         """Begin without a prompt."""
         self.session = session
-        self.watched: Session | None = None
-        self.showing: PromptView | None = None
+        self.followed: Session | None = None
+        self.view: PromptView | None = None
         self.files: EditorFiles | None = None
         self.terminals: EditorTerminals | None = None
-        self.told_unused = False
+        self.warned_of_unused_servers = False
         self.commands_due = False
         """Whether the client may have missed the agent's commands."""
-        self.prompting: Prompting | None = None
-        self._next: Prompting | None = None
+        self.prompt: RunningPrompt | None = None
+        self._next: RunningPrompt | None = None
 
     @property
     def terminal_ids(self) -> set[str]:
@@ -55,10 +55,8 @@ class Attached:
     @property
     def shown(self) -> PromptView | None:
         """What the client is being shown."""
-        showing = self.showing
-        return (
-            showing if showing is not None and showing.session is self.session and not showing.over else None
-        )
+        view = self.view
+        return view if view is not None and view.session is self.session and not view.is_over else None
 
     @property
     def asking(self) -> PromptView | None:
@@ -67,15 +65,15 @@ class Attached:
 
     @property
     def followed_elsewhere(self) -> bool:
-        """Whether somebody reads the session besides this client's own watch and prompt."""
-        own = (self.watched is self.session) + (self.shown is not None)
+        """Whether the session has readers besides this client's own."""
+        own = (self.followed is self.session) + (self.shown is not None)
         return self.session.followers > own
 
     # -- prompts -----------------------------------------------------------------------------------
 
-    async def enter(self) -> Prompting:
+    async def begin_prompt(self) -> RunningPrompt:
         """Begin a prompt; right behind one that was cancelled it waits for that one's answer."""
-        mine, before = Prompting(asyncio.current_task()), self.prompting
+        mine, before = RunningPrompt(asyncio.current_task()), self.prompt
         if self._next is not None or (before is not None and not before.cancelled):
             raise SessionBusy("a prompt is running in this session: wait for it or cancel it first")
         if before is not None:
@@ -89,51 +87,51 @@ class Attached:
                 raise SessionBusy("the prompt before was cancelled and is not over yet: try again") from None
             finally:
                 self._next = None
-        self.prompting = mine
+        self.prompt = mine
         return mine
 
-    def leave(self, mine: Prompting) -> None:
+    def finish_prompt(self, mine: RunningPrompt) -> None:
         """End a prompt; its answer follows in the same step."""
-        if self.prompting is mine:
-            self.prompting = None
+        if self.prompt is mine:
+            self.prompt = None
         mine.begun.set()
         mine.over.set()
 
     @property
-    def newest(self) -> Prompting | None:
+    def newest(self) -> RunningPrompt | None:
         """The prompt that a cancel is for."""
-        return self._next or self.prompting
+        return self._next or self.prompt
 
-    def stop(self) -> None:
+    def detach(self) -> None:
         """Wait for no prompt and show nothing any more; the turn goes on."""
-        for prompting in (self._next, self.prompting):
-            if prompting is not None and prompting.task is not None:
-                prompting.task.cancel()
+        for prompt in (self._next, self.prompt):
+            if prompt is not None and prompt.task is not None:
+                prompt.task.cancel()
         if self.shown is not None:
-            self.shown.stop()
+            self.shown.detach()
 
     # -- order -------------------------------------------------------------------------------------
 
-    async def caught_up(self) -> None:
-        """Wait until the client was sent what has been said so far in the turn that it is shown."""
-        position, prompting = self.session.position, self.prompting
-        if prompting is not None and self.session.runs_prompt(prompting.key):
-            await prompting.begun.wait()
+    async def wait_for_updates(self) -> None:
+        """Wait until the client was sent every update so far of the turn that it is shown."""
+        position, prompt = self.session.position, self.prompt
+        if prompt is not None and self.session.runs_prompt(prompt.key):
+            await prompt.begun.wait()
         if self.shown is not None and position.offset != WHOLE:
             await self.shown.reach(position.record, position.offset)
 
 
 class OrderedRequests:
-    """Requests to the client that wait for the updates which were said before them."""
+    """Requests to the client that wait for the updates before them."""
 
-    def __init__(self, connection: Connection, attached: Attached) -> None:
+    def __init__(self, connection: Connection, attached: OpenSession) -> None:
         """Ask through a connection, for one session."""
         self._connection = connection
-        self._attached = attached
+        self.opened = attached
 
     async def request(self, method: str, params: Any) -> Any:
         """Ask the client and give its answer."""
-        await self._attached.caught_up()
+        await self.opened.wait_for_updates()
         return await self._connection.request(method, params)
 
     @property

@@ -1,9 +1,11 @@
-"""Questions over ACP: each is a request to the client at once, and its answer settles it.
+"""Questions over ACP: each is a request to the client at once.
 
-A permission is answered by option, never by silence, and a request has one option of a kind: see
-``choices``. What else there is to choose is asked in a form behind a button, where the client has forms.
-``cancelled`` from a client means that the turn was cancelled. What a client cannot be asked it declines,
-and so does one that answers with an error: the agent learns why, and its turn goes on.
+A permission is answered by option, and a request has one option of a kind: see ``forms_as_buttons``. If there
+is more to choose from, a button opens a form, where the client has forms. A question that a client cannot
+show, or answers with an error, is declined: the agent learns why, and its turn goes on.
+
+"If the current prompt turn gets cancelled, the Client MUST respond with the "cancelled" outcome."
+(https://agentclientprotocol.com/protocol/v1/tool-calls) So ``cancelled`` cancels the turn.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ from trunkline.frontends.acp.closed_words import option_kind
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
-    by_kind,
-    card_for,
+    call_for_question,
     choice_form,
-    chosen_in,
+    chosen_option,
     describe_choice,
+    options_by_kind,
 )
-from trunkline.frontends.acp.forms_as_text import blank_form, read_form
+from trunkline.frontends.acp.forms_as_text import form_schema, read_form_content
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
@@ -41,7 +43,7 @@ __all__ = ["Asker"]
 log = logging.getLogger("trunkline.acp")
 
 _EDIT = "trunkline:edit"
-_WORDS = "words"
+_TEXT = "words"
 _BY = "acp"
 _DECLINED = "the person declined"
 _REFUSE = Option(option_id="trunkline:decline", name="Reject", kind="reject_once")
@@ -50,7 +52,7 @@ _NO_FORMS = "the client cannot show forms"
 
 
 class _Withdrawn(Exception):
-    """Somebody else was faster than the request."""
+    """The question was answered before its request was sent."""
 
 
 class Client(Protocol):
@@ -63,7 +65,7 @@ class Client(Protocol):
 
 
 class Asker:
-    """Puts the questions of one session to one client."""
+    """Asks one client the questions of one session."""
 
     def __init__(
         self,
@@ -81,22 +83,22 @@ class Asker:
         self._open: dict[str, int | None] = {}
 
     def withdraw(self, question_id: str) -> None:
-        """Take an open request back: someone else answered, or the turn is over."""
+        """Withdraw an open request: another client answered, or the turn is over."""
         request_id = self._open.pop(question_id, None)
         if request_id is not None:
             self._connection.withdraw_request(request_id)
 
-    def put(self, ask: Ask) -> None:
-        """Ask beside everything else, unless the question is withdrawn before it is put."""
+    def ask_soon(self, ask: Ask) -> None:
+        """Ask in a task of its own, unless the question is withdrawn before that."""
         self._open[ask.asked.question_id] = None
-        self._connection.spawn(self._put(ask))
+        self._connection.spawn(self._ask_unless_withdrawn(ask))
 
     async def ask(self, ask: Ask) -> None:
-        """Ask, and settle the question with whatever comes back."""
+        """Ask, and answer the question with the client's answer."""
         self._open[ask.asked.question_id] = None
-        await self._put(ask)
+        await self._ask_unless_withdrawn(ask)
 
-    async def _put(self, ask: Ask) -> None:
+    async def _ask_unless_withdrawn(self, ask: Ask) -> None:
         with contextlib.suppress(_Withdrawn):
             await self._ask(ask)
 
@@ -116,7 +118,7 @@ class Asker:
         except _Withdrawn:
             raise
         except Exception as error:
-            # Whatever a client sends back, nobody may wait for ever.
+            # Whatever a client sends back, the agent must not wait for ever.
             log.exception("an answer of the client could not be read")
             answer = self._declined(ask.asked, f"the client's answer could not be read: {error}")
         finally:
@@ -126,7 +128,7 @@ class Asker:
         except InvalidCommand as error:
             await self._answer(self._declined(ask.asked, str(error)))
         except SessionError:
-            return  # Someone was first, or the turn is over: both are fine.
+            return  # Another client was first, or the turn is over: both are fine.
 
     async def _request(self, asked: ev.Asked, method: str, params: dict[str, Any]) -> Any:
         if asked.question_id not in self._open:
@@ -139,7 +141,7 @@ class Asker:
 
     async def _permission(self, ask: Ask, question: Permission) -> Answer:
         asked = ask.asked
-        groups = by_kind(question.options)
+        groups = options_by_kind(question.options)
         given = (ask.call or {}).get("rawInput")
         once = next((option for kind, (option, *_) in groups.items() if kind == "allow_once"), None)
         editable = question.allows_edit and isinstance(given, dict) and once is not None
@@ -150,7 +152,7 @@ class Asker:
         groups.setdefault(refusal.kind, [refusal])
         names = {kind: _name(group if self._forms else group[:1]) for kind, group in groups.items()}
         if more and self._forms:
-            # Behind the refusal: whoever gives up half way has refused.
+            # Behind the refusal: a person who closes the form has refused.
             names[refusal.kind] += " or change…" if editable else " or answer…"
         params: dict[str, Any] = {
             "sessionId": self._session_id,
@@ -170,32 +172,32 @@ class Asker:
             refuses = pressed[0] is refusal
             among = [*pressed, *more] if refuses else pressed
             message = f"{question.message} What shall be done instead?" if refuses else question.message
-            answer = await self._answer_among(ask, message, among, once)
+            answer = await self._choose_among(ask, message, among, once)
             if answer is not None:
                 return answer
 
-    async def _answer_among(
+    async def _choose_among(
         self, ask: Ask, message: str, options: list[Option], once: Option | None
     ) -> Answer | None:
-        """Answer with the only option, or the one chosen in a form; None when the person thinks again."""
-        asked, chosen, words = ask.asked, options[0], None
+        """Answer with the only option, or the one chosen in a form; None to ask again."""
+        asked, chosen, text = ask.asked, options[0], None
         if len(options) > 1 and self._forms:
             form = choice_form(message, options)
             fields = dict(form.fields["properties"])
             if any(option.wants_words for option in options):
-                fields[_WORDS] = {"type": "string", "title": "Your answer, if you give one"}
+                fields[_TEXT] = {"type": "string", "title": "Your answer, if you give one"}
             filled = await self._elicit(asked, message, {**form.fields, "properties": fields}) or {}
-            picked = chosen_in(filled)
+            picked = chosen_option(filled)
             refusal = chosen if chosen.kind in _REFUSALS else _REFUSE
             chosen = next((option for option in options if option.option_id == picked), refusal)
-            words = filled.get(_WORDS)
+            text = filled.get(_TEXT)
         if chosen.option_id != _EDIT:
-            reason = words if chosen.wants_words and isinstance(words, str) and words else None
-            return self._picked(asked, chosen, reason=reason)
+            reason = text if chosen.wants_words and isinstance(text, str) and text else None
+            return self._selected(asked, chosen, reason=reason)
         edited = await self._edit(asked, cast("dict[str, Any]", (ask.call or {})["rawInput"]))
-        return None if edited is None else self._picked(asked, cast("Option", once), input=edited)
+        return None if edited is None else self._selected(asked, cast("Option", once), input=edited)
 
-    def _picked(self, asked: ev.Asked, option: Option, **fields: Any) -> Answer:
+    def _selected(self, asked: ev.Asked, option: Option, **fields: Any) -> Answer:
         if option is _REFUSE:
             return self._declined(asked, _DECLINED)
         return Answer(question_id=asked.question_id, option_id=option.option_id, by=_BY, **fields)
@@ -233,10 +235,10 @@ class Asker:
         asked = ask.asked
         if not self._forms:
             return await self._choice(ask, question)
-        content = await self._elicit(asked, question.message, blank_form(question))
+        content = await self._elicit(asked, question.message, form_schema(question))
         if content is None:
             return self._declined(asked, _DECLINED)
-        filled = read_form(question, content)
+        filled = read_form_content(question, content)
         return Answer(question_id=asked.question_id, outcome="accepted", content=filled, by=_BY)
 
     async def _choice(self, ask: Ask, question: Form | Link) -> Answer:
@@ -247,11 +249,14 @@ class Asker:
         options = [{"optionId": one.option_id, "name": one.name, "kind": one.kind} for one in buttons]
         if len(options) == 1:
             options.append({"optionId": _REFUSE.option_id, "name": "Decline", "kind": _REFUSE.kind})
-        call: dict[str, Any] = dict(ask.call or CallView(card_for(asked), (), {}).describe())
-        # The card of a call does not tell what is asked, nor does every client show what a button says.
-        told = {"type": "content", "content": {"type": "text", "text": describe_choice(question, buttons)}}
-        if told not in call.get("content", ()):
-            call["content"] = [*call.get("content", ()), told]
+        call: dict[str, Any] = dict(ask.call or CallView(call_for_question(asked), (), {}).describe())
+        # The title of a call does not say what is asked, nor does every client show the name of an option.
+        description = {
+            "type": "content",
+            "content": {"type": "text", "text": describe_choice(question, buttons)},
+        }
+        if description not in call.get("content", ()):
+            call["content"] = [*call.get("content", ()), description]
         params = {"sessionId": self._session_id, "toolCall": call, "options": options}
         selected = await self._select(asked, params)
         if isinstance(selected, Answer):
@@ -307,7 +312,7 @@ class Asker:
 
 
 def _name(options: list[Option]) -> str:
-    """What the button of some options says: all of them, when they are to be chosen from behind it."""
+    """The name of one button for several options."""
     return " / ".join(option.name for option in options)
 
 

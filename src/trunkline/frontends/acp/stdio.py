@@ -61,7 +61,7 @@ async def _serve(
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
-        house = _House(stack, load, journal_url, target)
+        house = _LazyHub(stack, load, journal_url, target)
         door = connection.handler = LazyEndpoint(connection, house.open, cache, local=True)
         serving = asyncio.current_task()
         if serving is not None:
@@ -78,7 +78,7 @@ async def _serve(
         end_descendants()
 
 
-class _House:
+class _LazyHub:
     """Opens the agent, its journal and its hub once, when they are first needed."""
 
     def __init__(

@@ -1,8 +1,9 @@
 """Tool calls on the ACP wire.
 
-ACP knows a call's whole content only, so what our events append is gathered here and sent as a
-replacement: at most ten times a second while output streams, and no more than its last 64 KB.
-Arguments are not streamed at all; they are sent once, when they are complete.
+The content of an update replaces that of the call ("Replace the content collection."
+https://agentclientprotocol.com/protocol/v1/schema), so what our events append is gathered here and sent again
+as a whole: at most ten times a second while output streams, and no more than its last 64 KB. Arguments are
+not streamed at all; they are sent once, when they are complete.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PAUSE = 0.1
 
 
 class CallView:
-    """What the client has been told of one call, and what it is still to be told."""
+    """What the client was sent of one call, and what waits to be sent."""
 
     def __init__(
         self,
@@ -72,57 +73,57 @@ class CallView:
 
     def describe(self) -> dict[str, Any]:
         """The call as a permission request shows it."""
-        told: dict[str, Any] = {
+        update: dict[str, Any] = {
             "toolCallId": self.call_id,
             "title": self.title,
             "kind": self.kind,
             "status": tool_status(self.status),
         }
-        # They are not told yet: a client that keeps calls by their updates gets them with the next one.
+        # They were not sent yet: a client that keeps calls by their updates gets them with the next one.
         given = self._read_arguments() if self._arguments else self._input
         if given is not None:
-            told["rawInput"] = given
+            update["rawInput"] = given
         if self._locations:
-            told["locations"] = self._locations
+            update["locations"] = self._locations
         if content := self._content():
-            told["content"] = content
-        return told
+            update["content"] = content
+        return update
 
     def add_argument(self, delta: str) -> None:
         """Gather a piece of the arguments."""
         self._arguments.append(delta)
 
     def update(self, event: ev.ToolUpdate, at: float) -> dict[str, Any] | None:
-        """Take an update and give what the client is to be told now, if anything."""
-        told: dict[str, Any] = {}
+        """Take an update and give what to send now, if anything."""
+        changes: dict[str, Any] = {}
         if event.title is not None:
-            told["title"] = self.title = safe_title(event.title) or safe_title(self.name)
+            changes["title"] = self.title = safe_title(event.title) or safe_title(self.name)
         if event.kind is not None:
-            told["kind"] = self.kind = tool_kind(event.kind)
+            changes["kind"] = self.kind = tool_kind(event.kind)
         if event.status is not None:
             self.status = event.status
-            told["status"] = tool_status(event.status)
+            changes["status"] = tool_status(event.status)
             if self._arguments:
-                self._input = told["rawInput"] = self._read_arguments()
+                self._input = changes["rawInput"] = self._read_arguments()
                 self._arguments.clear()
         if event.input is not None:
-            self._input = told["rawInput"] = event.input
+            self._input = changes["rawInput"] = event.input
             self._arguments.clear()
         if event.locations is not None:
             self._locations = [self._location(place) for place in event.locations]
-            told["locations"] = self._locations
+            changes["locations"] = self._locations
         if event.raw_output is not None:
-            told["rawOutput"] = event.raw_output
+            changes["rawOutput"] = event.raw_output
         if event.reason is not None:
             self._reason = event.reason
-        if self._reason is not None and told.get("status") == "failed":
+        if self._reason is not None and changes.get("status") == "failed":
             self.dirty = True
         if event.content is not None:
             self._blocks = tuple(self._placed(block) for block in event.content)
             self.dirty = True
         if event.output:
             self._append(event.output)
-        return self._tell(told, at, urgent=bool(told) or event.content is not None)
+        return self._changes_to_send(changes, at, urgent=bool(changes) or event.content is not None)
 
     def watches(self, terminal_id: str) -> bool:
         """Whether the call shows this terminal and the client does not draw it by itself."""
@@ -133,11 +134,11 @@ class CallView:
     def refresh(self, at: float) -> dict[str, Any] | None:
         """Show what a terminal of ours printed."""
         self.dirty = True
-        return self._tell({}, at, urgent=False)
+        return self._changes_to_send({}, at, urgent=False)
 
     def flush(self) -> dict[str, Any] | None:
-        """Tell what still waits."""
-        return self._tell({}, 0.0, urgent=True)
+        """Give what still waits."""
+        return self._changes_to_send({}, 0.0, urgent=True)
 
     def _append(self, text: str) -> None:
         self._output += text
@@ -146,14 +147,14 @@ class CallView:
             self._cut = True
         self.dirty = True
 
-    def _tell(self, told: dict[str, Any], at: float, *, urgent: bool) -> dict[str, Any] | None:
+    def _changes_to_send(self, update: dict[str, Any], at: float, *, urgent: bool) -> dict[str, Any] | None:
         if self.dirty and (urgent or at - self._shown_at >= _PAUSE):
-            told["content"] = self._content()
+            update["content"] = self._content()
             self.dirty = False
             self._shown_at = max(at, self._shown_at)
-        if not told:
+        if not update:
             return None
-        return {"sessionUpdate": "tool_call_update", "toolCallId": self.call_id, **told}
+        return {"sessionUpdate": "tool_call_update", "toolCallId": self.call_id, **update}
 
     def _content(self) -> list[dict[str, Any]]:
         shown: list[dict[str, Any]] = []
@@ -172,9 +173,9 @@ class CallView:
         """Whether the content is the reason already, which a failed tool's result often is."""
         return self._reason is not None and text_of(self._blocks).startswith(self._reason)
 
-    def _location(self, place: ev.Location) -> dict[str, Any]:
-        path = self._absolute(place.path)
-        return {"path": path} if place.line is None else {"path": path, "line": place.line}
+    def _location(self, location: ev.Location) -> dict[str, Any]:
+        path = self._absolute(location.path)
+        return {"path": path} if location.line is None else {"path": path, "line": location.line}
 
     def _placed(self, block: Content) -> Content:
         return replace(block, path=self._absolute(block.path)) if isinstance(block, DiffBlock) else block

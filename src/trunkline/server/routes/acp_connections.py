@@ -178,7 +178,7 @@ class HttpAcpConnection(AcpConnection):
 
     def _stop_listening(self, session_id: str) -> None:
         del self._timers[session_id]
-        self._door.stop_listening(session_id)
+        self._door.detach_session(session_id)
 
     def _wait_for_streams(self) -> None:
         why = f"no stream was read for {self.limits.away_seconds:g} seconds"
