@@ -192,7 +192,7 @@ def _anytime() -> Iterable[ev.Event]:
     yield ev.ConfigChanged()
     yield ev.CommandsChanged()
     yield ev.InfoChanged(title="T")
-    yield ev.Usage(used=1, size=2)
+    yield ev.ContextUsage(used=1, size=2)
     yield ev.Raw(source="wire")
 
 

@@ -330,7 +330,7 @@ def test_a_compaction_keeps_what_its_last_word_leaves_out() -> None:
 
 
 def test_what_belongs_to_the_session_is_kept_as_it_stands_last() -> None:
-    usage, notice, custom = ev.Usage(used=1, size=2), ev.Notice(title="hm"), ev.Custom(name="n")
+    usage, notice, custom = ev.ContextUsage(used=1, size=2), ev.Notice(title="hm"), ev.Custom(name="n")
     commands, raw = (ev.CommandInfo(name="go"),), ev.Raw(source="wire")
     told = fold(
         [

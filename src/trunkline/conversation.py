@@ -193,7 +193,7 @@ class Conversation(_Value):
     options: tuple[ConfigOption, ...] = ()
     commands: tuple[ev.CommandInfo, ...] = ()
     title: str | None = None
-    usage: ev.Usage | None = None
+    usage: ev.ContextUsage | None = None
 
     def message(self, message_id: str) -> Message | None:
         """Find a message by its id."""

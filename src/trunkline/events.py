@@ -22,58 +22,14 @@ from trunkline.options import ConfigOption
 from trunkline.questions import Outcome, Question
 
 __all__ = [
-    "FINAL_STATUSES",
-    "Activity",
-    "Answered",
-    "AnyEvent",
-    "Asked",
-    "CommandInfo",
-    "CommandsChanged",
-    "Compaction",
-    "ConfigChanged",
-    "Cost",
-    "Custom",
-    "Delta",
-    "Event",
-    "InfoChanged",
-    "Location",
-    "Media",
-    "Notice",
-    "Plan",
-    "PlanEntry",
-    "PromptDropped",
-    "PromptQueued",
-    "Raw",
-    "Rewound",
-    "RunClosed",
-    "RunOpened",
-    "Source",
-    "StatePatched",
-    "StateReplaced",
-    "StepFinished",
-    "StepStarted",
-    "StopReason",
-    "SubagentFinished",
-    "SubagentStarted",
-    "TerminalOutput",
-    "Text",
-    "Thought",
-    "TokenUsage",
-    "ToolCall",
-    "ToolInput",
-    "ToolKind",
-    "ToolStatus",
-    "ToolUpdate",
-    "TurnFailed",
-    "TurnFinished",
-    "TurnResumed",
-    "TurnStarted",
-    "TurnSuspended",
-    "Usage",
-    "UserMessage",
-    "decode_event",
-    "encode_event",
-]
+    "FINAL_STATUSES", "Activity", "Answered", "AnyEvent", "Asked", "CommandInfo", "CommandsChanged",
+    "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Delta", "Event", "InfoChanged",
+    "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw", "Rewound",
+    "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished", "StepStarted",
+    "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought", "TokenUsage",
+    "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed", "TurnFinished",
+    "TurnResumed", "TurnStarted", "TurnSuspended", "Usage", "UserMessage", "decode_event", "encode_event",
+]  # fmt: skip
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 ToolKind = Literal[
@@ -427,12 +383,16 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     currency: str = "USD"
 
 
-class Usage(Event, frozen=True, kw_only=True, tag="usage"):
+class ContextUsage(Event, frozen=True, kw_only=True, tag="usage"):
     """How full the context window is, and what the session cost so far."""
 
     used: int
     size: int
     cost: Cost | None = None
+
+
+Usage = ContextUsage
+"""The earlier name."""
 
 
 class Custom(Event, frozen=True, kw_only=True, tag="custom"):
@@ -477,7 +437,7 @@ _OfWork = Union[
     Notice,
 ]
 _OfSession = Union[
-    StateReplaced, StatePatched, ConfigChanged, CommandsChanged, InfoChanged, Usage, Custom, Raw
+    StateReplaced, StatePatched, ConfigChanged, CommandsChanged, InfoChanged, ContextUsage, Custom, Raw
 ]
 AnyEvent = Union[_OfTurns, _OfMessages, _OfWork, _OfSession]
 

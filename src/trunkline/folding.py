@@ -311,7 +311,7 @@ class Folder:
     def _info(self, event: ev.InfoChanged) -> None:
         self._told.title = event.title
 
-    def _usage(self, event: ev.Usage) -> None:
+    def _usage(self, event: ev.ContextUsage) -> None:
         self._told.usage = event
 
     def _custom(self, event: ev.Custom) -> None:
@@ -353,7 +353,7 @@ class Folder:
         ev.ConfigChanged: _options,
         ev.CommandsChanged: _commands,
         ev.InfoChanged: _info,
-        ev.Usage: _usage,
+        ev.ContextUsage: _usage,
         ev.Custom: _custom,
         ev.Raw: _raw,
     }

@@ -10,7 +10,7 @@ __all__ = ["breaches"]
 
 OF_ANY_TURN = (ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed)
 ANYTIME = (
-    *OF_ANY_TURN, ev.Notice, ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.Usage, ev.Custom,
+    *OF_ANY_TURN, ev.Notice, ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.ContextUsage, ev.Custom,
     ev.Raw,
 )  # fmt: skip
 ALSO_WHILE_SUSPENDED = (ev.UserMessage, ev.Answered, ev.TurnResumed, ev.TurnFinished, ev.TurnFailed)

@@ -31,7 +31,7 @@ OF_SESSION = [
     ev.ConfigChanged(options=(MODEL,)),
     ev.CommandsChanged(commands=(REVIEW,)),
     ev.InfoChanged(title="A title"),
-    ev.Usage(used=1, size=2),
+    ev.ContextUsage(used=1, size=2),
     ev.Notice(title="n"),
     ev.Raw(source="peer", payload={"a": 1}),
 ]

@@ -15,13 +15,13 @@ from trunkline.workspace import Rule as PolicyRule
 
 
 def test_a_path_on_no_disk_has_no_location_and_its_change_is_text() -> None:
-    files = CallFiles((), lambda tool, path: None if path.startswith("/virtual") else f"/root{path}")
-    assert [one.path for one in files.locations("read", {"path": "/a"})] == ["/root/a"]
+    files = CallFiles((), lambda tool, path: None if path.startswith("/virtual") else f"/project{path}")
+    assert [one.path for one in files.locations("read", {"path": "/a"})] == ["/project/a"]
     assert files.locations("read", {"path": "/virtual/a"}) == ()
     (shown,) = files.changes("write_file", {"path": "/virtual/a", "content": "new"})
     assert isinstance(shown, TextBlock)
     assert "+new" in shown.text
-    assert files.paths("read", {"path": "/a"}) == ["/a", "/root/a"]
+    assert files.paths("read", {"path": "/a"}) == ["/a", "/project/a"]
 
 
 def test_an_overwrite_shows_the_old_text_of_files_that_the_agent_may_read_and_of_no_other(

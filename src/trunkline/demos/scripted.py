@@ -155,10 +155,10 @@ async def _echo(ctx: TurnContext, text: str) -> AsyncIterator[Sayable]:
         yield f" [{type(block).__name__.removesuffix('Block').lower()} {about}]"
 
 
-def _account(ctx: TurnContext, *, read: int, said: int) -> ev.Usage:
+def _account(ctx: TurnContext, *, read: int, said: int) -> ev.ContextUsage:
     """Count a word as a token, for the turn and for the session."""
     model = str(ctx.session.config.get("model", "demo-small"))
     ctx.usage(ev.TokenUsage(provider="demo", model=model, input_tokens=read, output_tokens=said))
     memory = ctx.session.memory
     memory["used"] = used = min(memory.get("used", 0) + read + said, _CONTEXT_SIZE)
-    return ev.Usage(used=used, size=_CONTEXT_SIZE, cost=ev.Cost(amount=used / 1_000_000))
+    return ev.ContextUsage(used=used, size=_CONTEXT_SIZE, cost=ev.Cost(amount=used / 1_000_000))

@@ -96,7 +96,7 @@ TURN_TABLE: dict[type[ev.Event], Row] = {
             ev.ConfigChanged,
             ev.CommandsChanged,
             ev.InfoChanged,
-            ev.Usage,
+            ev.ContextUsage,
             ev.Custom,
             ev.Raw,
         ),

@@ -30,7 +30,7 @@ _OF_SESSION = (
     ev.ConfigChanged,
     ev.CommandsChanged,
     ev.InfoChanged,
-    ev.Usage,
+    ev.ContextUsage,
     ev.Notice,
     ev.Custom,
     ev.Raw,

@@ -145,7 +145,7 @@ class SessionView:
     def emit(self, event: ev.Event) -> None:
         """Emit an event of the session at any time, in a turn or out of one. Safe from any thread.
 
-        These are ConfigChanged, CommandsChanged, InfoChanged, Usage, Notice, Custom and Raw.
+        These are ConfigChanged, CommandsChanged, InfoChanged, ContextUsage, Notice, Custom and Raw.
         """
         if self._emit is None:
             raise SessionClosed(f"the session {self.session_id!r} is not open here: it has no followers")

@@ -225,7 +225,7 @@ async def test_how_full_the_context_is_shows_when_the_model_says_how_much_it_tak
     model.profile = {"max_input_tokens": 1000}
     async with world(agent) as hub:
         events = await collect(await hub.create(), "Go!")
-    assert [(event.used, event.size) for event in only(events, ev.Usage)] == [(12, 1000)]
+    assert [(event.used, event.size) for event in only(events, ev.ContextUsage)] == [(12, 1000)]
 
 
 async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal() -> None:

@@ -204,9 +204,9 @@ EXACT: list[tuple[Sequence[ev.Event], list[Any]]] = [
     ),
     ([ev.InfoChanged(title="T")], [{"sessionUpdate": "session_info_update", "title": "T"}]),
     ([ev.InfoChanged()], [{"sessionUpdate": "session_info_update", "title": None}]),
-    ([ev.Usage(used=1, size=2)], [{"sessionUpdate": "usage_update", "used": 1, "size": 2}]),
+    ([ev.ContextUsage(used=1, size=2)], [{"sessionUpdate": "usage_update", "used": 1, "size": 2}]),
     (
-        [ev.Usage(used=1, size=2, cost=ev.Cost(amount=0.5))],
+        [ev.ContextUsage(used=1, size=2, cost=ev.Cost(amount=0.5))],
         [{"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": {"amount": 0.5, "currency": "USD"}}],
     ),
 ]  # fmt: skip

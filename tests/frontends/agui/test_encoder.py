@@ -696,7 +696,7 @@ def test_what_a_source_said_is_told_raw_only_where_it_is_wanted() -> None:
         (ev.Custom(name="my.thing", value=None), "my.thing"),
         (ev.Notice(title="T"), "trunkline.notice"),
         (ev.Compaction(compaction_id="k", status="completed"), "trunkline.compaction"),
-        (ev.Usage(used=1, size=2), "trunkline.usage"),
+        (ev.ContextUsage(used=1, size=2), "trunkline.usage"),
         (ev.ConfigChanged(), "trunkline.config"),
         (ev.CommandsChanged(), "trunkline.commands"),
         (ev.InfoChanged(title="T"), "trunkline.info"),

@@ -145,7 +145,7 @@ class GraphTurn:
     def _count(self, usage: ev.TokenUsage) -> None:
         self._ctx.usage(usage)
         if size := self._agent.context_size:
-            self._ctx.emit(ev.Usage(used=usage.input_tokens + usage.output_tokens, size=size))
+            self._ctx.emit(ev.ContextUsage(used=usage.input_tokens + usage.output_tokens, size=size))
 
     # -- the way -----------------------------------------------------------------------------------
 

@@ -433,7 +433,7 @@ class AcpEncoder:
     def _info(self, event: ev.InfoChanged, at: float) -> list[Out]:
         return [self._line({"sessionUpdate": "session_info_update", "title": event.title}, event)]
 
-    def _usage(self, event: ev.Usage, at: float) -> list[Out]:
+    def _usage(self, event: ev.ContextUsage, at: float) -> list[Out]:
         update: dict[str, Any] = {"sessionUpdate": "usage_update", "used": event.used, "size": event.size}
         if event.cost is not None:
             update["cost"] = {"amount": event.cost.amount, "currency": event.cost.currency}
@@ -460,7 +460,7 @@ class AcpEncoder:
         ev.ConfigChanged: _config,
         ev.CommandsChanged: _commands,
         ev.InfoChanged: _info,
-        ev.Usage: _usage,
+        ev.ContextUsage: _usage,
     }
 
 

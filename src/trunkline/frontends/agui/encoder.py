@@ -482,7 +482,7 @@ class AguiEncoder:
         ev.Raw: _raw,
         ev.Notice: _told,
         ev.Compaction: _told,
-        ev.Usage: _told,
+        ev.ContextUsage: _told,
         ev.ConfigChanged: _told,
         ev.CommandsChanged: _told,
         ev.InfoChanged: _told,

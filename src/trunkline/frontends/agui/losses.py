@@ -23,7 +23,7 @@ LOSSES: dict[type[ev.Event], str] = {
 CUSTOM_NAMES: dict[type[ev.Event], str] = {
     ev.Notice: "trunkline.notice",
     ev.Compaction: "trunkline.compaction",
-    ev.Usage: "trunkline.usage",
+    ev.ContextUsage: "trunkline.usage",
     ev.ConfigChanged: "trunkline.config",
     ev.CommandsChanged: "trunkline.commands",
     ev.InfoChanged: "trunkline.info",
