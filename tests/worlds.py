@@ -27,7 +27,13 @@ E = TypeVar("E", bound=ev.Event)
 
 WAIT = 10.0
 BRISK = Settings(
-    suspend_after=0.02, detach_after=0.2, finish_grace=0.2, lease_ttl=0.6, poll_busy=0.01, poll_idle=0.05
+    suspend_after=0.02,
+    detach_after=0.2,
+    close_agent_after=0.5,
+    finish_grace=0.2,
+    lease_ttl=0.6,
+    poll_busy=0.01,
+    poll_idle=0.05,
 )
 
 

@@ -454,3 +454,66 @@ async def test_what_an_agent_keeps_comes_back_in_another_process_and_when_it_del
         await hub.delete("s")
     assert agent.seen == [("open", kept, cwd), ("fork", kept, cwd), ("delete", kept, cwd)]
     await journal.close()
+
+
+@pytest.mark.parametrize("address", ["memory:", "sqlite:{}/j.db"])
+async def test_a_poster_waits_while_the_owner_reports_that_it_works(address: str, tmp_path: Path) -> None:
+    ready = asyncio.Event()
+
+    class Slow:
+        card = AgentCard(name="slow")
+
+        async def open_session(self, session: SessionView) -> None:
+            await ready.wait()
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield "at last"
+
+    reports = 0
+    journal = await open_journal(address.format(tmp_path))
+    report = journal.report_progress
+
+    async def count(lease: Lease) -> None:
+        nonlocal reports
+        reports += 1
+        await report(lease)
+
+    journal.report_progress = count  # type: ignore[method-assign]
+    async with (
+        world(Slow(), journal=journal, command_timeout=0.2) as owner,
+        world(Slow(), journal=journal, command_timeout=0.2) as poster,
+    ):
+        assert await (await owner.create("s")).own()
+        session = await poster.session("s")
+        posted = [asyncio.create_task(session.prompt(Prompt.of("go", busy="queue"))) for _ in range(2)]
+        await until(lambda: reports > 5)
+        assert not any(task.done() for task in posted), "also one that waits behind another"
+        ready.set()
+        receipts = await soon(asyncio.gather(*posted))
+        assert sum(receipt.turn_id is not None for receipt in receipts) >= 1
+    await journal.close()
+
+
+async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_for_it() -> None:
+    stopped, told = asyncio.Event(), list[str]()
+
+    class Stubborn:
+        card = AgentCard(name="stubborn")
+
+        async def open_session(self, session: SessionView) -> None:
+            return
+
+        async def close_session(self, session: SessionView) -> None:
+            await stopped.wait()
+            told.append(session.session_id)
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield ""
+
+    async with world(Stubborn(), detach_after=0.01) as hub:
+        session = await hub.create("s")
+        await session.prepare()
+        await soon(session.close())
+        assert told == [], "the session is closed, its agent is not done"
+        asyncio.get_running_loop().call_soon(stopped.set)
+    assert told == ["s"]

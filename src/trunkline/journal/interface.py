@@ -285,6 +285,14 @@ class Journal(Protocol):
         """Say what became of a command (fenced like an append); the first disposition stays."""
         ...
 
+    async def report_progress(self, lease: Lease) -> None:
+        """Count for every waiting command that the owner is at work (fenced like an append)."""
+        ...
+
+    async def progress(self, key: SessionKey, command_key: str) -> int:
+        """How often the owner reported progress since a command was posted."""
+        ...
+
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
         """What became of a command, once the owner said so."""
         ...

@@ -41,6 +41,7 @@ class _Command:
     number: int
     payload: bytes
     disposition: Disposition | None = None
+    progress: int = 0
 
 
 @dataclass
@@ -312,6 +313,17 @@ class MemoryJournal:
             command.disposition = copy(disposition, f"the disposition of {command_key!r}")
             command.payload = b""
             self._changed()
+
+    async def report_progress(self, lease: Lease) -> None:
+        """Count for every waiting command that the owner is at work (fenced like an append)."""
+        for _, command in self._leased(lease).waiting():
+            command.progress += 1
+        self._changed()
+
+    async def progress(self, key: SessionKey, command_key: str) -> int:
+        """How often the owner reported progress since a command was posted."""
+        command = self._have(key).commands.get(command_key)
+        return 0 if command is None else command.progress
 
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
         """What became of a command, once the owner said so."""

@@ -107,6 +107,9 @@ _VERSION_5 = ("CREATE TABLE checks (number INTEGER NOT NULL)", "INSERT INTO chec
 # What the agent of a session keeps with it.
 _VERSION_6 = ("ALTER TABLE sessions ADD COLUMN kept TEXT NOT NULL DEFAULT 'null'",)
 
+# How often the owner reported that it works on a posted command.
+_VERSION_7 = ("ALTER TABLE commands ADD COLUMN progress INTEGER NOT NULL DEFAULT 0",)
+
 MIGRATIONS: Sequence[Sequence[str]] = (
     _VERSION_1,
     _VERSION_2,
@@ -114,6 +117,7 @@ MIGRATIONS: Sequence[Sequence[str]] = (
     _VERSION_4,
     _VERSION_5,
     _VERSION_6,
+    _VERSION_7,
 )
 VERSION = len(MIGRATIONS)
 

@@ -332,6 +332,14 @@ class SqliteJournal:
         """Say what became of a command (fenced like an append); the first disposition stays."""
         await self._write(lambda db: statements.settle(db, lease, command_key, disposition), lease.key)
 
+    async def report_progress(self, lease: Lease) -> None:
+        """Count for every waiting command that the owner is at work (fenced like an append)."""
+        await self._write(lambda db: statements.report_progress(db, lease), lease.key)
+
+    async def progress(self, key: SessionKey, command_key: str) -> int:
+        """How often the owner reported progress since a command was posted."""
+        return await self._read(lambda db: statements.progress(db, key, command_key))
+
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
         """What became of a command, once the owner said so."""
         return await self._read(lambda db: statements.disposition(db, key, command_key))

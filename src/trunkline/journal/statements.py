@@ -298,6 +298,22 @@ def settle(db: sqlite3.Connection, lease: Lease, command_key: str, disposition: 
         raise rules.unposted(command_key)
 
 
+def report_progress(db: sqlite3.Connection, lease: Lease) -> None:
+    """Count for every waiting command that the owner is at work."""
+    session = leased(db, lease).id
+    db.execute(
+        "UPDATE commands SET progress = progress + 1 WHERE session = ? AND disposition IS NULL", (session,)
+    )
+
+
+def progress(db: sqlite3.Connection, key: SessionKey, command_key: str) -> int:
+    """How often the owner reported progress since a command was posted."""
+    row = db.execute(
+        "SELECT progress FROM commands WHERE session = ? AND key = ?", (have(db, key).id, command_key)
+    ).fetchone()
+    return 0 if row is None else row[0]
+
+
 def disposition(db: sqlite3.Connection, key: SessionKey, command_key: str) -> Disposition | None:
     """What became of a command."""
     row = db.execute(

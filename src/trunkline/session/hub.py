@@ -72,6 +72,7 @@ class Hub:
         self._pulse = asyncio.Event()
         self._stirred = asyncio.Event()
         self._renewing: asyncio.Task[None] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
     # -- sessions ----------------------------------------------------------------------------------
@@ -241,6 +242,11 @@ class Hub:
         if self._sessions.get(key) is session:
             del self._sessions[key]
 
+    def wait_at_close(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task when the hub is closed."""
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
     # -- life --------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Hub:
@@ -271,6 +277,8 @@ class Hub:
         for failure in await asyncio.gather(*(s.close() for s in sessions), return_exceptions=True):
             if isinstance(failure, BaseException):
                 log.error("a session could not be closed as it should be: %s", failure)
+        if self._closing:
+            await asyncio.wait(set(self._closing))
         tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
         for task in tasks:
             task.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from trunkline.agents.interface import Agent
@@ -39,6 +40,10 @@ class SessionHub(Protocol):
 
     async def renew_leases(self) -> None:
         """Renew the leases of this process."""
+        ...
+
+    def wait_at_close(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task when the hub is closed."""
         ...
 
     def forget(self, key: SessionKey, session: object) -> None:

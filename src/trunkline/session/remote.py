@@ -7,6 +7,7 @@ leaves the disposition there.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -68,10 +69,17 @@ class RemoteCommands:
         # The key goes with the command: an owner that dies halfway leaves one that the next knows again.
         await journal.post(key, command_key, msgspec.structs.replace(command, key=command_key))
         try:
-            async with asyncio.timeout(self._settings.command_timeout):
+            async with asyncio.timeout(None) as waiting:
+                progress = -1
                 while (found := await journal.disposition(key, command_key)) is None:
+                    if (now := await journal.progress(key, command_key)) != progress:
+                        progress = now
+                        waiting.reschedule(asyncio.get_running_loop().time() + self._settings.command_timeout)
                     if await self._own():
+                        # The work is ours now, and takes what it takes.
+                        waiting.reschedule(None)
                         await self.carry_out_posted()
+                        progress = -1
                     else:
                         await self._journal_changed(self._settings.lease_ttl / 4)
         except TimeoutError:
@@ -97,8 +105,19 @@ class RemoteCommands:
                     lease = self._lease()
                     if lease is None:
                         return
-                    disposition = await self._dispose(posted.command)
+                    reporting = asyncio.create_task(self._report_progress(lease))
+                    try:
+                        disposition = await self._dispose(posted.command)
+                    finally:
+                        reporting.cancel()
                     await self._journal.settle(lease, posted.key, disposition)
+
+    async def _report_progress(self, lease: Lease) -> None:
+        """Let the processes that posted commands know now and then that this one works on them."""
+        with contextlib.suppress(JournalError):
+            while True:
+                await asyncio.sleep(self._settings.command_timeout / 3)
+                await self._journal.report_progress(lease)
 
     async def _dispose(self, command: Command) -> Disposition:
         try:

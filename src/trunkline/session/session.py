@@ -445,15 +445,25 @@ class Session(CommandableSession):
 
     async def _leave(self) -> None:
         """Let go of what the session holds in this process, even if its agent fails to."""
-        try:
-            async with asyncio.timeout(self.settings.detach_after):
-                await self.hooks.close()
-                await self.view.close()
-        except Exception:
-            log.exception("%s failed to close session %s", self.agent_name, self.session_id)
+        closing = asyncio.create_task(self._close_agent(), name=f"trunkline close {self.session_id}")
+        self.hub.wait_at_close(closing)
+        await asyncio.wait({closing}, timeout=self.settings.detach_after)
         await self.tasks.wait(self.settings.finish_grace)
         self.hub.forget(self.key, self)
         self.released.set()
+
+    async def _close_agent(self) -> None:
+        """Let the agent close what it holds for the session; processes may need longer than the session."""
+        try:
+            async with asyncio.timeout(self.settings.close_agent_after):
+                await self.hooks.close()
+        except Exception:
+            log.exception("%s failed to close session %s", self.agent_name, self.session_id)
+        try:
+            async with asyncio.timeout(self.settings.detach_after):
+                await self.view.close()
+        except Exception:
+            log.exception("the terminals of session %s could not be closed", self.session_id)
 
     # -- bookkeeping -------------------------------------------------------------------------------
 

@@ -22,6 +22,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """With a question open and nothing said for this long, the turn counts as suspended."""
     detach_after: float = 5.0
     """How long a cancelled agent may take before its turn is ended without it."""
+    close_agent_after: float = 30.0
+    """How long an agent may take to close what it holds for a session, its processes for example. A session
+    that is closed waits for that no longer than ``detach_after``; a hub that is closed waits for all of it."""
     finish_grace: float = 1.0
     """How long an agent may take to stop after it said that its turn is finished."""
     question_ttl: float = 3600.0
@@ -51,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lease_ttl: float = 5.0
     """How long a session stays ours after our last sign of life."""
     command_timeout: float = 30.0
-    """How long to wait for the owner's word on a posted command."""
+    """How long to wait for the owner's word on a posted command, or for its next sign that it works on it."""
     poll_busy: float = 0.05
     poll_idle: float = 1.0
     """How often a journal that cannot notify is looked at."""
