@@ -25,7 +25,6 @@ from trunkline.cursor import Entry
 from trunkline.folding import Folder
 from trunkline.journal import Journal, Lease, Record, SessionInfo, SessionKey, open_journal
 from trunkline.session.hub import Hub
-from trunkline.translate import prime
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (200, 1_000)
@@ -99,7 +98,8 @@ async def replay(journal: Journal, hub: Hub, way: str, size: int) -> None:
                 seen = 0
                 while seen < size:
                     entries = await reader.next()
-                    prime(encoder, entries)
+                    for entry in entries:
+                        encoder.feed(entry)
                     seen = entries[-1].seq
         return
     folder, after = Folder(), 0

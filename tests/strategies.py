@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from hypothesis import strategies as st
@@ -19,6 +19,10 @@ from trunkline import questions as qu
 from trunkline.content import TextBlock
 from trunkline.open_words import known_words
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
+from trunkline.translate import Translator
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 __all__ = ["event_kinds", "json_values", "sloppy_streams", "structs_of", "values_of"]
 
@@ -36,6 +40,12 @@ json_values: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=4),
     max_leaves=8,
 )
+
+
+def translate(translator: Translator[A, B], items: Iterable[A]) -> list[B]:
+    """Feed everything, close, and give all that follows."""
+    out = [made for item in items for made in translator.feed(item)]
+    return [*out, *translator.close()]
 
 
 def event_kinds() -> tuple[type[ev.Event], ...]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.stories import Story, meaning_of, rechunked, stories
-from tests.strategies import event_kinds, sloppy_streams
+from tests.strategies import event_kinds, sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.conversation import (
@@ -26,7 +26,6 @@ from trunkline.conversation import (
 from trunkline.folding import Folder, fold
 from trunkline.grammar import Grammar
 from trunkline.questions import Form
-from trunkline.translate import translate
 
 
 def text(delta: str, message_id: str = "m1", **fields: Any) -> ev.Text:

@@ -100,7 +100,7 @@ MODULES = {
         refuse_all run_prompt validate_acp_update
     """,
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
-    "translate": "Chain Translator batching compose prime pump translate",
+    "translate": "Translator batching",
     "session.window": "Window",
     "workspace": """
         DEFAULT_ENV_ALLOW DEFAULT_PROTECTED Decision Exit Files Policy Request Rule Terminal

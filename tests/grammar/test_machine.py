@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from tests.grammar.legality import breaches
 from tests.stories import Story, stories
-from tests.strategies import sloppy_streams
+from tests.strategies import sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.grammar import RULES, Grammar, Phase, Violation
 from trunkline.grammar.memory import REMEMBERED, Memory
 from trunkline.questions import Form, Permission
-from trunkline.translate import translate
 
 START = ev.TurnStarted(turn_id="t1")
 END = ev.TurnFinished(turn_id="t1")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.frontends.acp.schema import find_fault
 from tests.peers.views import heard_view, kept_view
 from tests.stories import Story, rechunked, stories
-from tests.strategies import event_kinds, sloppy_streams
+from tests.strategies import event_kinds, sloppy_streams, translate
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, TextBlock
@@ -28,7 +28,6 @@ from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire
 from trunkline.questions import Form, Link, Option, Permission, default_options
-from trunkline.translate import translate
 
 ABLE: dict[str, Any] = {
     "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},

@@ -5,9 +5,10 @@ import tracemalloc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import translate
 
 from trunkline.protocols.jsonrpc import LineFramer, Oversize
-from trunkline.translate import Translator, translate
+from trunkline.translate import Translator
 
 
 def lines_of(stream: bytes, max_line: int = 1024, size: int | None = None) -> list[bytes | Oversize]:
