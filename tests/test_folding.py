@@ -83,8 +83,9 @@ def test_after_the_grammar_every_turn_is_over_and_nothing_is_open(events: list[e
     assert {compaction.status for compaction in told.compactions.values()} <= ev.FINAL_STATUSES
 
 
-def test_every_event_but_those_of_windows_has_a_meaning() -> None:
-    assert set(event_kinds()) - set(vars(Folder)["_folds"]) == {ev.RunOpened, ev.RunClosed}
+def test_every_event_but_those_of_windows_and_decisions_has_a_meaning() -> None:
+    silent = {ev.RunOpened, ev.RunClosed, ev.Decided}
+    assert set(event_kinds()) - set(vars(Folder)["_folds"]) == silent
 
 
 # -- messages --------------------------------------------------------------------------------------

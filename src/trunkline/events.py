@@ -23,8 +23,8 @@ from trunkline.questions import Outcome, Question
 
 __all__ = [
     "FINAL_STATUSES", "Activity", "Answered", "AnyEvent", "Asked", "CommandInfo", "CommandsChanged",
-    "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Delta", "Event", "InfoChanged",
-    "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw", "Rewound",
+    "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Decided", "Delta", "Event",
+    "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw", "Rewound",
     "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished", "StepStarted",
     "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought", "TokenUsage",
     "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed", "TurnFinished",
@@ -261,6 +261,24 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     by: str | None = None
 
 
+class Decided(Event, frozen=True, kw_only=True, tag="decided"):
+    """A permission was decided without a question; ``by`` is ``policy`` or ``earlier answer``.
+
+    ``rule`` is the rule of the policy that decided; None for its default, or an earlier "always" answer.
+    """
+
+    allowed: bool
+    by: str
+    reason: str
+    rule: str | None = None
+    call_id: str | None = None
+    """The tool call; None for an access through the session's own files and terminals."""
+    tool: str = ""
+    kind: OpenWord[ToolKind] = "other"
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+
+
 # -- work -----------------------------------------------------------------------------------------
 
 
@@ -409,37 +427,13 @@ class Raw(Event, frozen=True, kw_only=True, tag="raw"):
     payload: Any = None
 
 
-_OfTurns = Union[
-    TurnStarted,
-    TurnSuspended,
-    TurnResumed,
-    TurnFinished,
-    TurnFailed,
-    PromptQueued,
-    PromptDropped,
-    Rewound,
-    RunOpened,
-    RunClosed,
-]
-_OfMessages = Union[
-    UserMessage, Text, Thought, Media, Source, ToolCall, ToolInput, ToolUpdate, TerminalOutput
-]
-_OfWork = Union[
-    Asked,
-    Answered,
-    Plan,
-    StepStarted,
-    StepFinished,
-    SubagentStarted,
-    SubagentFinished,
-    Activity,
-    Compaction,
-    Notice,
-]
-_OfSession = Union[
-    StateReplaced, StatePatched, ConfigChanged, CommandsChanged, InfoChanged, ContextUsage, Custom, Raw
-]
-AnyEvent = Union[_OfTurns, _OfMessages, _OfWork, _OfSession]
+AnyEvent = Union[
+    TurnStarted, TurnSuspended, TurnResumed, TurnFinished, TurnFailed, PromptQueued, PromptDropped, Rewound,
+    RunOpened, RunClosed, UserMessage, Text, Thought, Media, Source, ToolCall, ToolInput, ToolUpdate,
+    TerminalOutput, Asked, Answered, Decided, Plan, StepStarted, StepFinished, SubagentStarted,
+    SubagentFinished, Activity, Compaction, Notice, StateReplaced, StatePatched, ConfigChanged,
+    CommandsChanged, InfoChanged, ContextUsage, Custom, Raw,
+]  # fmt: skip
 
 Delta = Union[Text, Thought, ToolInput, TerminalOutput]
 """Events that only append, so neighbours can be joined in the journal."""

@@ -29,7 +29,7 @@ def test_only_what_begins_a_turn_or_belongs_to_the_session_is_emitted_while_idle
     legal = (Action.BEGIN, Action.EMIT, Action.EMIT_FOR_SESSION)
     assert {kind for kind, row in TURN_TABLE.items() if row[Phase.IDLE] in legal} == {
         ev.TurnStarted, ev.PromptQueued, ev.PromptDropped, ev.Rewound, ev.RunOpened, ev.RunClosed, ev.Notice,
-        ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.ContextUsage, ev.Custom, ev.Raw,
+        ev.ConfigChanged, ev.CommandsChanged, ev.InfoChanged, ev.ContextUsage, ev.Custom, ev.Raw, ev.Decided,
     }  # fmt: skip
 
 

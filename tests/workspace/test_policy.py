@@ -121,7 +121,7 @@ def test_a_policy_is_read_from_json() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("yolo", "'yolo' is not a policy: choose one of ask, allow-reads, deny, allow-all"),
+        ("yolo", "'yolo' is not a policy: choose one of ask, allow-reads, accept-edits, read-only"),
         ("", "is not a policy"),
         ("{oops", "the policy is not JSON"),
         ('{"default": "maybe"}', "'maybe' is not a decision"),
@@ -134,8 +134,8 @@ def test_a_policy_is_read_from_json() -> None:
         ('{"rules": [{"decision": "deny", "kind": "write"}]}', "'write' is not a kind"),
         ('{"rules": [{"decision": "deny", "kind": ["read", 1]}]}', "1 is not a kind"),
         ('{"rules": [{"decision": "deny", "kind": 1}]}', "1 is not a kind"),
-        ('{"rules": [{"decision": "deny", "path": 1}]}', "a rule of the policy is wrong"),
-        ('{"rules": [{"decision": "deny", "command": ["rm", 1]}]}', "a rule of the policy is wrong"),
+        ('{"rules": [{"decision": "deny", "path": 1}]}', "rule 1: "),
+        ('{"rules": [{"decision": "deny", "command": ["rm", 1]}]}', "rule 1: "),
         ('{"rules": [{"decision": "deny", "command": "a;b"}]}', "one rule for each command"),
     ],
 )
@@ -218,3 +218,26 @@ def test_a_verdict_is_always_given(request: Request, line: str) -> None:
     assert policy.decide(odd).why
     if any(char in line for char in ";&|<>`$\n"):
         assert policy.decide(odd).decision != "allow"
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "edit", "execute"),
+    [
+        ("ask", "ask", "ask", "ask"),
+        ("allow-reads", "allow", "ask", "ask"),
+        ("accept-edits", "allow", "allow", "ask"),
+        ("read-only", "allow", "deny", "deny"),
+        ("deny-commands", "ask", "ask", "deny"),
+        ("deny", "deny", "deny", "deny"),
+        ("allow-all", "allow", "allow", "allow"),
+    ],
+)
+def test_a_ready_policy_decides_as_its_name_says(name: str, read: str, edit: str, execute: str) -> None:
+    policy = Policy.parse(name)
+    kinds: tuple[Any, ...] = ("read", "edit", "execute")
+    assert [policy.decide(Request(tool="t", kind=kind)).decision for kind in kinds] == [read, edit, execute]
+
+
+def test_commands_are_denied_whatever_kind_their_tool_has() -> None:
+    request = Request(tool="anything", kind="other", command=("ls",))
+    assert Policy.deny_commands().decide(request).decision == "deny"

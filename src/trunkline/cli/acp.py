@@ -7,9 +7,10 @@ import functools
 import click
 
 from trunkline.agents.targets import resolve_target
-from trunkline.cli.options import journal_option
+from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.start import begin
 from trunkline.frontends.acp.stdio import serve_target
+from trunkline.workspace.policy import Policy
 
 __all__ = ["command"]
 
@@ -32,7 +33,8 @@ Examples:
 
 @click.command("acp", help=_HELP)
 @click.argument("target")
+@policy_option
 @journal_option
-def command(target: str, journal: str | None) -> None:
+def command(target: str, policy: Policy | None, journal: str | None) -> None:
     begin()
-    serve_target(target, functools.partial(resolve_target, target), journal=journal)
+    serve_target(target, functools.partial(resolve_target, target), journal=journal, policy=policy)

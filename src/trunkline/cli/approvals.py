@@ -32,6 +32,8 @@ class Approvals:
             if event.kind is not None:
                 self._kinds[event.call_id] = event.kind
             self.denied |= event.status == "denied"
+        elif isinstance(event, ev.Decided):
+            self.denied |= not event.allowed
         elif isinstance(event, ev.Answered):
             refused = event.outcome != "cancelled" and event.option_kind not in ALLOW_KINDS
             self.denied |= refused and event.question_id in self._permissions

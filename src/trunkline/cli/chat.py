@@ -14,11 +14,12 @@ from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
-from trunkline.cli.options import journal_option
+from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
 from trunkline.cli.start import begin
 from trunkline.transports.process.descendants import end_descendants
+from trunkline.workspace.policy import Policy
 
 __all__ = ["command"]
 
@@ -43,17 +44,20 @@ Examples:
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
 )
+@policy_option
 @journal_option
-def command(target: str, session_id: str | None, journal: str | None) -> int:
+def command(target: str, session_id: str | None, policy: Policy | None, journal: str | None) -> int:
     begin()
     agent = resolve_target(target)
     try:
-        return asyncio.run(_chat(agent, target, session_id, journal))
+        return asyncio.run(_chat(agent, target, session_id, policy, journal))
     finally:
         end_descendants()
 
 
-async def _chat(agent: Agent, target: str, session_id: str | None, journal: str | None) -> int:
+async def _chat(
+    agent: Agent, target: str, session_id: str | None, policy: Policy | None, journal: str | None
+) -> int:
     keyboard, screen = Keyboard(), Screen()
     tour = False
     if not keyboard.is_terminal:
@@ -63,6 +67,6 @@ async def _chat(agent: Agent, target: str, session_id: str | None, journal: str 
     # The tour writes a file: not into the folder of somebody who only looks.
     folder = tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(os.getcwd())
     with folder as cwd:
-        async with opened_hub(agent, target, journal) as hub:
+        async with opened_hub(agent, target, journal, policy) as hub:
             session = await open_session(hub, session_id, cwd)
             return await ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run()

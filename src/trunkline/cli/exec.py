@@ -14,11 +14,12 @@ from trunkline.cli.approvals import Approvals, Approve
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.cli.exec_run import HUNG_UP, ExecRun
 from trunkline.cli.open_hub import open_session, opened_hub
-from trunkline.cli.options import journal_option
+from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.output import Output
 from trunkline.cli.start import begin
 from trunkline.errors import AuthenticationRequired
 from trunkline.transports.process.descendants import end_descendants
+from trunkline.workspace.policy import Policy
 
 __all__ = ["command"]
 
@@ -58,7 +59,7 @@ cancels the turn first).
     type=click.Choice(["all", "reads", "none"]),
     default="none",
     show_default=True,
-    help="Which tools may run: all, those that only read or search, or none.",
+    help="How questions about tools are answered: all, reads (those that read or search), or none may run.",
 )
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), help="Cancel after S seconds.", metavar="S"
@@ -66,6 +67,7 @@ cancels the turn first).
 @click.option(
     "--session", "session_id", help="Go on with this session (an id or its beginning).", metavar="ID"
 )
+@policy_option
 @journal_option
 @click.option(
     "--cwd",
@@ -79,6 +81,7 @@ def command(
     approve: Approve,
     timeout: float | None,
     session_id: str | None,
+    policy: Policy | None,
     journal: str | None,
     cwd: str | None,
 ) -> int:
@@ -89,7 +92,8 @@ def command(
     output = Output.claim()
     agent = resolve_target(target)
     printer = _printer(format_, output)
-    work = _run(agent, target, text, printer, output, Approvals(approve), timeout, session_id, journal, cwd)
+    approvals = Approvals(approve)
+    work = _run(agent, target, text, printer, output, approvals, timeout, session_id, policy, journal, cwd)
     try:
         return asyncio.run(work)
     finally:
@@ -120,10 +124,11 @@ async def _run(
     approvals: Approvals,
     timeout: float | None,
     session_id: str | None,
+    policy: Policy | None,
     journal: str | None,
     cwd: str | None,
 ) -> int:
-    async with opened_hub(agent, target, journal) as hub:
+    async with opened_hub(agent, target, journal, policy) as hub:
         session = await open_session(hub, session_id, cwd or os.getcwd())
         execution = ExecRun(session, printer, approvals)
         output.on_hang_up = lambda: execution.stop(HUNG_UP)

@@ -11,14 +11,18 @@ from trunkline.cli.journals import find_session, opened_journal
 from trunkline.errors import InvalidCommand
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
+from trunkline.workspace.policy import Policy
 
 __all__ = ["open_session", "opened_hub"]
 
 
 @asynccontextmanager
-async def opened_hub(agent: Agent, target: str, url: str | None) -> AsyncGenerator[Hub]:
+async def opened_hub(
+    agent: Agent, target: str, address: str | None, policy: Policy | None
+) -> AsyncGenerator[Hub]:
     """Serve an agent for as long as the block runs."""
-    async with opened_journal(url) as journal, Hub(agent, journal, target=normalize_target(target)) as hub:
+    name = normalize_target(target)
+    async with opened_journal(address) as journal, Hub(agent, journal, target=name, policy=policy) as hub:
         yield hub
 
 

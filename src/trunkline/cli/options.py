@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from trunkline.journal.address import DEFAULT_TEXT, parse_address
+from trunkline.workspace.policy import POLICY_NAMES, Policy
+from trunkline.workspace.policy_file import load_policy
 
-__all__ = ["journal_option"]
+__all__ = ["journal_option", "policy_option"]
 
 
 def _check_journal(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -19,4 +21,17 @@ journal_option = click.option(
     metavar="ADDRESS",
     callback=_check_journal,
     help=f"Where sessions are kept: sqlite:PATH or memory: (default: {DEFAULT_TEXT}).",
+)
+
+
+def _load_policy(context: click.Context, parameter: click.Parameter, value: str | None) -> Policy | None:
+    return None if value is None else load_policy(value)
+
+
+policy_option = click.option(
+    "--policy",
+    metavar="NAME|FILE",
+    callback=_load_policy,
+    help=f"What the agent may do without asking, and what not at all: {', '.join(POLICY_NAMES)}, "
+    "or a TOML or JSON file (default: ask).",
 )

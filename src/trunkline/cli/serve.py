@@ -16,12 +16,13 @@ import click
 from trunkline.agents.interface import Agent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
-from trunkline.cli.options import journal_option
+from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.start import begin
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.transports.process.secrets import erase_argument, take_secret
+from trunkline.workspace.policy import Policy
 
 if TYPE_CHECKING:
     from trunkline.server.security.limits import Limits
@@ -97,6 +98,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
     help="The folder of sessions from web pages (default: none, so they have no files and no terminals).",
 )
+@policy_option
 @journal_option
 @click.option(
     "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
@@ -127,6 +129,7 @@ def command(
     allow_mcp: tuple[str, ...],
     import_history: Literal["marked", "drop"],
     cwd: str | None,
+    policy: Policy | None,
     journal: str | None,
     retain_age: float | None,
     retain_bytes: int | None,
@@ -163,6 +166,7 @@ def command(
         targets={name: target for name, (_, target) in agents.items()},
         journal=journal,
         cwd=cwd,
+        policy=policy,
         settings=server_settings(retain_age=retain_age, retain_bytes=retain_bytes),
         limits=_limits(max_body, max_history),
         tokens=given or made,

@@ -92,6 +92,7 @@ TURN_TABLE: dict[type[ev.Event], Row] = {
     ),
     **dict.fromkeys(
         (
+            ev.Decided,
             ev.Notice,
             ev.ConfigChanged,
             ev.CommandsChanged,

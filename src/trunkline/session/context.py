@@ -83,6 +83,7 @@ class RunningTurn(Protocol):
     def permissions(self) -> Permissions: ...
     def take(self, item: Any) -> None: ...
     def take_text(self, text: str, message_id: str) -> None: ...
+    def record(self, decided: ev.Decided) -> None: ...
     async def ready(self) -> None: ...
     async def durable(self) -> None: ...
     def count(self, usage: ev.TokenUsage) -> None: ...
@@ -116,6 +117,9 @@ class TurnContext:
         self._inputs: dict[str, Any] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
+        self.approved: set[str | tuple[str, ...]] = set()
+        """The files and commands that ``permission`` allowed in this turn."""
+        self._recorded: set[ev.Decided] = set()
         self._message_id = f"{turn.prefix}.1"
         self._message_over = False
 
@@ -304,6 +308,7 @@ class TurnContext:
             why = decision.reason or "the user refused it"
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
             return decision
+        self.approved |= self._turn.permissions.subjects(self._edited_request(request, decision.input))
         self.emit(self._approval(request, decision, blocks))
         if own:
             self._turn.hold(call_id)
@@ -324,14 +329,21 @@ class TurnContext:
         )
         self.remember(covers, decision)
         if decision and input != request.input:
-            edited = Edited(request.input, input)
-            command = None if request.command == command_in(request.input) else request.command
-            paths = tuple(edited.path(path) for path in request.paths)
-            changed = msgspec.structs.replace(request, input=input, paths=paths, command=command)
-            judged = self.decide(changed)
+            changed = self._edited_request(request, input)
+            judged = self._turn.permissions.decide(changed)
             if judged is not None and not judged and judged.by == "policy":
+                self.record(changed, judged)
                 return judged
         return decision
+
+    def _edited_request(self, request: ToolRequest, input: Any) -> ToolRequest:
+        """The request with the arguments that a person put in the place of the agent's."""
+        if input == request.input:
+            return request
+        edited = Edited(request.input, input)
+        command = None if request.command == command_in(request.input) else request.command
+        paths = tuple(edited.path(path) for path in request.paths)
+        return msgspec.structs.replace(request, input=input, paths=paths, command=command)
 
     def _approval(
         self, request: ToolRequest, decision: Decision, blocks: tuple[Content, ...]
@@ -350,9 +362,23 @@ class TurnContext:
             content=tuple(edited.block(block) for block in blocks) or None,
         )
 
-    def decide(self, request: ToolRequest) -> Decision | None:
-        """What the policy or an earlier "always" says of a call; None when a person is to be asked."""
-        return self._turn.permissions.decide(request)
+    def decide(self, request: ToolRequest, *, by_policy_only: bool = False) -> Decision | None:
+        """What the policy or an earlier "always" says of a call; None when a person is to be asked.
+
+        The decision is recorded. With ``by_policy_only`` an earlier "always" does not count.
+        """
+        decision = self._turn.permissions.decide(request)
+        if decision is None or (by_policy_only and decision.by != "policy"):
+            return None
+        self.record(request, decision)
+        return decision
+
+    def record(self, request: ToolRequest, decision: Decision) -> None:
+        """Store a decision that no person was asked for, once in a turn."""
+        decided = msgspec.structs.replace(request.decided(decision), turn_id=self.turn_id)
+        if decided not in self._recorded:
+            self._recorded.add(decided)
+            self._turn.record(decided)
 
     def covers(self, request: ToolRequest) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count, so do not offer it."""

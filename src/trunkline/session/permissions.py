@@ -7,6 +7,7 @@ answers of a person count; they never beat a rule that asks or denies.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 from trunkline.workspace.coverage import command_in, coverage_of, variables_in
+from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
@@ -42,6 +44,25 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
         """What an "always" about this call covers."""
         return coverage_of(self.tool, self.kind, self.input, self.command, self.env)
 
+    def decided(self, decision: Decision) -> ev.Decided:
+        """Give the record of a decision that no person was asked for."""
+        command = (
+            self.command
+            if self.command is None or isinstance(self.command, str)
+            else shlex.join(self.command)
+        )
+        return ev.Decided(
+            allowed=decision.allowed,
+            by=decision.by or "policy",
+            reason=decision.reason or "",
+            rule=decision.rule,
+            call_id=self.call_id or None,
+            tool=self.tool,
+            kind=self.kind,
+            paths=self.paths,
+            command=command,
+        )
+
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a permission; true when the call may run."""
@@ -53,6 +74,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     always: bool = False
     reason: str | None = None
     by: str | None = None
+    rule: str | None = None
+    """The rule of the policy that decided; None for its default, an "always" or a person."""
 
     def __bool__(self) -> bool:
         """Whether the call may run."""
@@ -76,7 +99,10 @@ class Permissions:
         call_id, input = request.call_id, request.input
         if verdict.decision != "ask":
             allowed = verdict.decision == "allow"
-            return Decision(allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy")
+            rule = None if verdict.rule is None else str(verdict.rule)
+            return Decision(
+                allowed=allowed, call_id=call_id, input=input, reason=verdict.why, by="policy", rule=rule
+            )
         covers = request.coverage if verdict.leaves_it_open else None
         earlier = self.always.get(covers.key) if covers is not None else None
         if earlier is None:
@@ -86,7 +112,22 @@ class Permissions:
 
     def covers(self, request: ToolRequest) -> Coverage | None:
         """What an "always" about a call would cover; None where it would not count."""
-        return request.coverage if self._judge(request).leaves_it_open else None
+        return request.coverage if self.has_no_rule_for(request) else None
+
+    def has_no_rule_for(self, request: ToolRequest) -> bool:
+        """Whether no rule of the policy is about a request and its default is to ask."""
+        return self._judge(request).leaves_it_open
+
+    def subjects(self, request: ToolRequest) -> frozenset[str | tuple[str, ...]]:
+        """The files and the command of a request: what is allowed once need not be asked again in a turn."""
+        command = command_in(request.input) if request.command is None else request.command
+        words = split_command(command) if isinstance(command, str) else command
+        paths = _with_resolved(request.paths, self._cwd)[len(request.paths) :]
+        return frozenset((*paths, *((words,) if words else ())))
+
+    @property
+    def _cwd(self) -> str | None:
+        return os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
 
     def remember(self, covers: Coverage | None, decision: Decision) -> None:
         """Keep an "always" for the rest of the session; one that covers nothing is not kept."""
@@ -107,7 +148,7 @@ class Permissions:
             self._asked.clear()
 
     def _judge(self, request: ToolRequest) -> Verdict:
-        cwd = os.path.realpath(self._view.cwd) if self._view is not None and self._view.cwd else None
+        cwd = self._cwd
         # What an agent does not name apart from the arguments is looked for among them.
         command = command_in(request.input) if request.command is None else request.command
         return self.policy.decide(

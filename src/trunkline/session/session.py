@@ -41,6 +41,7 @@ from trunkline.session.snapshots import Snapshots
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run
+from trunkline.session.workspace_guard import WorkspaceGuard
 
 __all__ = ["Receipt", "Session"]
 
@@ -87,6 +88,7 @@ class Session(CommandableSession):
         view.connect(
             self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
         )
+        view.guard = WorkspaceGuard(self.permissions, self._emit_out_of_turn)
         self.event_stream.on_absorbed = self._absorb
         self.event_stream.on_turn = self.open_state.begin
         self.event_stream.on_lost = self.fail

@@ -55,6 +55,7 @@ _SESSIONS_OWN = (
     ev.PromptDropped,
     ev.Rewound,
     ev.UserMessage,
+    ev.Decided,
 )
 
 
@@ -163,6 +164,13 @@ class Turn:
             self.loop.call_soon_threadsafe(self.take_text, text, message_id)
         elif self._live:
             self._say_text(text, message_id)
+
+    def record(self, decided: ev.Decided) -> None:
+        """Store a decision about a permission, from whatever thread it comes."""
+        if threading.get_ident() != self._thread:
+            self.loop.call_soon_threadsafe(self.record, decided)
+        elif self._live:
+            self._stream.say(decided)
 
     def _take(self, item: Any) -> None:
         if not self._live:

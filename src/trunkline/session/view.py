@@ -15,6 +15,7 @@ from trunkline.options import ConfigOption
 if TYPE_CHECKING:
     from trunkline.workspace import Files
     from trunkline.workspace.access import TerminalsAccess
+    from trunkline.workspace.guard import AccessGuard
 
 __all__ = ["Run", "SessionView"]
 
@@ -61,6 +62,8 @@ class SessionView:
         self._state: Any = None
         self.memory: dict[Any, Any] = {}
         """A place for the agent's own things; it lives as long as the session in this process."""
+        self.guard: AccessGuard | None = None
+        """What decides about accesses to the files and terminals; None for a view without a session."""
         self._files: Files | None = None
         self._terminals: TerminalsAccess | None = None
         self._retired: list[TerminalsAccess] = []
@@ -184,6 +187,7 @@ class SessionView:
             from trunkline.workspace import Files
 
             self._files = Files(self.folders)
+        self._files.guard = self.guard
         return self._files
 
     @files.setter
@@ -197,6 +201,7 @@ class SessionView:
             from trunkline.workspace import Terminals
 
             self._terminals = Terminals(self.folders)
+        self._terminals.guard = self.guard
         return self._terminals
 
     @terminals.setter

@@ -1,7 +1,7 @@
 """The workspace: a session's files and terminals, kept inside its folders, and the policy for both.
 
-``Files`` and ``Terminals`` enforce where; ``Policy`` says whether. They do not know each other: the
-session asks the policy first and then acts.
+``Files`` and ``Terminals`` enforce where; ``Policy`` says whether. They do not know each other: the session
+gives both a guard (``guard.py``) that asks its policy.
 """
 
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub

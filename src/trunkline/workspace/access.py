@@ -1,4 +1,4 @@
-"""What an agent can rely on in terminals, whoever runs them: we, or the editor."""
+"""What an agent can rely on in terminals, whether we run them or the editor does."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
+from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.terminal import Exit, TerminalOutputView
 
 __all__ = ["TerminalAccess", "TerminalsAccess"]
@@ -21,6 +22,10 @@ class TerminalAccess(Protocol):
 
     def output(self) -> TerminalOutputView:
         """The output as far as it is known; complete after ``wait``."""
+        ...
+
+    async def look(self) -> TerminalOutputView:
+        """Give the output as it stands now, wherever the command runs."""
         ...
 
     async def wait(self) -> Exit:
@@ -42,6 +47,9 @@ class TerminalAccess(Protocol):
 
 class TerminalsAccess(Protocol):
     """The terminals of a session."""
+
+    guard: AccessGuard | None
+    """What decides whether a command may start."""
 
     async def create(
         self,

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from trunkline.errors import Denied, NotAFile, TooLarge, WorkspaceError
+from trunkline.workspace.guard import AccessGuard, FileAccess
 from trunkline.workspace.protected import DEFAULT_PROTECTED, Protection
 from trunkline.workspace.roots import SAFE, Place, Roots, StrPath, describe, explained
 
@@ -44,6 +45,8 @@ class Files:
         self._max_scan = max_scan
         self._max_entries = max_entries
         self._protection = Protection(protected)
+        self.guard: AccessGuard | None = None
+        """What decides about an access; None for files without a session."""
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -54,8 +57,14 @@ class Files:
         """Give the absolute path that would be touched; a policy wants to see it."""
         return self._roots.locate(path, folder=True).path
 
+    async def check_access(self, access: FileAccess, path: StrPath) -> None:
+        """Ask the guard about an access; ``Denied`` when it is refused."""
+        if self.guard is not None:
+            await self.guard.check_file(access, os.fspath(path), self.resolve(path))
+
     async def read(self, path: StrPath, *, line: int | None = None, limit: int | None = None) -> str:
         """Give a file's text, or at most ``limit`` lines of it from ``line`` (1-based) on."""
+        await self.check_access("read", path)
         return await asyncio.to_thread(self._read, path, line, limit)
 
     def read_now(self, path: StrPath) -> str:
@@ -64,14 +73,17 @@ class Files:
 
     async def read_bytes(self, path: StrPath) -> bytes:
         """Give a whole file as it is."""
+        await self.check_access("read", path)
         return await asyncio.to_thread(self._read_bytes, path)
 
     async def write(self, path: StrPath, text: str) -> None:
         """Replace a file as a whole or not at all; missing folders are made."""
+        await self.check_access("edit", path)
         await asyncio.to_thread(self._write, path, text)
 
     async def remove(self, path: StrPath) -> None:
         """Remove a regular file."""
+        await self.check_access("delete", path)
         await asyncio.to_thread(self._remove, path)
 
     async def exists(self, path: StrPath) -> bool:
@@ -80,6 +92,7 @@ class Files:
 
     async def list(self, path: StrPath = ".") -> builtins.list[str]:
         """Give the names in a folder, sorted."""
+        await self.check_access("read", path)
         return await asyncio.to_thread(self._list, path)
 
     # -- for those whose files are opened by somebody else --

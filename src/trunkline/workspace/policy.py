@@ -21,7 +21,7 @@ from trunkline.errors import ConfigurationError
 from trunkline.events import ToolKind
 from trunkline.workspace.rules import Decision, Request, Rule, demand
 
-__all__ = ["Policy", "Verdict"]
+__all__ = ["POLICY_NAMES", "Policy", "RuleError", "Verdict"]
 
 
 class Verdict(NamedTuple):
@@ -58,6 +58,26 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         return cls(rules=(Rule(decision="allow", kind=("read", "search")),))
 
     @classmethod
+    def accept_edits(cls) -> Policy:
+        """Allow reading, searching and editing files, ask about the rest."""
+        return cls(rules=(Rule(decision="allow", kind=("read", "search", "edit")),))
+
+    @classmethod
+    def read_only(cls) -> Policy:
+        """Allow reading and searching, deny every change and every command, ask about the rest."""
+        return cls(
+            rules=(
+                Rule(decision="allow", kind=("read", "search")),
+                Rule(decision="deny", kind=("edit", "delete", "move", "execute")),
+            )
+        )
+
+    @classmethod
+    def deny_commands(cls) -> Policy:
+        """Deny commands, ask about the rest."""
+        return cls(rules=(Rule(decision="deny", kind="execute"), Rule(decision="deny", command="*")))
+
+    @classmethod
     def deny(cls) -> Policy:
         """Deny everything."""
         return cls(default="deny")
@@ -69,14 +89,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, spec: str) -> Policy:
-        """Make a policy from its name (ask, allow-reads, deny, allow-all) or from JSON text."""
+        """Make a policy from its name (one of ``POLICY_NAMES``) or from JSON text."""
         if spec.lstrip().startswith("{"):
             try:
                 table = msgspec.json.decode(spec)
             except msgspec.DecodeError as error:
                 raise ConfigurationError(f"the policy is not JSON: {error}") from None
             return cls.from_dict(table)
-        demand("policy", spec, tuple(_NAMED))
+        demand("policy", spec, POLICY_NAMES)
         return _NAMED[spec]()
 
     @classmethod
@@ -91,7 +111,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         rules = table.get("rules", [])
         if not isinstance(rules, list | tuple):
             raise ConfigurationError("the rules of a policy are a list of tables")
-        more = tuple(_read_rule(entry) for entry in cast("list[Any]", rules))
+        more = tuple(_read_rule(number, entry) for number, entry in enumerate(cast("list[Any]", rules), 1))
         return cls(rules=base.rules + more, default=table.get("default", base.default))
 
     def also(self, *rules: Rule) -> Policy:
@@ -129,9 +149,23 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 _NAMED = {
     "ask": Policy.ask,
     "allow-reads": Policy.allow_reads,
+    "accept-edits": Policy.accept_edits,
+    "read-only": Policy.read_only,
+    "deny-commands": Policy.deny_commands,
     "deny": Policy.deny,
     "allow-all": Policy.allow_all,
 }
+POLICY_NAMES = tuple(_NAMED)
+"""The policies that are ready to use."""
+
+
+class RuleError(ConfigurationError):
+    """A rule of a policy is wrong; ``number`` counts from 1."""
+
+    def __init__(self, number: int, message: str) -> None:
+        """Say which rule it is."""
+        super().__init__(f"rule {number}: {message}")
+        self.number = number
 
 
 def _demand_fields(what: str, table: Any, known: tuple[str, ...]) -> None:
@@ -142,13 +176,13 @@ def _demand_fields(what: str, table: Any, known: tuple[str, ...]) -> None:
             raise ConfigurationError(f"{what} has no field {name!r}: it has {', '.join(known)}")
 
 
-def _read_rule(table: Any) -> Rule:
-    _demand_fields("a rule", table, Rule.__struct_fields__)
-    demand("decision", table.get("decision"), get_args(Decision))
-    kinds: Any = table.get("kind", ())
-    for kind in cast("list[Any]", kinds if isinstance(kinds, list | tuple) else [kinds]):
-        demand("kind", kind, get_args(ToolKind))
+def _read_rule(number: int, table: Any) -> Rule:
     try:
+        _demand_fields("a rule", table, Rule.__struct_fields__)
+        demand("decision", table.get("decision"), get_args(Decision))
+        kinds: Any = table.get("kind", ())
+        for kind in cast("list[Any]", kinds if isinstance(kinds, list | tuple) else [kinds]):
+            demand("kind", kind, get_args(ToolKind))
         return msgspec.convert(table, Rule)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"a rule of the policy is wrong: {error}") from None
+    except (msgspec.ValidationError, ConfigurationError) as error:
+        raise RuleError(number, str(error)) from None

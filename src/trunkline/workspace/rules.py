@@ -17,6 +17,7 @@ command    what a command begins with, in any part of a   all words of a plain c
 from __future__ import annotations
 
 import glob
+import shlex
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
@@ -163,9 +164,16 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """Say the rule in one line."""
-        fields = msgspec.to_builtins(self)
-        said = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "decision")
-        return f"{self.decision} {said or 'everything'}"
+        fields = {
+            "tool": self.tool,
+            "kind": " or ".join(self.kinds),
+            "path": self.path,
+            "command": self.command,
+        }
+        if isinstance(self.command, tuple):
+            fields["command"] = shlex.join(self.command)
+        parts = [f"{name} {value}" for name, value in fields.items() if value]
+        return f"{self.decision} {', '.join(parts) or 'everything'}"
 
 
 def demand(what: str, value: Any, legal: tuple[str, ...]) -> None:

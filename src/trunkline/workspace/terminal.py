@@ -70,6 +70,10 @@ class Terminal:
         code, name = self._process.exit or (None, None)
         return TerminalOutputView(self._tail.text, self._tail.truncated, code, name)
 
+    async def look(self) -> TerminalOutputView:
+        """Give the output as it stands now."""
+        return self.output()
+
     async def wait(self) -> Exit:
         """Wait until the command ended and its output arrived."""
         await self._process.finished.wait()

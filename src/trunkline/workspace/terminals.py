@@ -1,7 +1,7 @@
 """Terminals: commands run as argv inside a session's folders, with bounded output and a sure end.
 
-Above are agents and the endpoints that act for them; below is one ``Terminal`` per command. What may
-run at all is for a ``Policy`` to say, before anything comes here.
+Above are agents and the endpoints that act for them; below is one ``Terminal`` per command. Whether a command
+may run at all is for the ``guard`` to say, which asks the session's policy.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Self
 from trunkline.errors import WorkspaceError
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub
 from trunkline.transports.process.secrets import forbid_inspection
+from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.launches import MAX_TERMINALS, OUTPUT_BYTE_LIMIT, LaunchRules
 from trunkline.workspace.roots import Place, StrPath, explained
 from trunkline.workspace.terminal import Terminal
@@ -47,6 +48,8 @@ class Terminals:
         self._open: dict[str, Terminal] = {}
         self._starting: set[asyncio.Task[None]] = set()
         self._closed = False
+        self.guard: AccessGuard | None = None
+        """What decides whether a command may start; None for terminals without a session."""
 
     async def __aenter__(self) -> Self:
         """Use the terminals for a while."""
@@ -68,6 +71,10 @@ class Terminals:
         if self._closed:
             raise WorkspaceError("the session is closing: no terminal can be started any more")
         launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
+        if self.guard is not None:
+            await self.guard.check_command(launch.argv, launch.env)
+            # Others may have been started meanwhile.
+            launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
         terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)
         environment = scrub(self._environ, self._env_allow) | launch.env | {"PWD": launch.place.path}
         self._open[terminal.terminal_id] = terminal

@@ -233,6 +233,7 @@ LOST: list[ev.Event] = [
     ev.Rewound(),
     ev.RunOpened(run_id="r", front_end="acp", from_seq=1),
     ev.RunClosed(run_id="r", to_seq=1),
+    ev.Decided(allowed=True, by="policy", reason="r"),
     ev.StepStarted(step_id="p"),
     ev.StepFinished(step_id="p"),
     ev.SubagentStarted(lane="l"),

@@ -191,10 +191,9 @@ class SessionChannel:
 
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
         """What the session's policy or an earlier answer says of a tool call; None to ask."""
-        known = self.ctx.decide(self._request(call, kind))
-        if known is not None and known.by != "policy" and durable_key in self._answers:
-            return None  # What a person said of this very call says more than "always".
-        return known
+        # What a person said of this very call says more than "always".
+        answered = durable_key in self._answers
+        return self.ctx.decide(self._request(call, kind), by_policy_only=answered)
 
     def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
         """What an "always" about a tool call would cover; None where the policy wants it to be asked."""

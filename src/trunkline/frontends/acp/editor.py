@@ -22,6 +22,7 @@ from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.workspace import Exit, Files, TerminalOutputView
 from trunkline.workspace.files import check_lines
+from trunkline.workspace.guard import AccessGuard
 from trunkline.workspace.launches import LaunchRules
 
 __all__ = ["EditorFiles", "EditorTerminal", "EditorTerminals", "Requests"]
@@ -70,6 +71,7 @@ class EditorFiles(Files):
         if not self._offers.read_text_file:
             return await super().read(path, line=line, limit=limit)
         check_lines(line, limit)
+        await self.check_access("read", path)
         place, _ = await asyncio.to_thread(self.vet, path, change=False)
         params: dict[str, Any] = {"sessionId": self._session_id, "path": place}
         if line is not None:
@@ -87,6 +89,7 @@ class EditorFiles(Files):
         place, found = None, None
         if self._offers.write_text_file:
             self.encoded(path, text)
+            await self.check_access("edit", path)
             place, found = await asyncio.to_thread(self.vet, path, change=True)
         # An editor writes into the file, and so into all its names. We replace the one that was meant.
         if place is None or (found is not None and found.st_nlink > 1):
@@ -109,6 +112,7 @@ class EditorTerminals:
         """The terminals the editor knows."""
         self._running: dict[str, EditorTerminal] = {}
         self._starting = 0
+        self.guard: AccessGuard | None = None
 
     def move(self, roots: Sequence[str]) -> None:
         """Run commands in these folders from now on."""
@@ -125,6 +129,8 @@ class EditorTerminals:
         """Start a command in the editor."""
         opened = len(self._running) + self._starting
         launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=opened)
+        if self.guard is not None:
+            await self.guard.check_command(launch.argv, launch.env)
         await asyncio.to_thread(self._launches.check_folder, launch.place)
         params: dict[str, Any] = {
             "sessionId": self._session_id,

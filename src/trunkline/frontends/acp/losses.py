@@ -14,6 +14,7 @@ LOSSES: dict[type[ev.Event], str] = {
     ev.Rewound: "ACP v1 cannot take messages back; a load shows the shorter history",
     ev.RunOpened: "the journal's own",
     ev.RunClosed: "the journal's own",
+    ev.Decided: "the status of the call shows it",
     ev.StepStarted: "ACP v1 has no steps",
     ev.StepFinished: "ACP v1 has no steps",
     ev.SubagentStarted: "updates of a subagent carry its lane in _meta",

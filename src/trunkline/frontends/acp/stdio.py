@@ -19,11 +19,19 @@ from trunkline.transports.stdio import StdioTransport
 if TYPE_CHECKING:
     from trunkline.agents.interface import Agent
     from trunkline.session.hub import Hub
+    from trunkline.workspace.policy import Policy
 
 __all__ = ["serve_acp", "serve_target"]
 
 
-def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None, target: str = "") -> None:
+def serve_acp(
+    agent: Any,
+    *,
+    name: str | None = None,
+    journal: str | None = None,
+    target: str = "",
+    policy: Policy | None = None,
+) -> None:
     """Serve an agent, or anything adapt() knows, to the editor that started this process.
 
     Returns when the editor closes our input.
@@ -33,14 +41,16 @@ def serve_acp(agent: Any, *, name: str | None = None, journal: str | None = None
     _check_journal(journal)
     adapted = adapt(agent, name=name)
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None))
+    asyncio.run(_serve(transport, lambda: adapted, journal, target or adapted.card.name, None, policy))
 
 
-def serve_target(target: str, load: Callable[[], Agent], *, journal: str | None = None) -> None:
+def serve_target(
+    target: str, load: Callable[[], Agent], *, journal: str | None = None, policy: Policy | None = None
+) -> None:
     """Serve the agent of a TARGET; ``load`` imports it once ``initialize`` has been answered."""
     _check_journal(journal)
     transport = StdioTransport.claim()
-    asyncio.run(_serve(transport, load, journal, target, CardCache(target)))
+    asyncio.run(_serve(transport, load, journal, target, CardCache(target), policy))
 
 
 def _check_journal(address: str | None) -> None:
@@ -57,12 +67,13 @@ async def _serve(
     journal_url: str | None,
     target: str,
     cache: CardCache | None,
+    policy: Policy | None,
 ) -> None:
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         connection = Connection(transport)
-        house = _LazyHub(stack, load, journal_url, target)
-        door = connection.handler = LazyEndpoint(connection, house.open, cache, local=True)
+        lazy_hub = _LazyHub(stack, load, journal_url, target, policy)
+        endpoint = connection.handler = LazyEndpoint(connection, lazy_hub.open, cache, local=True)
         serving = asyncio.current_task()
         if serving is not None:
             for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -72,8 +83,8 @@ async def _serve(
             connection.receive_eof()
         connection.input_closed = True
         # Turns are cancelled and written first, so that the last words are legal.
-        await door.close()
-        await house.close()
+        await endpoint.close()
+        await lazy_hub.close()
         await connection.close("the editor closed the connection")
         end_descendants()
 
@@ -87,11 +98,13 @@ class _LazyHub:
         load: Callable[[], Agent],
         journal_url: str | None,
         target: str,
+        policy: Policy | None,
     ) -> None:
         self._stack = stack
         self._load = load
         self._journal_url = journal_url
         self._target = target
+        self._policy = policy
         self._hub: Hub | None = None
 
     async def open(self) -> Hub:
@@ -103,7 +116,8 @@ class _LazyHub:
             agent = self._loaded()
             journal = await open_journal(self._journal_url)
             self._stack.push_async_callback(journal.close)
-            self._hub = await Hub(agent, journal, target=normalize_target(self._target)).__aenter__()
+            target = normalize_target(self._target)
+            self._hub = await Hub(agent, journal, target=target, policy=self._policy).__aenter__()
         return self._hub
 
     def _loaded(self) -> Agent:

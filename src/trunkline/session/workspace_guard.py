@@ -1,0 +1,71 @@
+"""The policy for a session's files and terminals: asked for every access through them.
+
+What a rule or the default denies is refused, and what they allow goes on; both leave a ``Decided`` record.
+Where a rule asks, a person is asked, unless the agent has just been allowed the same by ``ctx.permission``.
+Where the policy has no rule and its default is to ask, the access goes on: to ask is up to the agent.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+
+from trunkline import events as ev
+from trunkline.errors import Denied
+from trunkline.session.context import current
+from trunkline.session.permissions import Permissions, ToolRequest
+from trunkline.workspace.guard import FileAccess
+
+__all__ = ["WorkspaceGuard"]
+
+_TOOLS: dict[FileAccess, str] = {"read": "read_file", "edit": "write_file", "delete": "delete_file"}
+_VERBS: dict[FileAccess, str] = {"read": "Read", "edit": "Write", "delete": "Delete"}
+
+
+class WorkspaceGuard:
+    """Asks the permissions of a session about files and commands."""
+
+    def __init__(self, permissions: Permissions, record: Callable[[ev.Decided], object]) -> None:
+        """Ask these permissions; ``record`` stores what is decided outside of a turn."""
+        self._permissions = permissions
+        self._record = record
+
+    async def check_file(self, access: FileAccess, path: str, resolved: str) -> None:
+        """Let a file be touched, or refuse."""
+        paths = tuple(dict.fromkeys((path, resolved)))
+        request = ToolRequest(call_id="", tool=_TOOLS[access], kind=access, input={"path": path}, paths=paths)
+        await self._check(request, f"{_VERBS[access]} {path}")
+
+    async def check_command(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        """Let a command start, or refuse."""
+        words = tuple(argv)
+        request = ToolRequest(call_id="", tool="terminal", kind="execute", command=words, env=dict(env))
+        await self._check(request, f"Run {shlex.join(words)}")
+
+    async def _check(self, request: ToolRequest, title: str) -> None:
+        decision = self._permissions.decide(request)
+        context = current()
+        if decision is None:
+            if self._permissions.has_no_rule_for(request):
+                return
+            if context is None:
+                raise Denied(f"{title}: a rule of the policy asks about it, and no turn runs to ask in")
+            if self._permissions.subjects(request) <= context.approved:
+                return
+            decision = await context.permission(
+                f"{title}?",
+                tool=request.tool,
+                kind=request.kind,
+                input=request.input,
+                paths=request.paths,
+                command=request.command,
+                env=request.env,
+            )
+        elif context is not None:
+            context.record(request, decision)
+        else:
+            self._record(request.decided(decision))
+        if not decision:
+            raise Denied(
+                f"{title}: refused by {decision.by or 'the user'} ({decision.reason or 'no reason given'})"
+            )

@@ -1,0 +1,199 @@
+"""Files and terminals ask the policy; every decision without a question leaves a record."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.worlds import collect, events_of, make, only, world
+
+from trunkline import events as ev
+from trunkline.commands import Answer, Prompt
+from trunkline.errors import Denied
+from trunkline.session.context import TurnContext
+from trunkline.workspace import Policy, Rule
+
+
+async def work(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+    """Do one thing with the workspace, and say how it went."""
+    name, _, rest = prompt.text.partition(" ")
+    try:
+        if name == "read":
+            yield await ctx.files.read(rest)
+        elif name == "list":
+            yield " ".join(await ctx.files.list())
+        elif name == "write":
+            await ctx.files.write(rest, "text")
+            yield "written"
+        elif name == "remove":
+            await ctx.files.remove(rest)
+            yield "removed"
+        elif name == "allowed-write":
+            if await ctx.permission("Write?", tool="write", kind="edit", paths=[rest]):
+                await ctx.files.write(rest, "text")
+                yield "written"
+        else:
+            terminal = await ctx.terminals.create(rest.split())
+            await terminal.wait()
+            yield (await terminal.look()).text
+            await terminal.release()
+    except Denied as error:
+        yield f"denied: {error}"
+
+
+async def say(
+    folder: Path, policy: Policy, *prompts: str, choose: str = "allow_once"
+) -> tuple[str, list[ev.AnyEvent]]:
+    """Run prompts in a folder under a policy; gives the text, and everything in the journal."""
+    text = ""
+    async with world(make(work), policy=policy) as hub:
+        session = await hub.create(cwd=str(folder))
+
+        async def answer(asked: ev.Asked) -> None:
+            await session.answer(Answer(question_id=asked.question_id, option_id=choose, by="person"))
+
+        for prompt in prompts:
+            said = await collect(session, prompt, {ev.Asked: answer})
+            text += "".join(event.delta for event in only(said, ev.Text))
+        return text, await events_of(session)
+
+
+def decided(events: list[ev.AnyEvent]) -> list[tuple[Any, ...]]:
+    return [(one.allowed, one.by, one.rule, one.tool) for one in only(events, ev.Decided)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.txt").write_text("content of a")
+    return tmp_path
+
+
+async def test_a_policy_that_only_asks_leaves_files_to_the_agent(folder: Path) -> None:
+    text, events = await say(folder, Policy.ask(), "read a.txt", "write b.txt")
+    assert text == "content of awritten"
+    assert decided(events) == []
+
+
+async def test_what_a_rule_allows_goes_on_and_is_recorded(folder: Path) -> None:
+    text, events = await say(folder, Policy.allow_reads(), "read a.txt", "list .")
+    assert text == "content of aa.txt"
+    (first, second) = only(events, ev.Decided)
+    assert decided(events) == [(True, "policy", "allow kind read or search", "read_file")] * 2
+    assert first.turn_id is not None
+    assert first.paths == ("a.txt", str(folder / "a.txt"))
+    assert second.paths[0] == "."
+
+
+@pytest.mark.parametrize(("prompt", "tool"), [("write b.txt", "write_file"), ("remove a.txt", "delete_file")])
+async def test_what_a_rule_denies_is_refused_and_recorded(folder: Path, prompt: str, tool: str) -> None:
+    text, events = await say(folder, Policy.read_only(), prompt)
+    assert text.startswith("denied: ")
+    assert "refused by policy (the rule: deny kind" in text
+    assert decided(events) == [(False, "policy", "deny kind edit or delete or move or execute", tool)]
+    assert ((folder / "a.txt").exists(), (folder / "b.txt").exists()) == (True, False)
+
+
+async def test_a_default_that_denies_has_no_rule_in_its_record(folder: Path) -> None:
+    text, events = await say(folder, Policy.deny(), "read a.txt")
+    assert "no rule fits, and the default is to deny" in text
+    assert decided(events) == [(False, "policy", None, "read_file")]
+
+
+async def test_commands_of_terminals_are_judged_too(folder: Path) -> None:
+    policy = Policy(rules=(Rule(decision="deny", command="rm *"), Rule(decision="allow", command="echo *")))
+    text, events = await say(folder, policy, "run rm a.txt", "run echo hello")
+    assert text.startswith("denied: Run rm a.txt: refused by policy")
+    assert text.endswith("hello\n")
+    assert [(one.allowed, one.command) for one in only(events, ev.Decided)] == [
+        (False, "rm a.txt"),
+        (True, "echo hello"),
+    ]
+    assert (folder / "a.txt").exists()
+
+
+MIGRATIONS = Policy(rules=(Rule(decision="ask", path="migrations/**"),))
+
+
+@pytest.mark.parametrize(("choose", "text"), [("allow_once", "written"), ("reject_once", "denied")])
+async def test_where_a_rule_asks_a_person_is_asked(folder: Path, choose: str, text: str) -> None:
+    said, events = await say(folder, MIGRATIONS, "write migrations/1.sql", choose=choose)
+    assert said.startswith(text)
+    assert len(only(events, ev.Asked)) == 1
+    assert (folder / "migrations/1.sql").exists() == (text == "written")
+
+
+async def test_what_the_agent_was_just_allowed_is_not_asked_again(folder: Path) -> None:
+    said, events = await say(folder, MIGRATIONS, "allowed-write migrations/1.sql")
+    assert said == "written"
+    assert len(only(events, ev.Asked)) == 1
+
+
+async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:
+    async def twice(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield await ctx.files.read("a.txt")
+        yield await ctx.files.read("a.txt")
+
+    async with world(make(twice), policy=Policy.allow_reads()) as hub:
+        session = await hub.create(cwd=str(folder))
+        await collect(session, "go")
+        assert len(only(await events_of(session), ev.Decided)) == 1
+
+
+async def test_between_turns_the_policy_holds_and_is_recorded(folder: Path) -> None:
+    rules = (Rule(decision="deny", kind="edit"), Rule(decision="ask", path="a.txt"))
+    async with world(make(work), policy=Policy(rules=rules)) as hub:
+        session = await hub.create(cwd=str(folder))
+        assert await session.own()
+        with pytest.raises(Denied, match="refused by policy"):
+            await session.view.files.write("b.txt", "text")
+        with pytest.raises(Denied, match="no turn runs to ask in"):
+            await session.view.files.read("a.txt")
+        await session.durable()
+        assert decided(await events_of(session)) == [(False, "policy", "deny kind edit", "write_file")]
+
+
+async def test_a_tool_call_that_the_policy_decides_is_recorded_with_its_call(folder: Path) -> None:
+    async def asks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "yes" if await ctx.permission("Look?", tool="look", kind="read") else "no"
+        yield "yes" if await ctx.permission("Go?", tool="go", kind="execute") else "no"
+
+    async with world(make(asks), policy=Policy.read_only()) as hub:
+        session = await hub.create(cwd=str(folder))
+        await collect(session, "go")
+        events = await events_of(session)
+    calls = [call.call_id for call in only(events, ev.ToolCall)]
+    assert [(one.call_id, one.allowed) for one in only(events, ev.Decided)] == [
+        (calls[0], True),
+        (calls[1], False),
+    ]
+
+
+async def test_an_earlier_always_is_recorded_as_such(folder: Path) -> None:
+    async def asks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "yes" if await ctx.permission("Go?", tool="go") else "no"
+
+    async with world(make(asks)) as hub:
+        session = await hub.create(cwd=str(folder))
+
+        async def answer(asked: ev.Asked) -> None:
+            await session.answer(Answer(question_id=asked.question_id, option_id="allow_always", by="person"))
+
+        await collect(session, "go", {ev.Asked: answer})
+        await collect(session, "go")
+        (record,) = only(await events_of(session), ev.Decided)
+    assert (record.allowed, record.by, record.rule) == (True, "earlier answer", None)
+    assert "always allow go" in record.reason
+
+
+async def test_an_agent_cannot_write_such_a_record_itself() -> None:
+    async def forges(prompt: Prompt) -> AsyncIterator[Any]:
+        yield ev.Decided(allowed=True, by="policy", reason="made up")
+
+    async with world(make(forges)) as hub:
+        session = await hub.create()
+        await collect(session, "go")
+        events = await events_of(session)
+    assert decided(events) == []
+    assert len(only(events, ev.Notice)) == 1
