@@ -24,10 +24,10 @@ from trunkline.questions import Outcome, Question
 __all__ = [
     "FINAL_STATUSES", "Activity", "Answered", "AnyEvent", "Asked", "CommandInfo", "CommandsChanged",
     "Compaction", "ConfigChanged", "ContextUsage", "Cost", "Custom", "Decided", "Delta", "Event",
-    "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw", "Rewound",
-    "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished", "StepStarted",
-    "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought", "TokenUsage",
-    "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed", "TurnFinished",
+    "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw",
+    "Rewound", "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished",
+    "StepStarted", "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought",
+    "TokenUsage", "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed", "TurnFinished",
     "TurnResumed", "TurnStarted", "TurnSuspended", "Usage", "UserMessage", "decode_event", "encode_event",
 ]  # fmt: skip
 
