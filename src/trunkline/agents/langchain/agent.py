@@ -1,7 +1,7 @@
-"""LangChain agents on the trunk: a compiled graph, a deep agent or any Runnable, unchanged.
+"""LangChain agents as our agents: a compiled graph, a deep agent or any Runnable, unchanged.
 
-With a checkpointer the thread is the truth, and the session's id is its name; without one the
-journal feeds the agent. One object serves every session: what belongs to a run is in its voyage.
+With a checkpointer LangGraph's thread has the history, under the session's id; without one the journal gives
+it. One object serves every session: the state of a run is in its ``GraphTurn``.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ __all__ = ["LangChainAgent"]
 
 log = logging.getLogger("trunkline.langchain")
 
-_FORGOTTEN = (
+_CHECKPOINT_GONE = (
     "the agent's checkpointer no longer holds what this answer is for; send the prompt again to retry, "
     "and give the agent a checkpointer that outlives its process"
 )
 
 
 class LangChainAgent:
-    """Runs a LangChain Runnable for every session that asks."""
+    """Runs a LangChain Runnable for every session."""
 
     def __init__(
         self,
@@ -76,9 +76,9 @@ class LangChainAgent:
         self._tool_middleware = next(
             (one for one in self.middleware if isinstance(one, ToolMiddleware)), None
         )
-        if (shown := self._tool_middleware) is not None:
-            kind_mapper = kind_mapper or shown.tool_kind_mapper
-            raise_tool_errors = raise_tool_errors or not shown.handle_errors
+        if (middleware := self._tool_middleware) is not None:
+            kind_mapper = kind_mapper or middleware.tool_kind_mapper
+            raise_tool_errors = raise_tool_errors or not middleware.handle_errors
         self.kind_mapper = kind_mapper
         self.instrumented = (
             instrument(runnable, add_session_tools, guard_tool_calls(raise_tool_errors))
@@ -86,9 +86,10 @@ class LangChainAgent:
             else InstrumentedGraph(runnable, sees_model=False)
         )
         self._tools = tools_in(runnable)
-        self.card = msgspec.structs.replace(card or self._describe(name), authoritative_history=self.durable)
+        made = card or self._make_card(name)
+        self.card = msgspec.structs.replace(made, authoritative_history=self.durable)
 
-    def _describe(self, name: str | None) -> AgentCard:
+    def _make_card(self, name: str | None) -> AgentCard:
         own: Any = getattr(self.runnable, "name", None)
         options: list[ConfigOption] = []
         for middleware in self.middleware:
@@ -103,17 +104,17 @@ class LangChainAgent:
         )
 
     def discretion(self) -> Discretion | None:
-        """What the agent's own ToolMiddleware leaves out of a turn; None for nothing."""
+        """What the agent's own ToolMiddleware hides of a turn; None if it hides nothing."""
         return None if self._tool_middleware is None else self._tool_middleware.discretion()
 
     @property
     def durable(self) -> bool:
-        """Whether the agent remembers threads by itself."""
+        """Whether the agent has a checkpointer, and so a history of its own."""
         return self.is_graph and bool(getattr(self.runnable, "checkpointer", None))
 
     @property
     def context_size(self) -> int | None:
-        """How many tokens the model takes, if that is known."""
+        """The size of the model's context in tokens, if that is known."""
         model = model_in(self.runnable) if self.is_graph else self.runnable
         profile: Any = getattr(model, "profile", None) or {}
         return profile.get("max_input_tokens")
@@ -124,13 +125,13 @@ class LangChainAgent:
         return self._tools.keys()
 
     def annotations_of(self, tool: str) -> dict[str, Any] | None:
-        """What an MCP server says of a tool."""
+        """The annotations that an MCP server gives for a tool of the graph."""
         return getattr(self._tools.get(tool), "metadata", None)
 
     # -- sessions ----------------------------------------------------------------------------------
 
     async def open_session(self, session: SessionView) -> None:
-        """Begin to open the MCP servers that the client gave for this session."""
+        """Begin to open the MCP servers that the client named for this session."""
         await attach_servers(session.memory, session.mcp_servers, folders=session.folders)
 
     async def close_session(self, session: SessionView) -> None:
@@ -142,26 +143,25 @@ class LangChainAgent:
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Answer a prompt."""
         message = self.mapper.user_message(prompt.content, prompt.message_id or f"{ctx.turn_id}.0")
-        # A session that was loaded again may have come with others.
+        # A session that was loaded again may have other servers.
         await self.open_session(ctx.session)
-        voyage = GraphTurn(self, ctx)
-        earlier = await voyage.begin()
-        told = [*earlier, message]
-        given = input_for(self.runnable, told, prompt.text, voyage.state_for(prompt), self.card.name)
-        async for item in voyage.sail(given):
+        turn = GraphTurn(self, ctx)
+        messages = [*await turn.prepare(), message]
+        payload = input_for(self.runnable, messages, prompt.text, turn.state_for(prompt), self.card.name)
+        async for item in turn.run(payload):
             yield item
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
-        """Go on after a restart: the checkpoint knows where the graph stopped, and for what."""
+        """Resume after a restart: the checkpoint has the place where the graph stopped, and why."""
         if not await self.still_waits(ctx.session, answers.keys()):
-            yield ev.TurnFailed(code="interrupted", message=_FORGOTTEN)
+            yield ev.TurnFailed(code="interrupted", message=_CHECKPOINT_GONE)
             return
-        voyage = GraphTurn(self, ctx, answers)
-        async for item in voyage.sail(await voyage.go_on()):
+        turn = GraphTurn(self, ctx, answers)
+        async for item in turn.run(await turn.prepare_resume()):
             yield item
 
     def config_for(self, session: SessionView) -> dict[str, Any]:
-        """The configuration of a session's runs: its id is the thread's, and a chain's own history's."""
+        """The configuration of a session's runs; the id of the session is that of the thread."""
         thread_id = session.thread_id
         configurable = {
             **({} if self.is_graph else {"session_id": thread_id}),
@@ -173,41 +173,41 @@ class LangChainAgent:
     # -- the thread --------------------------------------------------------------------------------
 
     async def history(self, session: SessionView) -> Conversation | None:
-        """What the thread says, which may have been used elsewhere too."""
+        """The thread as a conversation; other programs may have used the thread, too."""
         if not self.durable:
             return None
-        # A server of the session may have tools too, and nobody knows them before it is open.
+        # The tools of the session's servers are not known before these are open.
         served = session.mcp_servers or any(getattr(one, "has_servers", False) for one in self.middleware)
         own = None if served else self.own_tools
         return await threads.history(self.runnable, session.thread_id, self.mapper, own)
 
     async def still_waits(self, session: SessionView, durable_keys: Collection[str]) -> bool:
-        """Whether the thread still stands where these questions were asked."""
+        """Whether the thread still waits for the answers to these questions."""
         return self.durable and await threads.waits(self.runnable, session.thread_id, durable_keys)
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
-        """Take the thread back; without one, the journal is all there is to go back in."""
+        """Rewind the thread; without a checkpointer the journal alone is rewound."""
         if self.durable:
             await threads.rewind(self.runnable, session.thread_id, to_message_id)
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
-        """Give a new session a thread of its own that begins as the other's."""
+        """Copy the thread of ``origin`` for a new session."""
         if self.durable:
             await threads.fork(self.runnable, session.thread_id, origin.thread_id)
 
     async def delete_session(self, session: SessionView) -> None:
-        """Forget the thread."""
+        """Delete the thread."""
         if self.durable:
             await threads.delete(self.runnable, session.thread_id)
 
 
 def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """Take a graph out of what was bound to it: configuration, and arguments as its ``context``."""
+    """Unwrap a bound runnable: give it with its configuration and its arguments."""
     kwargs: dict[str, Any] = {}
     while isinstance(runnable, RunnableBinding):
         outer = cast("Any", runnable)
         if outer.kwargs and not hasattr(outer, "aget_state"):
-            return outer, config, kwargs  # A model with its tools: only the binding knows how to give them.
+            return outer, config, kwargs  # A model with bound tools: only the binding passes them on.
         kwargs = {**outer.kwargs, **kwargs}
         runnable, config = (
             outer.bound,

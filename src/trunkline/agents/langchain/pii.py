@@ -1,7 +1,7 @@
-"""Privacy: what an agent's own PIIMiddleware keeps from its reader is kept from ours.
+"""Personal data: what an agent's own PIIMiddleware redacts is not shown to the client either.
 
-LangChain redacts a message when it is whole, and whoever reads tokens has read them by then. So where
-output is redacted no token is said: each message is, when it is whole, as the middleware leaves it.
+LangChain's middleware redacts whole messages, too late for tokens. So where output is redacted no token is
+shown, and each message is shown when it is whole, as the middleware leaves it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Scrub = Callable[[Any], Any]
 
 
 def scrubber(middleware: Iterable[Any]) -> Scrub | None:
-    """Give what makes a message fit to be said, or nothing of it; None where nothing is redacted."""
+    """Make the function that redacts a message, or gives None to hide it; None if nothing is redacted."""
     guards = [
         cast("Any", one)
         for one in middleware
@@ -28,12 +28,12 @@ def scrubber(middleware: Iterable[Any]) -> Scrub | None:
 
     def scrub(message: Any) -> Any:
         for guard in guards:
-            look = guard.before_model if message.type == "tool" else guard.after_model
+            redact = guard.before_model if message.type == "tool" else guard.after_model
             try:
-                # Results are looked for behind the message that asked for them.
-                changed = look({"messages": [AIMessage(""), message]}, None)
+                # PIIMiddleware looks for tool results behind the last AI message.
+                changed = redact({"messages": [AIMessage(""), message]}, None)
             except PIIDetectionError:
-                return None  # The agent itself will find it and stop.
+                return None  # The agent's own middleware raises this too, and stops the turn.
             message = message if changed is None else changed["messages"][-1]
         return message
 

@@ -1,4 +1,4 @@
-"""Recognition: whether an object is LangChain's, found out without importing LangChain."""
+"""Recognise LangChain's objects without importing LangChain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from trunkline.errors import ConfigurationError, NotAnAgent
 __all__ = ["recognise"]
 
 
-def recognise(thing: Any) -> Agent | None:
+def recognise(obj: Any) -> Agent | None:
     """Make an agent of a Runnable, a compiled graph or a deep agent; None for anything else."""
-    family = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__}
-    if ("langgraph", "StateGraph") in family:
+    classes = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(obj).__mro__}
+    if ("langgraph", "StateGraph") in classes:
         raise NotAnAgent("this StateGraph is not compiled: give the result of its compile()")
-    if ("langchain_core", "Runnable") not in family:
+    if ("langchain_core", "Runnable") not in classes:
         return None
     try:
         from trunkline.agents.langchain.agent import LangChainAgent
@@ -24,4 +24,4 @@ def recognise(thing: Any) -> Agent | None:
             f"the object is LangChain's, but {error.name or error} is missing: "
             "run `pip install 'trunkline[langchain]'` in the environment of the agent"
         ) from error
-    return LangChainAgent(thing)
+    return LangChainAgent(obj)

@@ -1,6 +1,6 @@
-"""How a LangChain run ended: stop reasons, errors and tokens, whatever the provider calls them.
+"""How a LangChain run ended: stop reasons and tokens, in the words of every provider.
 
-Providers are known by the names they use, never by their packages: none of them is imported here.
+Providers are recognised by the names they use; none of their packages is imported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 # -- stop reasons ----------------------------------------------------------------------------------
 
-_WORDS: dict[ev.StopReason, frozenset[str]] = {
+_FINISH_REASONS: dict[ev.StopReason, frozenset[str]] = {
     "max_tokens": names(
         "length max_tokens max_output_tokens model_length error_limit model_context_window_exceeded"
     ),
@@ -44,7 +44,7 @@ _WORDS: dict[ev.StopReason, frozenset[str]] = {
     "max_turn_requests": frozenset({"max_turns", "max_iterations"}),
     "cancelled": frozenset({"user_cancel", "cancelled"}),
 }
-_BREAKDOWNS = names(
+_FAILURES = names(
     "error malformed_function_call malformed_response unexpected_tool_call too_many_tool_calls "
     "missing_thought_signature"
 )
@@ -55,7 +55,7 @@ _LIMITS = (
     "' tool call limit reached: ",
     "Sorry, need more steps to process this request.",
 )
-"""What LangChain's middleware and LangGraph's ready-made agent say instead of going on."""
+"""Texts of LangChain's limit middlewares and of LangGraph's prebuilt agent when they stop a run."""
 _ERRORS: dict[ev.StopReason, frozenset[str]] = {
     "max_turn_requests": names(
         "GraphRecursionError ModelCallLimitExceededError ToolCallLimitExceededError MaxTurnsExceeded"
@@ -73,16 +73,16 @@ def map_to_stop_reason(outcome: Any) -> ev.StopReason:
     if isinstance(outcome, BaseException):
         return _stop_of_error(outcome)
     if isinstance(outcome, str):
-        return _stop_of_words([outcome])
+        return _stop_of_reasons([outcome])
     if isinstance(outcome, Mapping):
-        told = cast("Mapping[str, Any]", outcome)
-        return _stop_of_words(_reasons_in(told.get("response_metadata") or told))
+        metadata = cast("Mapping[str, Any]", outcome)
+        return _stop_of_reasons(_reasons_in(metadata.get("response_metadata") or metadata))
     if _was_refused(outcome):
         return "refusal"
     metadata: Any = getattr(outcome, "response_metadata", None) or {}
     if not metadata:
         return "max_turn_requests" if _was_stopped(outcome) else "end_turn"
-    return _stop_of_words(_reasons_in(metadata))
+    return _stop_of_reasons(_reasons_in(metadata))
 
 
 def _reasons_in(metadata: Mapping[str, Any]) -> Iterator[Any]:
@@ -93,10 +93,10 @@ def _reasons_in(metadata: Mapping[str, Any]) -> Iterator[Any]:
         yield "safety"
 
 
-def _stop_of_words(reasons: Iterable[Any]) -> ev.StopReason:
+def _stop_of_reasons(reasons: Iterable[Any]) -> ev.StopReason:
     for word in (_word(reason) for reason in reasons if reason):
-        for reason, known in _WORDS.items():
-            # Merged chunks may say it once each: STOPSTOP.
+        for reason, known in _FINISH_REASONS.items():
+            # LangChain concatenates the metadata of chunks: STOPSTOP.
             if word and any(not word.replace(one, "") for one in known):
                 return reason
     return "end_turn"
@@ -107,9 +107,9 @@ def _word(reason: Any) -> str:
 
 
 def failure_in_message(message: Any) -> str | None:
-    """Say what is wrong where a model stopped because it could not go on, and not because it was done."""
+    """Why a model stopped, if it stopped because of a failure; else None."""
     metadata = as_dict(getattr(message, "response_metadata", None))
-    word = next((str(reason) for reason in _reasons_in(metadata) if _word(reason) in _BREAKDOWNS), None)
+    word = next((str(reason) for reason in _reasons_in(metadata) if _word(reason) in _FAILURES), None)
     return word and f"the model stopped with {word}: try again, or ask in other words"
 
 
@@ -118,7 +118,7 @@ def _was_refused(message: Any) -> bool:
         return True
     content: Any = getattr(message, "content", None)
     blocks = [as_dict(block) for block in cast("list[Any]", content)] if isinstance(content, list) else []
-    # LangChain's standard content has it wrapped.
+    # LangChain's standard content wraps it in a non_standard block.
     return any("refusal" in (block.get("type"), as_dict(block.get("value")).get("type")) for block in blocks)
 
 
@@ -131,11 +131,11 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
     for one in causes_of(error):
         if isinstance(one, asyncio.CancelledError):
             return "cancelled"
-        known_as = names_of(one)
+        class_names = names_of(one)
         for reason, known in _ERRORS.items():
-            if known_as & known:
+            if class_names & known:
                 return reason
-        # An answer without its structure says what it says instead.
+        # A StructuredOutputError has the message that lacks the structure.
         if _was_refused(getattr(one, "ai_message", None)):
             return "refusal"
         if told_code(one) in ("content_filter", "content_policy_violation"):
@@ -147,26 +147,26 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
 
 
 def token_usage(message: Any) -> ev.TokenUsage | None:
-    """Read the tokens a message cost."""
+    """Read how many tokens a message cost."""
     metadata = as_dict(getattr(message, "response_metadata", None))
     usage = as_dict(getattr(message, "usage_metadata", None)) or (metadata and _old_usage(metadata))
     if not usage:
         return None
-    into, out = as_dict(usage.get("input_token_details")), as_dict(usage.get("output_token_details"))
+    read, written = as_dict(usage.get("input_token_details")), as_dict(usage.get("output_token_details"))
     return ev.TokenUsage(
         provider=metadata.get("model_provider"),
         model=metadata.get("model_name") or metadata.get("model"),
         input_tokens=int(usage.get("input_tokens") or 0),
         output_tokens=int(usage.get("output_tokens") or 0),
-        reasoning_tokens=int(out.get("reasoning") or 0),
-        cached_input_tokens=int(into.get("cache_read") or 0),
-        cache_write_tokens=int(into.get("cache_creation") or 0),
+        reasoning_tokens=int(written.get("reasoning") or 0),
+        cached_input_tokens=int(read.get("cache_read") or 0),
+        cache_write_tokens=int(read.get("cache_creation") or 0),
     )
 
 
 def _old_usage(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Read usage that only the provider's metadata has, as before usage_metadata."""
-    told = as_dict(metadata.get("token_usage")) or as_dict(metadata.get("usage"))
-    asked = told.get("prompt_tokens") or told.get("input_tokens")
-    said = told.get("completion_tokens") or told.get("output_tokens")
-    return {"input_tokens": asked, "output_tokens": said} if asked or said else {}
+    """Read usage that is only in the provider's metadata, as before LangChain had usage_metadata."""
+    usage = as_dict(metadata.get("token_usage")) or as_dict(metadata.get("usage"))
+    read = usage.get("prompt_tokens") or usage.get("input_tokens")
+    written = usage.get("completion_tokens") or usage.get("output_tokens")
+    return {"input_tokens": read, "output_tokens": written} if read or written else {}

@@ -1,4 +1,4 @@
-"""A voyage: one turn of a graph, from the prompt to its end, through every stop on the way.
+"""One turn of a compiled graph, from the prompt to its end, with every interrupt between.
 
 The graph runs in the turn's own task. Tokens and tools come by callback, inline; everything else
 (whole messages, state, plans, interrupts, custom events) by ``astream``.
@@ -75,29 +75,29 @@ __all__ = ["GraphTurn"]
 log = logging.getLogger("trunkline.langchain")
 
 _REPAIR_WITHIN = 3.0
-_MODES = ["updates", "values", "custom"]
-_NOT_RUN = "The agent stopped before it ran this call."
+_STREAM_MODES = ["updates", "values", "custom"]
+_CALL_NOT_RUN = "The agent stopped before it ran this call."
 
 
 class GraphTurn:
-    """One turn of one graph."""
+    """One turn of one graph: ``prepare`` or ``prepare_resume``, then ``run``."""
 
     def __init__(
         self, agent: LangChainAgent, ctx: TurnContext, answers: Mapping[str, ev.Answered] | None = None
     ) -> None:
-        """Prepare; ``answers`` are those that came after a restart."""
+        """Join a turn's context with a graph; ``answers`` are those that came after a restart."""
         self._agent = agent
         self._ctx = ctx
         self._final: Any = None
         self._rounds = 0
         self._output: Any = None
-        self._heard: list[str] = []
-        self._given: dict[str, Any] | None = None
+        self._texts: list[str] = []
+        self._input: dict[str, Any] | None = None
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
         discretion = agent.discretion()
         self._emitter = Emitter(
-            ctx.emit if discretion is None else self._say,
+            ctx.emit if discretion is None else self._emit,
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
@@ -114,7 +114,7 @@ class GraphTurn:
         self._handler = GraphHandler(
             self._emitter,
             on_usage=self._count,
-            on_final=self._keep,
+            on_final=self._keep_final,
             ready=ctx.ready,
             durable=ctx.durable,
         )
@@ -125,83 +125,83 @@ class GraphTurn:
         }
         self._runnable = agent.instrumented.graph
         if agent.is_graph and not agent.durable:
-            # Interrupts need a memory, if only until the end of the turn.
+            # LangGraph interrupts only with a checkpointer; this one lives until the end of the turn.
             self._runnable = copy.copy(self._runnable)
             self._runnable.checkpointer = LiveSaver()
 
     def _annotations(self, tool: str) -> dict[str, Any] | None:
-        """What a tool's server says of it."""
+        """The annotations that a tool's MCP server gives."""
         own = self._agent.annotations_of(tool)
         found = find_tool(self._channel, tool) if own is None else None
         return own if found is None else found.metadata
 
-    def _say(self, event: ev.AnyEvent) -> None:
+    def _emit(self, event: ev.AnyEvent) -> None:
         self._channel.say(event)
 
-    def _keep(self, message: Any) -> None:
+    def _keep_final(self, message: Any) -> None:
         self._final = message
-        self._heard.append(str(message.text))
+        self._texts.append(str(message.text))
 
     def _count(self, usage: ev.TokenUsage) -> None:
         self._ctx.usage(usage)
         if size := self._agent.context_size:
             self._ctx.emit(ev.ContextUsage(used=usage.input_tokens + usage.output_tokens, size=size))
 
-    # -- the way -----------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------
 
-    async def begin(self) -> list[Any]:
-        """Take the history as said; give those messages of it that the graph does not have."""
-        remembered: Any = None
+    async def prepare(self) -> list[Any]:
+        """Take the history as emitted; give those of its messages that the graph does not have."""
+        checkpoint: Any = None
         if self._agent.durable:
-            # A process that died in a turn left its thread as it was.
+            # A process that died in a turn left its thread unrepaired.
             await self._repair(self._ctx.history)
-            remembered = (await self._snapshot()).values
-        values = _fields(remembered)
+            checkpoint = (await self._snapshot()).values
+        values = _fields(checkpoint)
         thread = read_messages(values.get("messages"))
-        untold = [] if remembered else messages_of(await self._ctx.history(), self._agent.mapper)
-        self._emitter.add_history(thread or untold)
+        missing = [] if checkpoint else messages_of(await self._ctx.history(), self._agent.mapper)
+        self._emitter.add_history(thread or missing)
         self._emitter.restore_plan(plan_in_state(values))
         self._shared = shareable(values)
-        return untold
+        return missing
 
     def state_for(self, prompt: Prompt) -> dict[str, Any]:
-        """What of the shared state the graph has to be told: a thread only what it does not know."""
-        given: Any = prompt.state
-        if given is None and not self._agent.durable:
-            given = self._ctx.session.state
-        told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        known = self._shared
+        """The shared state to give to the graph: a thread gets only what it does not have."""
+        state: Any = prompt.state
+        if state is None and not self._agent.durable:
+            state = self._ctx.session.state
         return {
-            key: value for key, value in told.items() if not same_json(value, known.get(key), numeric=True)
+            key: value
+            for key, value in _fields(state).items()
+            if not same_json(value, self._shared.get(key), numeric=True)
         }
 
-    async def go_on(self) -> Any:
-        """Take everything as said that an earlier process said; give what the graph needs to go on."""
+    async def prepare_resume(self) -> Any:
+        """Take the events of an earlier process as emitted; give the input that resumes the graph."""
         self._emitter.add_history(read_messages(_fields((await self._snapshot()).values).get("messages")))
-        told = await self._ctx.said()
-        self._emitter.restore_calls(told.calls.values())
-        self._calls.recall(told)
-        following = await self._after()
+        earlier = await self._ctx.said()
+        self._emitter.restore_calls(earlier.calls.values())
+        self._calls.recall(earlier)
+        following = await self._next_input()
         return None if following is _END else following
 
-    async def sail(self, payload: Any) -> AsyncIterator[Sayable]:
-        """Run to the end, asking whatever the graph stops for."""
-        self._given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
+    async def run(self, payload: Any) -> AsyncIterator[Sayable]:
+        """Run the graph to its end, and ask the questions that it stops for."""
+        self._input = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
         try:
             with use_channel(self._channel):
                 await wait_for_tools(self._channel)
                 while payload is not _END:
-                    await self._go(payload)
-                    payload = await self._after()
+                    await self._step(payload)
+                    payload = await self._next_input()
         except asyncio.CancelledError:
-            await self._settle()
+            await self._repair_thread()
             raise
         except Exception as error:
             reason, code = map_to_stop_reason(error), code_of(error)
             self._emitter.finish_calls(None)
             if reason != "end_turn":
-                self._emitter.fail_open_calls(_NOT_RUN)
-            await self._settle(refused=code in REFUSED and asked_model(error))
+                self._emitter.fail_open_calls(_CALL_NOT_RUN)
+            await self._repair_thread(refused=code in REFUSED and asked_model(error))
             if reason == "end_turn":
                 log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
                 yield ev.TurnFailed(code=code, message=explain(error), meta=marks_of(error))
@@ -209,18 +209,18 @@ class GraphTurn:
                 yield ev.TurnFinished(stop_reason=reason)
             return
         self._emitter.finish_calls(None)
-        self._emitter.fail_open_calls(_NOT_RUN)
-        self._say_output()
+        self._emitter.fail_open_calls(_CALL_NOT_RUN)
+        self._emit_output()
         self._state.finish()
         if not self._agent.instrumented.sees_model:
             warn_unbound_tools(self._channel)
-        if (why := failure_in_message(self._final)) is not None:
-            yield ev.TurnFailed(code="model_failed", message=why)
+        if (reason := failure_in_message(self._final)) is not None:
+            yield ev.TurnFailed(code="model_failed", message=reason)
         else:
             yield ev.TurnFinished(stop_reason=map_to_stop_reason(self._final))
 
-    async def _go(self, payload: Any) -> None:
-        """Let the graph go on; an answer that does not fit its question is asked for again."""
+    async def _step(self, payload: Any) -> None:
+        """Run the graph to its next stop; a question whose answer does not fit is asked again."""
         try:
             await self._stream(payload)
         except Exception as error:
@@ -228,8 +228,8 @@ class GraphTurn:
                 raise
             self._ctx.notice("That answer does not fit", explain(error), severity="warning")
 
-    async def _after(self) -> Any:
-        """Look why the graph stopped: for questions, or at its end."""
+    async def _next_input(self) -> Any:
+        """The input that the graph needs after a stop: answers to its questions, or ``_END``."""
         if not self._agent.is_graph:
             return _END
         state = await self._snapshot()
@@ -241,43 +241,43 @@ class GraphTurn:
         if stops := breakpoints(self._runnable, state, unanswered_calls(messages)):
             pending = pending_questions(stops, self._calls, self._emitter.describe)
             return None if may_continue(pending, await self._ask(pending)) else _END
-        return _END if state.next else await self._dangling(messages)
+        return _END if state.next else await self._answer_open_calls(messages)
 
-    async def _dangling(self, messages: Any) -> Any:
+    async def _answer_open_calls(self, messages: Any) -> Any:
         """Answer the calls that a graph left open at its end, if some are for the session's own tools.
 
-        A graph has no node for tools, or ends where its page is to run one, as CopilotKit's docs do it.
+        Such a graph has no tool node, or ends where its page has to run a tool, as CopilotKit documents it.
         """
-        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
-        calls = unanswered_calls(messages[begin + 1 :])
+        user = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        calls = unanswered_calls(messages[user + 1 :])
         answers = await answer_open_calls(calls, self._channel, own=self._agent.own_tools)
         if not answers:
             return _END
         answered = {answer.tool_call_id for answer in answers}
         for call in calls:
             if call["id"] not in answered:
-                # Nobody runs these any more, and a provider takes no call without an answer.
-                answers.append(left := answer_error(call, _NOT_RUN))
-                left.id = new_id("result")
-                self._emitter.tool_message(None, left)
+                # These will not run, and providers refuse a history with a call that has no answer.
+                answers.append(error := answer_error(call, _CALL_NOT_RUN))
+                error.id = new_id("result")
+                self._emitter.tool_message(None, error)
         self._rounds += 1
         own: Any = getattr(self._runnable, "config", None) or {}
-        most = self._config.get("recursion_limit") or own.get("recursion_limit") or DEFAULT_RECURSION_LIMIT
-        if self._rounds >= most:
-            # As the graph itself would, if these tools were its own.
-            raise GraphRecursionError(f"{most} rounds of calls without an end: raise recursion_limit")
+        limit = self._config.get("recursion_limit") or own.get("recursion_limit") or DEFAULT_RECURSION_LIMIT
+        if self._rounds >= limit:
+            # The graph itself raises this when its own tools are called too often.
+            raise GraphRecursionError(f"{limit} rounds of calls without an end: raise recursion_limit")
         return {"messages": answers}
 
     async def _snapshot(self) -> Any:
         plain = {"configurable": {"thread_id": self._config["configurable"]["thread_id"]}}
         return await self._runnable.aget_state(plain)
 
-    async def _repair(self, told: Callable[[], Awaitable[Conversation]], *, refused: bool = False) -> None:
+    async def _repair(self, history: Callable[[], Awaitable[Conversation]], *, refused: bool = False) -> None:
         thread_id = self._config["configurable"]["thread_id"]
-        await repair(self._runnable, thread_id, told, self._agent.mapper, refused=refused)
+        await repair(self._runnable, thread_id, history, self._agent.mapper, refused=refused)
 
-    async def _settle(self, *, refused: bool = False) -> None:
-        """Leave a thread that the next prompt can go on from, unless another process will go on."""
+    async def _repair_thread(self, *, refused: bool = False) -> None:
+        """Repair the thread for the next prompt, unless another process resumes this turn."""
         if not self._agent.durable or not self._ctx.live:
             return
         try:
@@ -286,68 +286,68 @@ class GraphTurn:
         except Exception:
             log.exception("the checkpoint could not be repaired")
 
-    # -- what comes by -----------------------------------------------------------------------------
+    # -- the stream -----------------------------------------------------------------------------
 
     async def _stream(self, payload: Any) -> None:
         runnable = self._runnable
         if isinstance(runnable, RunnableRetry | RunnableWithFallbacks):
-            # As streams they would try neither again nor the next one.
-            self._piece(await cast("Any", runnable).ainvoke(payload, self._config))
+            # LangChain retries and falls back only in ainvoke(), not in astream().
+            self._output_piece(await cast("Any", runnable).ainvoke(payload, self._config))
             return
         if not self._agent.is_graph:
             async for piece in runnable.astream(payload, self._config):
-                self._piece(piece)
+                self._output_piece(piece)
             return
-        how = {**self._agent.kwargs, "stream_mode": _MODES, "subgraphs": True}
-        if self._agent.durable and not {"durability", "checkpoint_during"} & how.keys():
-            # A call is in the thread before its tool runs or its page is asked, as it is in the journal.
-            how["durability"] = "sync"
-        async for space, mode, data in runnable.astream(payload, self._config, **how):
+        options = {**self._agent.kwargs, "stream_mode": _STREAM_MODES, "subgraphs": True}
+        if self._agent.durable and not {"durability", "checkpoint_during"} & options.keys():
+            # A call must be in the thread before its tool runs, as it is in the journal.
+            options["durability"] = "sync"
+        async for namespace, mode, data in runnable.astream(payload, self._config, **options):
             if mode == "updates":
-                self._update(space, data)
+                self._update(namespace, data)
             elif mode == "custom":
                 self._emitter.custom("langgraph", data)
-            elif not space:
+            elif not namespace:
                 self._values(data)
 
-    def _piece(self, piece: Any) -> None:
-        """Say the output of a Runnable in which no model spoke: models speak by callback."""
+    def _output_piece(self, piece: Any) -> None:
+        """Emit the output of a Runnable that has no model: tokens of models come by callback."""
         if isinstance(piece, str | AIMessage) and not self._emitter.has_emitted:
             self._ctx.emit(str(piece if isinstance(piece, str) else piece.text))
         else:
             self._output = combine_outputs(self._output, piece)
 
-    def _say_output(self) -> None:
-        """Say what came out of a Runnable or a graph without messages, unless somebody said so in it."""
+    def _emit_output(self) -> None:
+        """Emit the output of a Runnable or of a graph without messages, unless a message had that text."""
         if self._emitter.has_emitted and not isinstance(self._output, str | AIMessage):
             return
-        words = output_text(self._output, self._given)
-        if words and not any(words.strip() in heard for heard in self._heard):
-            self._ctx.emit(words)
+        output = output_text(self._output, self._input)
+        if output and not any(output.strip() in text for text in self._texts):
+            self._ctx.emit(output)
 
-    def _update(self, space: tuple[str, ...], data: Any) -> None:
-        lane = self._handler.lanes.lane_of_namespace(space)
+    def _update(self, namespace: tuple[str, ...], data: Any) -> None:
+        lane = self._handler.lanes.lane_of_namespace(namespace)
         if interrupts := cast("dict[str, Any]", data).get("__interrupt__"):
             self._calls.stop(lane, interrupts)
         for message in _messages_in(data):
             self._calls.see(lane, message)
-            if message.id is not None and (not space or self._handler.lanes.has_model(space)):
+            if message.id is not None and (not namespace or self._handler.lanes.has_model(namespace)):
                 self._message(lane, message)
 
     def _values(self, values: Any) -> None:
-        """Say the messages that got their name only now, and the state."""
+        """Emit the messages that have an id only now, and the state."""
         if not isinstance(values, dict):
-            self._output = values  # What a function gives, which has no state.
+            self._output = values  # The result of an @entrypoint, which has no state.
             return
-        told = cast("dict[str, Any]", values)
-        messages = name_messages(read_messages(told.get("messages")))
-        begin = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
-        for message in messages[begin + 1 :]:
+        fields = cast("dict[str, Any]", values)
+        messages = name_messages(read_messages(fields.get("messages")))
+        user = max((at for at, one in enumerate(messages) if one.type == "human"), default=-1)
+        for message in messages[user + 1 :]:
             if not self._emitter.is_emitted(message.id):
                 self._message(None, message)
-        if "messages" not in told:
-            self._output = told
-        self._state.update(told)
+        if "messages" not in fields:
+            self._output = fields
+        self._state.update(fields)
 
     def _message(self, lane: str | None, message: Any) -> None:
         self._emitter.message(lane, message)
@@ -380,9 +380,9 @@ class GraphTurn:
         if answered.option_kind == "allow_always":
             self._channel.remember(covers, Decision(allowed=True, call_id="", always=True))
         if (form := reply_form(item, answered)) is not None:
-            words = await self._channel.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
-            said = words.content.get("answer") if words.outcome == "accepted" else None
-            answered = msgspec.structs.replace(answered, reason=said)
+            reply = await self._channel.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
+            reason = reply.content.get("answer") if reply.outcome == "accepted" else None
+            answered = msgspec.structs.replace(answered, reason=reason)
         emit_decision(self._emitter, item, answered)
         return answered
 
@@ -393,13 +393,13 @@ class GraphTurn:
         return kind_of(tool, self._annotations(tool), self._agent.kind_mapper)
 
     def _answered_earlier(self, item: Pending) -> ev.Answered | None:
-        """What an "always" of this session says: a reviewer is not asked twice for what it covers."""
+        """The answer that an earlier "always" of this session gives to a question that it covers."""
         decision = self._decide(item, item.action["args"])
-        # What the policy allows is still asked about: the agent's own reviewer wants an answer.
+        # The user is still asked about what the policy allows: the agent itself wants a review.
         return earlier_answer(item, decision) if decision is not None and decision.by != "policy" else None
 
     def _denied(self, item: Pending, args: Any) -> ev.Answered | None:
-        """The refusal of a call that the operator's policy denies: nobody can approve it."""
+        """The refusal of a call that the operator's policy denies; the user cannot allow it."""
         decision = self._decide(item, args) if isinstance(item.question, Permission) and item.action else None
         if decision is None or decision or decision.by != "policy":
             return None
@@ -414,12 +414,12 @@ _END: Any = object()
 
 
 def _fields(values: Any) -> dict[str, Any]:
-    """What a thread holds by name; that of a function has only what it gave."""
+    """The fields of a state; an @entrypoint has a result without fields."""
     return cast("dict[str, Any]", values) if isinstance(values, dict) else {}
 
 
 def _messages_in(data: Any) -> list[Any]:
-    """Find the messages that the nodes of one step gave back."""
+    """Find the messages that the nodes of one step returned."""
     found: list[Any] = []
     for update in cast("dict[str, Any]", data).values() if isinstance(data, dict) else ():
         for part in cast("list[Any]", update if isinstance(update, list) else [update]):

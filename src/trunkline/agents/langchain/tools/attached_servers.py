@@ -1,6 +1,6 @@
 """The MCP servers that are attached to a session: opened with it, closed with it.
 
-They are in the session's memory, so whoever has that finds them, and nobody else does.
+They are kept in the session's memory.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ _KEY = "trunkline.mcp"
 
 
 def mcp_capabilities() -> McpCapabilities:
-    """What a LangChain agent can attach here."""
+    """The kinds of MCP servers that a LangChain agent can attach here."""
     able = find_spec("mcp") is not None
     return McpCapabilities(http=able, sse=able)
 
 
 class _Attached:
-    """The servers of one source, and what was asked for."""
+    """The servers of one source, with the settings that they were opened with."""
 
     def __init__(self, servers: Any, folders: Sequence[str], options: dict[str, Any]) -> None:
-        self.wanted = (servers, tuple(folders), options)
-        self.news: list[ev.Notice] = []
+        self.settings = (servers, tuple(folders), options)
+        self.failures: list[ev.Notice] = []
         self.servers: McpServers | None = None
         if not servers:
             return
         try:
             from trunkline.agents.langchain.tools.mcp_servers import McpServers
         except ImportError:
-            self.news.append(_MISSING)
+            self.failures.append(_MISSING)
             return
         self.servers = McpServers(servers, folders=folders, **options)
         self.servers.start()
@@ -79,14 +79,14 @@ def _attached(memory: Memory) -> dict[str, _Attached]:
 async def attach_servers(
     memory: Memory, servers: Any, *, folders: Sequence[str] = (), source: str = "session", **options: Any
 ) -> None:
-    """Begin to open a session's servers, beside whatever runs; others of the same source are closed.
+    """Begin to open a session's servers, without waiting; other servers of the same source are closed.
 
-    ``memory`` is the session's, and whoever attaches has to see that ``detach_servers`` is called with
-    it. ``options`` are those of ``McpServers``. What is attached already is left alone.
+    ``memory`` is the session's; the caller must call ``detach_servers`` with it later. ``options`` are those
+    of ``McpServers``. Servers with the same settings stay attached.
     """
     attached = _attached(memory)
     known = attached.get(source)
-    if known is not None and known.wanted == (servers, tuple(folders), options):
+    if known is not None and known.settings == (servers, tuple(folders), options):
         return
     attached[source] = _Attached(servers, folders, options)
     if known is not None:
@@ -102,7 +102,7 @@ async def detach_servers(memory: Memory) -> None:
 
 
 async def wait_for_servers(memory: Memory) -> None:
-    """Wait until the servers are up or have failed; one that died since it was up is started again."""
+    """Wait until the servers are up or have failed; one that was up and died is started again."""
     held = [item.servers for item in _attached(memory).values() if item.servers is not None]
     for servers in held:
         servers.start()
@@ -117,11 +117,11 @@ def attached_tools(memory: Memory) -> list[BaseTool]:
 
 
 def server_failures(memory: Memory) -> list[ev.Notice]:
-    """What went wrong with any server since this was asked last."""
-    news: list[ev.Notice] = []
+    """Notices of the servers that failed since the last call."""
+    failures: list[ev.Notice] = []
     for item in _attached(memory).values():
-        news += item.news
-        item.news = []
+        failures += item.failures
+        item.failures = []
         if item.servers is not None:
-            news += item.servers.failures()
-    return news
+            failures += item.servers.failures()
+    return failures

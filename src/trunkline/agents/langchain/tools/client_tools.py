@@ -1,6 +1,6 @@
-"""The front end's own tools: offered to the model like any other, run where the person is.
+"""The front end's own tools: the model gets them like any other, and the front end runs them.
 
-A call of one is a question: it is asked, the turn is suspended, and the answer is the tool's result.
+A call is a question (``ClientCall``): the turn is suspended, and the answer is the tool's result.
 """
 
 from __future__ import annotations
@@ -17,36 +17,35 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, SessionChannel
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
-from trunkline.protocols.agui.messages import content_of
 from trunkline.questions import ClientCall
 
 __all__ = ["client_tools", "restore_client_tools", "restored_client_tools"]
 
-_RECALLED = "trunkline.tools.recalled"
+_RESTORED = "trunkline.tools.restored"
 _NONE: Any = None
-_NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+_NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 def client_tools(channel: Channel) -> list[BaseTool]:
-    """The tools that the front end gave with its prompt; what has no name is none."""
+    """The tools that the front end gave with its prompt, without those that have no name."""
     given = (cast("Mapping[str, Any]", tool) for tool in channel.client_tools if isinstance(tool, Mapping))
     return [_tool(tool) for tool in given if tool.get("name")]
 
 
 async def restore_client_tools(channel: Channel) -> None:
-    """Remember the tools whose calls an earlier process asked for: the prompt that named them is gone."""
+    """After a restart, make the tools whose calls are still open: the prompt that named them is gone."""
     if not isinstance(channel, SessionChannel) or channel.ctx.prompt.content:
         return
-    told = await channel.ctx.said()
-    asked = (state.asked.question for state in told.questions.values())
+    earlier = await channel.ctx.said()
+    asked = (state.asked.question for state in earlier.questions.values())
     names = {question.name for question in asked if isinstance(question, ClientCall)}
-    channel.memory[_RECALLED] = (channel.emitter.turn_id, [_tool({"name": name}) for name in names])
+    channel.memory[_RESTORED] = (channel.emitter.turn_id, [_tool({"name": name}) for name in names])
 
 
 def restored_client_tools(channel: Channel) -> list[BaseTool]:
-    """The tools that are remembered in this turn: their calls can be answered, no more."""
-    recalled = channel.memory.get(_RECALLED)  # Nothing, where nobody listens: such a channel has no emitter.
-    return recalled[1] if recalled is not None and recalled[0] == channel.emitter.turn_id else []
+    """The tools that were restored in this turn: their calls are answered, but no model gets them."""
+    restored = channel.memory.get(_RESTORED)  # Checked first: a channel without a client has no emitter.
+    return restored[1] if restored is not None and restored[0] == channel.emitter.turn_id else []
 
 
 def _tool(given: Mapping[str, Any]) -> BaseTool:
@@ -65,7 +64,7 @@ def _tool(given: Mapping[str, Any]) -> BaseTool:
     return CalledTool(
         name=name,
         description=str(given.get("description") or name),
-        args_schema={**_NOTHING, **cast("dict[str, Any]", given.get("parameters") or {})},
+        args_schema={**_NO_PARAMETERS, **cast("dict[str, Any]", given.get("parameters") or {})},
         func=call_sync,
         coroutine=call,
         handle_tool_error=True,
@@ -75,7 +74,7 @@ def _tool(given: Mapping[str, Any]) -> BaseTool:
 def _question(call: Call, name: str, arguments: dict[str, Any]) -> tuple[Channel, ClientCall, str]:
     if call.channel is None or call.tool_call_id is None:
         raise ToolException(f"{name} is a tool of the front end, and there is none in this run")
-    # Announced already, unless nobody but us saw the call: then it is now.
+    # Announces the call, if no callback has done that.
     shown = {"id": call.tool_call_id, "name": name, "args": arguments}
     call_id = call.channel.emitter.describe(call.lane, shown)
     question = ClientCall(call_id=call_id, name=name, input=arguments)
@@ -89,7 +88,7 @@ def _result(answered: ev.Answered, call: Call, name: str) -> ToolMessage:
     if _is_blocks(content):
         shown: Any = [_block(block) for block in content]
     else:
-        shown = content if isinstance(content, str) else _words(content)
+        shown = content if isinstance(content, str) else _as_text(content)
     return call.answer(shown, None if isinstance(content, str) else content, name)
 
 
@@ -102,11 +101,14 @@ def _is_blocks(content: Any) -> bool:
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
-    """Give a part of AG-UI as the block that a model reads; any other block as it is."""
+    """Read a content part of AG-UI as the block that a model takes; any other block stays as it is."""
+    # Only an AG-UI client sends such parts: no other agent has to load its types.
+    from trunkline.protocols.agui.messages import content_of
+
     source: Any = block.get("source")
-    told = content_of([block]) if isinstance(source, dict) and "value" in source else ()
-    return ContentBlockMapper().from_neutral(told[0]) if told else block
+    content = content_of([block]) if isinstance(source, dict) and "value" in source else ()
+    return ContentBlockMapper().from_neutral(content[0]) if content else block
 
 
-def _words(content: Any) -> str:
+def _as_text(content: Any) -> str:
     return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)

@@ -1,7 +1,7 @@
-"""Which call a tool is run for: its id, its lane, and the channel of its run.
+"""The call that a tool runs for: its id, its lane, and the channel of its run.
 
-LangChain tells a tool its call's id only if it is asked for in the arguments, and then refuses to run
-it without one. So the id travels beside, in a context variable.
+LangChain gives a tool the id of its call only as an argument (``InjectedToolCallId``), and then does not run
+it without one. So the id is in a context variable.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trunkline.agents.langchain.permissions.subagents import lane_at
 
 __all__ = ["Call", "CalledTool", "keep_content_types", "this_call"]
 
-_flatten: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
+_content_as_text: Callable[[Any], Any] = cast("Any", tool_node).msg_content_output
 _ID: ContextVar[str | None] = ContextVar("trunkline_tool_call", default=None)
 _TYPED: ContextVar[dict[str, Any] | None] = ContextVar("trunkline_typed_content", default=None)
 
@@ -38,18 +38,18 @@ class Call:
 
     @property
     def event_id(self) -> str | None:
-        """The id under which people see this call."""
+        """The id of the event that shows this call."""
         if self.channel is None or self.tool_call_id is None:
             return None
         return self.channel.emitter.call_id_of(self.lane, self.tool_call_id)
 
     def progress(self, output: str) -> None:
-        """Append to what people see of this call."""
+        """Append to the output that is shown of this call."""
         if self.channel is not None and self.tool_call_id is not None:
             self.channel.emitter.tool_progress(self.lane, self.tool_call_id, output=output)
 
     def answer(self, content: Any, artifact: Any, name: str) -> ToolMessage:
-        """Make the message that answers this call; its content keeps its types under ``keep_content_types``."""
+        """Make the message that answers this call, for ``keep_content_types`` to see."""
         typed = _TYPED.get()
         if typed is not None:
             typed[self.tool_call_id or ""] = content
@@ -58,13 +58,16 @@ class Call:
 
 @contextmanager
 def keep_content_types() -> Generator[Callable[[Any], Any]]:
-    """Give what undoes LangGraph's habit of making text of content whose kind it does not expect."""
+    """Keep content blocks that LangGraph's ToolNode (``msg_content_output``) would turn into text.
+
+    Gives the function that restores them in the answer of a tool.
+    """
     typed: dict[str, Any] = {}
     token = _TYPED.set(typed)
 
     def restore(answer: Any) -> Any:
         content: Any = typed.get(answer.tool_call_id) if isinstance(answer, ToolMessage) else None
-        if content is not None and answer.content == _flatten(content):
+        if content is not None and answer.content == _content_as_text(content):
             answer.content = content
         return answer
 
@@ -75,13 +78,13 @@ def keep_content_types() -> Generator[Callable[[Any], Any]]:
 
 
 def this_call(runtime: Any) -> Call:
-    """The call that a tool is run for; ``runtime`` is what its graph gave it, if there is one."""
+    """The call that a tool runs for; ``runtime`` is the one that its graph gave it, if there is a graph."""
     lane = lane_at(runtime.config) if runtime is not None else None
     return Call(find_channel(runtime), _ID.get(), lane)
 
 
 class CalledTool(StructuredTool):
-    """A tool that knows which call it is run for, however it is run."""
+    """A tool that knows which call it runs for."""
 
     @override
     async def arun(self, tool_input: Any, *args: Any, tool_call_id: str | None = None, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
-"""A session's own tools, for a graph that is compiled already: its MCP servers' and its front end's.
+"""A session's own tools, for a graph that is compiled already: those of its MCP servers and its front end.
 
-They are offered to the model request by request, and carried out call by call. Whoever wraps model and
-tool calls of a graph may do so here (our doors, a middleware, both): what is offered already is not
-offered again. A graph with a model node of its own can ask for them: ``session_tools()``.
+They are added to each model request, and run call by call. The hooks of the instrumented graph and our
+middlewares both do that: a tool that is in the request already is not added again. A graph with a model node
+of its own binds them itself: ``session_tools()``.
 """
 
 from __future__ import annotations
@@ -44,59 +44,59 @@ __all__ = [
     "warn_unbound_tools",
 ]
 
-_SAID = "trunkline.tools.said"
-_ASKED = "trunkline.tools.asked"
+_EMITTED = "trunkline.tools.emitted"
+_BOUND = "trunkline.tools.bound"
 
 
 async def wait_for_tools(channel: Channel) -> list[BaseTool]:
-    """Wait for the session's servers, tell what is wrong with any, and give all tools there are.
+    """Wait for the session's servers, report those that failed, and give all tools.
 
-    Call it where a turn begins, before the graph runs.
+    Call it at the start of a turn, before the graph runs.
     """
     await wait_for_servers(channel.memory)
     await restore_client_tools(channel)
-    _tell_news(channel)
+    _emit_failures(channel)
     return tools_of(channel)
 
 
 def tools_of(channel: Channel) -> list[BaseTool]:
-    """The tools of this session beside the agent's own; a server's goes before a front end's of its name."""
+    """The session's own tools; of two with one name the server's is used, not the front end's."""
     named: dict[str, BaseTool] = {}
     for tool in attached_tools(channel.memory):
         named.setdefault(tool.name, tool)
     for tool in client_tools(channel):
         if named.setdefault(tool.name, tool) is not tool:
-            _tell_clash(channel, tool.name)
+            _warn_clash(channel, tool.name)
     return list(named.values())
 
 
 def find_tool(channel: Channel | None, name: str) -> BaseTool | None:
-    """The session's own tool of this name; its metadata is what its server says of it."""
+    """The session's own tool of this name; its metadata has the annotations of its server."""
     found = [*tools_of(channel), *restored_client_tools(channel)] if channel is not None else ()
     return next((tool for tool in found if tool.name == name), None)
 
 
 def session_tools() -> list[BaseTool]:
-    """The session's own tools, for a graph that binds its model by itself: call it inside a node."""
+    """The session's own tools, for a graph that binds its model itself: call it inside a node."""
     channel = current_channel()
     if channel is None:
         return []
-    channel.memory[_ASKED] = True
+    channel.memory[_BOUND] = True
     return tools_of(channel)
 
 
 class OfferedTool(dict[str, Any]):
-    """A tool as models take it. Unlike a BaseTool, a graph does not insist on knowing it beforehand."""
+    """A tool as models take it: ``create_agent`` refuses a BaseTool that it does not know, but no dict."""
 
     metadata: dict[str, Any] | None = None
 
 
 def add_tools(request: Any, channel: Channel | None) -> Any:
-    """Add the session's tools to a request to the model, unless they are there; the graph's own win."""
+    """Add the session's tools to a model request, unless they are there; a tool of the graph comes first."""
     tools = tools_of(channel) if channel is not None else []
     if channel is None or not tools:
         return request
-    _tell_news(channel)
+    _emit_failures(channel)
     present = {_name_of(tool): tool for tool in request.tools}
     added: list[Any] = []
     for tool in tools:
@@ -105,20 +105,20 @@ def add_tools(request: Any, channel: Channel | None) -> Any:
             made.metadata = tool.metadata
             added.append(made)
         elif not isinstance(present[tool.name], OfferedTool):
-            _tell_clash(channel, tool.name)
+            _warn_clash(channel, tool.name)
     return request.override(tools=[*request.tools, *added]) if added else request
 
 
 async def run_tool_call(
     request: Any, handler: Callable[[Any], Awaitable[Any]], channel: Channel | None
 ) -> Any:
-    """Carry a tool call out, with the session's tool if the graph has none of that name."""
+    """Run a tool call, with the session's tool if the graph has none of that name."""
     with keep_content_types() as restore:
         return restore(await handler(_with_tool(request, channel)))
 
 
 def run_tool_call_sync(request: Any, handler: Callable[[Any], Any], channel: Channel | None) -> Any:
-    """Carry a tool call out, with the session's tool if the graph has none of that name."""
+    """Run a tool call, with the session's tool if the graph has none of that name."""
     with keep_content_types() as restore:
         return restore(handler(_with_tool(request, channel)))
 
@@ -131,9 +131,9 @@ def _with_tool(request: Any, channel: Channel | None) -> Any:
 async def answer_open_calls(
     calls: Sequence[Mapping[str, Any]], channel: Channel, own: Collection[str] = ()
 ) -> list[ToolMessage]:
-    """Carry out those calls that are the session's to answer, side by side.
+    """Run the calls that a graph left open and that are for the session's tools, side by side.
 
-    For calls that a graph left open. Its ``own`` tools and those that nobody knows stay as they are.
+    Calls of the graph's ``own`` tools and of unknown ones are left open.
     """
     if not calls:
         return []
@@ -157,20 +157,20 @@ async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
     return answered
 
 
-# -- telling ---------------------------------------------------------------------------------------
+# -- notices ---------------------------------------------------------------------------------------
 
 
-def _tell_news(channel: Channel) -> None:
+def _emit_failures(channel: Channel) -> None:
     for notice in server_failures(channel.memory):
         channel.say(notice)
 
 
 def warn_unbound_tools(channel: Channel) -> None:
-    """Say that this graph offered the session's tools to nobody; call it when its run is over."""
+    """Emit a notice if no model of this graph got the session's tools; call it at the end of a run."""
     tools = tools_of(channel)
-    if tools and not channel.memory.get(_ASKED):
+    if tools and not channel.memory.get(_BOUND):
         names = ", ".join(tool.name for tool in tools[:5]) + (" and others" if len(tools) > 5 else "")
-        _say_once(
+        _emit_once(
             channel,
             ev.Notice(
                 title="This agent does not use the tools of the session",
@@ -182,8 +182,8 @@ def warn_unbound_tools(channel: Channel) -> None:
         )
 
 
-def _tell_clash(channel: Channel, name: str) -> None:
-    _say_once(
+def _warn_clash(channel: Channel, name: str) -> None:
+    _emit_once(
         channel,
         ev.Notice(
             title=f"Two tools are called {name!r}",
@@ -194,10 +194,10 @@ def _tell_clash(channel: Channel, name: str) -> None:
     )
 
 
-def _say_once(channel: Channel, notice: ev.Notice) -> None:
-    said: set[str] = channel.memory.setdefault(_SAID, set())
-    if notice.title not in said:
-        said.add(notice.title)
+def _emit_once(channel: Channel, notice: ev.Notice) -> None:
+    emitted: set[str] = channel.memory.setdefault(_EMITTED, set())
+    if notice.title not in emitted:
+        emitted.add(notice.title)
         channel.say(notice)
 
 
