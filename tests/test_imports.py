@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -27,6 +28,43 @@ for name in (name for name in names if not name.endswith("__main__")):
     except ImportError as error:
         failed[name] = str(error)
 print(json.dumps([len(names), failed]))
+"""
+
+DOCUMENTED = (
+    "trunkline", "trunkline.agents.langchain", "trunkline.content", "trunkline.cursor", "trunkline.errors",
+    "trunkline.events", "trunkline.frontends.acp", "trunkline.frontends.agui", "trunkline.options",
+    "trunkline.testing", "trunkline.testing.chat",
+)  # fmt: skip
+"""What the documentation imports: these stay, wherever their contents live."""
+GRAPH = """
+import asyncio, json, sys
+from langchain.agents import create_agent
+from trunkline.agents.langchain import LangChainAgent
+from trunkline.testing.chat import chat_model, says
+
+agent = LangChainAgent(create_agent(chat_model(says("hello")), tools=[]))
+"""
+ON_ACP = """
+from trunkline.testing.acp import AcpClient
+
+async def answer():
+    async with AcpClient(agent) as client:
+        await client.prompt(await client.new_session(), "hi")
+"""
+ON_AGUI = """
+import trunkline
+from trunkline.frontends.agui import AguiEndpoint, read_input
+
+async def answer():
+    body = {"threadId": "t", "runId": "r", "messages": [{"id": "1", "role": "user", "content": "hi"}]}
+    async with trunkline.Hub(agent, await trunkline.open_journal("memory:")) as hub:
+        run = await AguiEndpoint(hub).open(read_input(json.dumps(body).encode()))
+        assert [events async for events in run]
+        await run.close()
+"""
+LOADED = """
+asyncio.run(answer())
+print(json.dumps([name for name in sys.modules if name.startswith("trunkline")]))
 """
 
 
@@ -60,3 +98,22 @@ def test_every_module_can_be_the_first_one_imported() -> None:
     count, failed = json.loads(run("-c", FIRST).stdout)
     assert count > 20
     assert failed == {}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_documented_import_works_and_so_do_its_names(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__all__
+    for public in module.__all__:
+        assert getattr(module, public) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(reason="own_program imports front ends")
+@pytest.mark.parametrize(("program", "own", "other"), [(ON_ACP, "acp", "agui"), (ON_AGUI, "agui", "acp")])
+def test_a_langchain_agent_loads_only_the_protocol_that_it_is_served_on(
+    program: str, own: str, other: str
+) -> None:
+    loaded: list[str] = json.loads(run("-c", GRAPH + program + LOADED).stdout)
+    assert f"trunkline.protocols.{own}.wire" in loaded
+    assert [name for name in loaded if other in name.split(".")] == []
