@@ -27,8 +27,9 @@ __all__ = [
     "InfoChanged", "Location", "Media", "Notice", "Plan", "PlanEntry", "PromptDropped", "PromptQueued", "Raw",
     "Rewound", "RunClosed", "RunOpened", "Source", "StatePatched", "StateReplaced", "StepFinished",
     "StepStarted", "StopReason", "SubagentFinished", "SubagentStarted", "TerminalOutput", "Text", "Thought",
-    "TokenUsage", "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed", "TurnFinished",
-    "TurnResumed", "TurnStarted", "TurnSuspended", "Usage", "UserMessage", "decode_event", "encode_event",
+    "TokenUsage", "ToolCall", "ToolInput", "ToolKind", "ToolStatus", "ToolUpdate", "TurnFailed",
+    "TurnFinished", "TurnResumed", "TurnStarted", "TurnSuspended", "Usage", "UserMessage",
+    "decode_event", "encode_event",
 ]  # fmt: skip
 
 StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
