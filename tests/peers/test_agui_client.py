@@ -56,7 +56,7 @@ class Stage:
         assert (found.summary.errors, found.summary.warnings) == (0, 0), found.diagnostics
         session = await (await self.app.agents.hub()).session(thread)
         conversation = await session.history()
-        held = snapshot_of(conversation, 51_200, modern=modern, about=True, errors=False)
+        held = snapshot_of(conversation, 51_200, modern=modern, with_metadata=True, errors=False)
         assert comparable(page.messages) == comparable(held)
         assert report["state"] == ({} if conversation.state is None else conversation.state)
 

@@ -167,4 +167,6 @@ async def test_capabilities_can_be_announced_besides_those_that_are_scripted() -
 async def test_an_update_that_is_not_legal_fails_the_test() -> None:
     with pytest.raises(ValueError, match="no update 'nonsense'"):
         async with AcpClient(hello) as client:
-            client.notice("session/update", {"sessionId": "s", "update": {"sessionUpdate": "nonsense"}})
+            client.handle_notification(
+                "session/update", {"sessionId": "s", "update": {"sessionUpdate": "nonsense"}}
+            )

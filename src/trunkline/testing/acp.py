@@ -71,7 +71,7 @@ class AcpClient:
         self._terminal = terminal
         self._terminals: dict[str, tuple[str, int]] = {}
         self._forms = None if forms is None else deque(forms)
-        self._capabilities = self._able() | (capabilities or {})
+        self._capabilities = self._capabilities_offered() | (capabilities or {})
         self._journal = journal
         self._settings = settings
         self._timeout = timeout
@@ -80,15 +80,15 @@ class AcpClient:
         self._line = Connection(transport := MemoryTransport())
         self._transport = transport
 
-    def _able(self) -> dict[str, Any]:
-        able: dict[str, Any] = {}
+    def _capabilities_offered(self) -> dict[str, Any]:
+        offered: dict[str, Any] = {}
         if self.files is not None:
-            able["fs"] = {"readTextFile": True, "writeTextFile": True}
+            offered["fs"] = {"readTextFile": True, "writeTextFile": True}
         if self._terminal is not None:
-            able["terminal"] = True
+            offered["terminal"] = True
         if self._forms is not None:
-            able["elicitation"] = {"form": {}, "url": {}}
-        return able
+            offered["elicitation"] = {"form": {}, "url": {}}
+        return offered
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -107,8 +107,8 @@ class AcpClient:
             async def open_hub() -> Hub:
                 return hub
 
-            agent.handler = door = LazyEndpoint(agent, open_hub)
-            stack.push_async_callback(door.close)
+            agent.handler = endpoint = LazyEndpoint(agent, open_hub)
+            stack.push_async_callback(endpoint.close)
             params = {"protocolVersion": 1, "clientCapabilities": self._capabilities}
             self.greeting = await self.request("initialize", params)
             self._stack = stack.pop_all()
@@ -143,7 +143,7 @@ class AcpClient:
         return result["sessionId"]
 
     async def load_session(self, session_id: str, cwd: str = "/", **params: Any) -> Answered:
-        """Open a session that exists; what was said in it is in ``updates`` then."""
+        """Open a session that exists; its history is in ``updates`` then."""
         params = {"sessionId": session_id, "cwd": cwd, "mcpServers": [], **params}
         return await self.request("session/load", params)
 
@@ -158,7 +158,7 @@ class AcpClient:
 
     @property
     def text(self) -> str:
-        """What the agent said so far, without its thoughts."""
+        """The text of the agent so far, without its thoughts."""
         chunks = [u["content"] for u in self.updates if u["sessionUpdate"] == "agent_message_chunk"]
         return "".join(chunk["text"] for chunk in chunks if chunk["type"] == "text")
 
@@ -176,14 +176,14 @@ class AcpClient:
 
     def _answer(self, method: str, fields: dict[str, Any]) -> Answered:
         if method == "session/request_permission":
-            return self._permit(fields)
+            return self._select_option(fields)
         if method == "elicitation/create" and self._forms:
             content = self._forms.popleft()
             return {"action": "decline"} if content is None else {"action": "accept", "content": content}
         if method.startswith("fs/") and self.files is not None:
-            return self._touch(method, fields)
+            return self._access_file(method, fields)
         if method.startswith("terminal/") and self._terminal is not None:
-            return self._show(method, fields, self._terminal)
+            return self._run_terminal(method, fields, self._terminal)
         raise ValueError(f"the agent asked for {method}, and this client was given no answer to it")
 
     def handle_notification(self, method: str, params: Params) -> None:
@@ -199,17 +199,17 @@ class AcpClient:
             self._faults.append(str(error))
 
     def withdraw(self, method: str, params: Params) -> bool:
-        """Let go of an answer that the agent no longer needs."""
+        """Let the request be cancelled: the agent does not need its answer any more."""
         return False
 
-    def _permit(self, params: dict[str, Any]) -> Answered:
+    def _select_option(self, params: dict[str, Any]) -> Answered:
         if self._permissions is None:
             return select_option(params, "allow_once")
         if not self._permissions:
             raise ValueError("the agent asked for one permission more than were answered")
         return select_option(params, self._permissions.popleft())
 
-    def _touch(self, method: str, params: dict[str, Any]) -> Answered:
+    def _access_file(self, method: str, params: dict[str, Any]) -> Answered:
         files = cast("dict[str, str]", self.files)
         path: str = params["path"]
         if method == "fs/write_text_file":
@@ -220,7 +220,7 @@ class AcpClient:
         lines = files[path].splitlines(keepends=True)[(params.get("line") or 1) - 1 :]
         return {"content": "".join(lines[: params.get("limit")])}
 
-    def _show(
+    def _run_terminal(
         self, method: str, params: dict[str, Any], terminal: Callable[[list[str]], tuple[str, int]]
     ) -> Answered:
         if method == "terminal/create":

@@ -1,4 +1,4 @@
-"""A transport without an editor: it keeps what an agent says by hand and answers from a queue."""
+"""A transport without an editor: it records what an agent sends, and answers from a queue."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class RecordingTransport:
         self.emitted.append(sent)
 
     async def request(self, method: str, params: Any = None, timeout: float | None = None) -> Any:
-        """Keep a request and give its queued answer; one that nobody queued is an error."""
+        """Keep a request and give its queued answer; without one it is an error."""
         sent = self._send(method, params)
         self.requested.append(sent)
         if method == "session/request_permission" and self._permissions:

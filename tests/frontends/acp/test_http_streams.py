@@ -24,7 +24,7 @@ def streams() -> AcpStreams:
 def asked(made: AcpStreams, id: Any, method: str, **params: Any) -> None:
     message = parse(line(id=id, method=method, params=params))
     assert isinstance(message, Request)
-    made.expect(message)
+    made.note_message(message)
 
 
 async def test_what_names_a_session_goes_to_its_stream_even_before_that_is_read() -> None:
@@ -85,7 +85,7 @@ async def test_what_is_said_of_a_request_follows_it() -> None:
     create = {"sessionId": "s", "mode": "url", "elicitationId": "link"}
     made.address(line(id=7, method="elicitation/create", params=create))
     assert made.address(line(method="$/cancel_request", params={"requestId": 7})) == "s"
-    made.expect(Response(7, {"action": "accept"}))
+    made.note_message(Response(7, {"action": "accept"}))
     assert made.address(line(method="$/cancel_request", params={"requestId": 7})) is None
     assert made.address(line(method="elicitation/complete", params={"elicitationId": "link"})) == "s"
 
@@ -106,6 +106,6 @@ async def test_notifications_and_strange_params_need_no_way_back() -> None:
         Request(2, "session/prompt", ["s"]),
     ]
     for message in strange:
-        made.expect(message)
+        made.note_message(message)
     assert made.address(line(id=1, error={})) is None
     assert made.address(line(id=2, error={})) is None

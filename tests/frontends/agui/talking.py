@@ -76,7 +76,7 @@ async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[
     session = await endpoint.hub.session(thread_id)
     conversation = await session.history()
     limit = endpoint.options.max_ui_payload_size
-    return plain(snapshot_of(conversation, limit, about=True, **options)), conversation.state
+    return plain(snapshot_of(conversation, limit, with_metadata=True, **options)), conversation.state
 
 
 def answer_all(client: Client) -> Told:

@@ -87,7 +87,7 @@ class Thread:
             said += plain(encoder.feed(entry))
         said += plain(encoder.close())
         if encoder.needs_snapshot:
-            messages = plain(snapshot_of(self.conversation, modern=self.modern, about=True))
+            messages = plain(snapshot_of(self.conversation, modern=self.modern, with_metadata=True))
             said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
         assert breaches(said) == []
         self.client.take(said)
@@ -97,7 +97,7 @@ class Thread:
         return fold(self.told)
 
     def held(self) -> list[Told]:
-        return plain(snapshot_of(self.conversation, modern=self.modern, about=True))
+        return plain(snapshot_of(self.conversation, modern=self.modern, with_metadata=True))
 
 
 def by_id(messages: list[Told]) -> dict[str, Told]:
@@ -210,7 +210,7 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
             said += plain(encoder.feed(entry))
     said += plain(encoder.close())
     if encoder.needs_snapshot:
-        messages = plain(snapshot_of(fold(events), modern=modern, about=True))
+        messages = plain(snapshot_of(fold(events), modern=modern, with_metadata=True))
         said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
     assert breaches(said) == []
     client.take(said)
@@ -225,7 +225,7 @@ def test_a_run_that_begins_anywhere_announces_what_is_open_and_folds_to_what_the
     told = [event for event in story.events if not isinstance(event, ev.Rewound)]
     client = joined_at(told, place, modern=modern)
 
-    assert by_id(client.messages) == by_id(plain(snapshot_of(fold(told), modern=modern, about=True)))
+    assert by_id(client.messages) == by_id(plain(snapshot_of(fold(told), modern=modern, with_metadata=True)))
 
 
 @settings(max_examples=60)

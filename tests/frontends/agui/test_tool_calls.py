@@ -9,19 +9,21 @@ from trunkline.protocols.agui.results import OUTPUT_TAIL
 
 def test_a_call_ends_once_and_says_its_arguments_if_nobody_did() -> None:
     call = CallView("c1", "l1")
-    call.take(ev.ToolUpdate(call_id="c1", input={"a": 1}))
+    call.apply(ev.ToolUpdate(call_id="c1", input={"a": 1}))
 
     args, end = call.end(7)
     assert args == wire.ToolCallArgs(timestamp=7, subagent_run_id="l1", tool_call_id="c1", delta='{"a":1}')
     assert end == wire.ToolCallEnd(timestamp=7, subagent_run_id="l1", tool_call_id="c1")
     assert call.end(8) == []
-    assert call.is_told()
+    assert call.sent_arguments_match()
 
 
 def test_a_field_that_an_update_leaves_out_stays_as_it_was() -> None:
     call = CallView("c1", None)
-    call.take(ev.ToolUpdate(call_id="c1", status="failed", reason="no", result_message_id="r1", raw_output=1))
-    call.take(ev.ToolUpdate(call_id="c1"))
+    call.apply(
+        ev.ToolUpdate(call_id="c1", status="failed", reason="no", result_message_id="r1", raw_output=1)
+    )
+    call.apply(ev.ToolUpdate(call_id="c1"))
 
     result = call.result(7, 0, {}, modern=True)
     assert (result.message_id, result.content) == ("r1", "1")
@@ -31,7 +33,7 @@ def test_a_field_that_an_update_leaves_out_stays_as_it_was() -> None:
 def test_of_what_a_call_prints_the_end_is_kept() -> None:
     call = CallView("c1", None)
     for piece in ("x" * OUTPUT_TAIL, "yz"):
-        call.take(ev.ToolUpdate(call_id="c1", output=piece))
+        call.apply(ev.ToolUpdate(call_id="c1", output=piece))
 
     assert len(call.output) == OUTPUT_TAIL
     assert call.output.endswith("xyz")

@@ -66,7 +66,7 @@ def test_with_its_metadata_a_call_has_a_title_and_a_result_says_what_was_cut() -
         call(message_id="m1", title="Search", kind="search"),
         ev.ToolUpdate(call_id="c1", status="completed", raw_output="x" * 50),
         limit=10,
-        about=True,
+        with_metadata=True,
     )
 
     assert spoken["toolCalls"][0]["metadata"] == {"trunkline": {"kind": "search", "title": "Search"}}

@@ -1,4 +1,8 @@
-"""Configuration options and modes on the ACP wire: one thing for us, two for older clients."""
+"""Configuration options on the ACP wire, and modes for clients that know no options.
+
+"Agents that provide mode-like configuration SHOULD send both"
+(https://agentclientprotocol.com/protocol/v1/session-config-options).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,11 @@ __all__ = ["mode_option", "modes_to_wire", "options_to_wire"]
 
 
 def options_to_wire(options: Iterable[ConfigOption], *, boolean: bool) -> list[dict[str, Any]]:
-    """Give the complete list; switches only to a client that can draw them."""
+    """Give the complete list.
+
+    "Agents MUST NOT include type: "boolean" options in configOptions" unless the client says that it can show
+    them (https://agentclientprotocol.com/protocol/v1/session-config-options).
+    """
     return [_option(option) for option in options if boolean or not option.is_switch]
 
 

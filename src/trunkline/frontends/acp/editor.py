@@ -72,8 +72,8 @@ class EditorFiles(Files):
             return await super().read(path, line=line, limit=limit)
         check_lines(line, limit)
         await self.check_access("read", path)
-        place, _ = await asyncio.to_thread(self.vet, path, change=False)
-        params: dict[str, Any] = {"sessionId": self._session_id, "path": place}
+        absolute, _ = await asyncio.to_thread(self.vet, path, change=False)
+        params: dict[str, Any] = {"sessionId": self._session_id, "path": absolute}
         if line is not None:
             params["line"] = line
         if limit is not None:
@@ -86,16 +86,16 @@ class EditorFiles(Files):
 
     async def write(self, path: str | os.PathLike[str], text: str) -> None:
         """Write through the editor, which shows the change."""
-        place, found = None, None
+        absolute, found = None, None
         if self._offers.write_text_file:
             self.encoded(path, text)
             await self.check_access("edit", path)
-            place, found = await asyncio.to_thread(self.vet, path, change=True)
+            absolute, found = await asyncio.to_thread(self.vet, path, change=True)
         # An editor writes into the file, and so into all its names. We replace the one that was meant.
-        if place is None or (found is not None and found.st_nlink > 1):
+        if absolute is None or (found is not None and found.st_nlink > 1):
             await super().write(path, text)
             return
-        params = {"sessionId": self._session_id, "path": place, "content": text}
+        params = {"sessionId": self._session_id, "path": absolute, "content": text}
         with _explained(f"write {os.fspath(path)!r}"):
             await self._connection.request("fs/write_text_file", params)
 

@@ -1,4 +1,4 @@
-"""The history of a session as a client loads it: everything said, without what was taken back."""
+"""The history of a session as a client loads it: every event, without what was taken back."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["replay_history"]
 
 
 async def replay_history(session: Session) -> AsyncIterator[Entry]:
-    """Give the entries of a session, in order; ACP v1 cannot unsay, so what a rewind removed is left out."""
-    left = await _find_left(session)
+    """Give the entries of a session, in order, without those that a rewind removed: ACP v1 has no rewind."""
+    kept = await _find_kept(session)
     async for entry in session.replay():
-        if left is None or _belongs_to(entry.event, left):
+        if kept is None or _belongs_to(entry.event, kept):
             yield entry
 
 
-async def _find_left(session: Session) -> set[str] | None:
+async def _find_kept(session: Session) -> set[str] | None:
     """The messages, calls and answered turns that are left; None when nothing was ever taken back."""
     async for entry in session.replay():
         if isinstance(entry.event, ev.Rewound):
@@ -30,11 +30,11 @@ async def _find_left(session: Session) -> set[str] | None:
     return None
 
 
-def _belongs_to(event: ev.AnyEvent, left: set[str]) -> bool:
+def _belongs_to(event: ev.AnyEvent, kept: set[str]) -> bool:
     if isinstance(event, ev.ToolCall | ev.ToolInput | ev.ToolUpdate):
-        return event.call_id in left
+        return event.call_id in kept
     if isinstance(event, ev.UserMessage | ev.Text | ev.Thought | ev.Media | ev.Source):
-        return event.message_id in left
+        return event.message_id in kept
     if isinstance(event, ev.Asked | ev.Answered):
-        return event.turn_id in left
+        return event.turn_id in kept
     return True

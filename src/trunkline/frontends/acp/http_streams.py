@@ -18,7 +18,7 @@ from trunkline.transports.outbox import OutboxTransport
 __all__ = ["AcpStreams", "session_of"]
 
 _OPENING = frozenset({"session/load", "session/resume"})
-_MOST_REMEMBERED = 2048
+_MAX_REMEMBERED = 2048
 
 
 class _About(msgspec.Struct, rename="camel"):
@@ -28,7 +28,7 @@ class _About(msgspec.Struct, rename="camel"):
 
 
 class _Head(msgspec.Struct):
-    """As much of a message of ours as its way depends on."""
+    """The part of a message of ours that its stream depends on."""
 
     id: Id = None
     method: str | None = None
@@ -57,15 +57,15 @@ class AcpStreams(OutboxTransport):
         self._answers: dict[Id, str] = {}
         """The sessions that open requests are about."""
         self._opening: dict[str, Id] = {}
-        """Sessions whose stream nobody reads while they are opened."""
-        self._ours: dict[Id, str] = {}
-        """The sessions that requests and links of ours are about: what is said of those follows them."""
+        """Sessions whose stream has no reader while they are opened."""
+        self._sessions_of_requests: dict[Id, str] = {}
+        """The sessions of our requests and links: messages about those go to the same stream."""
 
-    def expect(self, message: Message) -> None:
-        """Note a message of the client before it is carried out: an answer to it will need a way."""
+    def note_message(self, message: Message) -> None:
+        """Note a message of the client: its answer goes to the stream of the same session."""
         session_id = session_of(message)
         if isinstance(message, Response):
-            self._ours.pop(message.id, None)
+            self._sessions_of_requests.pop(message.id, None)
         if session_id is None or not isinstance(message, Request):
             return
         self._answers[message.id] = session_id
@@ -87,20 +87,22 @@ class AcpStreams(OutboxTransport):
         if session_id in self._opening and self._opening[session_id] == head.id:
             del self._opening[session_id]
             return None
-        # Who neither reads this stream nor has anything to read there may not know of it at all.
+        # A client that neither reads this stream nor has anything to read there may not know of it at all.
         outbox = self.find(session_id)
         waits = outbox is not None and not outbox.empty
         return session_id if waits or self._is_read(session_id) else None
 
     def _subject(self, request_id: Id, about: _About) -> str | None:
-        """The session that something we say is about."""
+        """The session that a message of ours is about."""
         if about.session_id is None:
-            return self._ours.get(about.request_id) or self._ours.get(about.elicitation_id)
+            return self._sessions_of_requests.get(about.request_id) or self._sessions_of_requests.get(
+                about.elicitation_id
+            )
         for name in (request_id, about.elicitation_id):
             if name is not None:
-                self._ours[name] = about.session_id
-        while len(self._ours) > _MOST_REMEMBERED:
-            del self._ours[next(iter(self._ours))]
+                self._sessions_of_requests[name] = about.session_id
+        while len(self._sessions_of_requests) > _MAX_REMEMBERED:
+            del self._sessions_of_requests[next(iter(self._sessions_of_requests))]
         return about.session_id
 
     def _is_read(self, session_id: str) -> bool:

@@ -109,10 +109,10 @@ def _folder() -> Path:
 def _digest(target: str) -> str:
     """Name a TARGET's card: the same target, the same file, the same version of ours."""
     digest = hashlib.sha256(f"{__version__}\0{target}\0{os.getcwd()}\0".encode())
-    place = target.rpartition(":")[0]
-    if place.endswith(".py"):
+    path = target.rpartition(":")[0]
+    if path.endswith(".py"):
         try:
-            digest.update(Path(place).read_bytes())
+            digest.update(Path(path).read_bytes())
         except OSError:
             return digest.hexdigest()
     return digest.hexdigest()

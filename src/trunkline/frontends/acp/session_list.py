@@ -19,7 +19,7 @@ _PAGE = 50
 
 
 async def list_sessions(hub: Hub, principal: str, cwd: str | None, cursor: str | None) -> dict[str, Any]:
-    """Give a page of the sessions that somebody has spoken in, newest first."""
+    """Give a page of the sessions that have a prompt, newest first."""
     before = read_cursor(cursor)
     shown: list[dict[str, Any]] = []
     while len(shown) < _PAGE:
@@ -36,7 +36,7 @@ async def list_sessions(hub: Hub, principal: str, cwd: str | None, cursor: str |
 
 
 def session_to_wire(info: SessionInfo) -> dict[str, Any]:
-    """Give what a client is told of a session."""
+    """Give a session as an entry of the list."""
     shown: dict[str, Any] = {
         "sessionId": info.session_id,
         "cwd": info.cwd or "/",
@@ -50,12 +50,16 @@ def session_to_wire(info: SessionInfo) -> dict[str, Any]:
 
 
 def write_cursor(before: tuple[float, str]) -> str:
-    """Name the place behind a session, for the client to ask on from."""
+    """Write the cursor after a session, with which the client asks for the next page."""
     return base64.urlsafe_b64encode(orjson.dumps(before)).decode()
 
 
 def read_cursor(cursor: str | None) -> tuple[float, str] | None:
-    """Find the place again that a client asks on from."""
+    """Read such a cursor.
+
+    "Agents SHOULD return an error if the cursor is invalid"
+    (https://agentclientprotocol.com/protocol/v1/session-list).
+    """
     if cursor is None:
         return None
     try:

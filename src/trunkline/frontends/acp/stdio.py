@@ -82,7 +82,7 @@ async def _serve(
             await transport.run(connection.receive)
             connection.receive_eof()
         connection.input_closed = True
-        # Turns are cancelled and written first, so that the last words are legal.
+        # Turns are cancelled first, so that their prompts are answered before the connection is closed.
         await endpoint.close()
         await lazy_hub.close()
         await connection.close("the editor closed the connection")
@@ -126,7 +126,7 @@ class _LazyHub:
         except TrunklineError:
             raise
         except BaseException as error:
-            # Also an exit or a Ctrl-C of the agent's own making: a session that cannot open says why.
+            # Also an exit that the agent's module calls: the client learns why no session can be opened.
             raise TargetError(f"{self._target} cannot be loaded: {type(error).__name__}: {error}") from error
 
     async def close(self) -> None:

@@ -1,8 +1,8 @@
 """The AG-UI encoder: neutral events to AG-UI's, legal in any prefix and closed in order.
 
-Starts are lazy: a message or a call is opened by the first thing said of it, so nothing empty is ever
-announced. Everything that is open is per lane, and is closed before the one terminal of the run. An
-encoder that is primed with what a client has seen already goes on from there: nothing is said twice.
+Starts are lazy: a message or a call is opened by its first event, so nothing empty is ever announced.
+Everything that is open is per lane, and is closed before the one terminal of the run. An encoder that is
+primed with what a client has seen already goes on from there: nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNDER_WAY = _FINAL | {"in_progress"}
 _EARLY = frozenset({"failed", "denied"})
 """What is known of a call before its framework has made a message of it."""
 _SHARED = (ev.Asked, ev.Answered, ev.StateReplaced, ev.StatePatched)
-"""What concerns every client, also one that knows nothing of subagents."""
+"""Events of a subagent for every client, also for one that knows no subagents."""
 
 Out = list[wire.AguiEvent]
 
@@ -54,11 +54,11 @@ class AguiEncoder:
         state: Any = None,
         resumes: bool = False,
     ) -> None:
-        """Speak in a run; ``modern`` is False for a client older than 1.0.
+        """Encode for one run; ``modern`` is False for a client older than 1.0.
 
         ``state`` is the shared state as the client knows it when the turn begins. ``resumes`` is for a run
-        that answers interrupts: the clients (0.0.59, 1.0.0) let go of these at RUN_FINISHED only, and after a
-        RUN_ERROR refuse every other run. So a failure of such a run is told in words, and finishes it.
+        that answers interrupts: the clients (0.0.59, 1.0.0) forget these at RUN_FINISHED only, and after a
+        RUN_ERROR refuse every other run. So a failure of such a run is a text message, and finishes it.
         """
         self._thread_id = thread_id
         self._run_id = run_id
@@ -69,27 +69,27 @@ class AguiEncoder:
         self._lanes = Lanes()
         self._views = self._lanes.views
         self._owners: dict[str, str | None] = {}
-        """The lanes of messages and activities: whoever spoke first."""
+        """The lanes of messages and activities: the lane of their first event."""
         self._calls: dict[str, CallView] = {}
         self._questions: dict[str, ev.Asked] = {}
-        self._brought: set[str] = set()
-        """Calls whose results are the client's own."""
+        self._client_results: set[str] = set()
+        """Calls whose results the client sent."""
         self._terminals: dict[str, str] = {}
         self._media_count: dict[str, int] = {}
         self._held: dict[str, CallView] = {}
-        """Calls that went wrong, and whose message is not known yet."""
+        """Calls that failed, and whose result message is not known yet."""
         self._over = False
         self._at: int | None = None
         self._began = 0
         self.needs_snapshot = False
-        """Whether a client that heard all of this still lacks something: a snapshot has to bring it."""
+        """Whether a client that got all events still lacks something, which a snapshot has to bring."""
         self.result_renamed = False
-        """Whether a result got its name after it was told: the client has to begin anew."""
+        """Whether a result got another id after it was sent: the client has to drop its messages first."""
 
     # -- the translator ----------------------------------------------------------------------------
 
     def begin(self, at: float | None = None, *, parent_run_id: str | None = None, input: Any = None) -> Out:
-        """Say that the run starts."""
+        """Start the run."""
         self._at = None if at is None else int(at * 1000)
         self._began = self._at or 0
         self._over = False
@@ -106,9 +106,9 @@ class AguiEncoder:
         ]
 
     def announce(self) -> Out:
-        """Say what is open, where a new run begins after this encoder was primed in silence.
+        """Announce what is open, where a new run begins after this encoder was primed.
 
-        Its client has the messages as they are by then, so also the results that wait for their names.
+        Its client has all messages up to here, also the results that wait for their ids.
         """
         for call in self._held.values():
             self._result(call)
@@ -119,7 +119,7 @@ class AguiEncoder:
         """Give what one event is on this wire."""
         event = entry.event
         at = int(entry.at * 1000)
-        # What was said before the run is said in it no earlier than its start.
+        # Events from before the run get the time of its start.
         self._at = at if at > self._began else self._began
         if type(event) is ev.Text:
             return self._text(event)
@@ -130,11 +130,11 @@ class AguiEncoder:
         return handle(self, event if self._options.shows_exception_texts else without_words(event))
 
     def close(self) -> Out:
-        """End a run that got no end: whatever is open is closed, and the client is told."""
+        """End a run that got no terminal: close what is open, and send RUN_ERROR."""
         return [] if self._over else self.fail("the run was cut off before its end", ErrorCode.INTERRUPTED)
 
     def fail(self, message: str, code: str | None) -> Out:
-        """End a run that cannot go on: whatever is open is closed, and the client is told why."""
+        """End a run that cannot go on: close what is open, and send RUN_ERROR with the reason."""
         return self._finish(wire.RunError(timestamp=self._at, message=message, code=code))
 
     # -- messages ----------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class AguiEncoder:
             return []
         lane = self._views.get(event.lane)
         message_id = event.message_id
-        if lane is not None and lane.live and message_id == lane.current_text_id and not event.meta:
+        if lane is not None and lane.is_open and message_id == lane.current_text_id and not event.meta:
             return [
                 wire.TextMessageContent(
                     timestamp=self._at, subagent_run_id=event.lane, message_id=message_id, delta=event.delta
@@ -154,10 +154,10 @@ class AguiEncoder:
             return []
         self._over = False
         owner = self._owners.setdefault(message_id, event.lane)
-        said, lane = self._lane(owner)
-        said += self._release(owner)
-        said += lane.start_text(message_id, self._at)
-        said.append(
+        out, lane = self._lane(owner)
+        out += self._release(owner)
+        out += lane.start_text(message_id, self._at)
+        out.append(
             wire.TextMessageContent(
                 timestamp=self._at,
                 subagent_run_id=owner,
@@ -166,27 +166,27 @@ class AguiEncoder:
                 metadata=event.meta if self._modern else None,
             )
         )
-        return said
+        return out
 
     def _thought(self, event: ev.Thought) -> Out:
         owner = self._owners.setdefault(event.message_id, event.lane)
-        said, lane = self._lane(owner)
-        said += self._release(owner)
-        return said + lane.add_reasoning(event.message_id, event.delta, event.signature, self._at)
+        out, lane = self._lane(owner)
+        out += self._release(owner)
+        return out + lane.add_reasoning(event.message_id, event.delta, event.signature, self._at)
 
     def _media(self, event: ev.Media) -> Out:
         value = {"messageId": event.message_id, "part": content_part(event.content)}
         if value["part"] is None:
             value["part"] = msgspec.to_builtins(event.content)
-        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        said += lane.end_reasoning(event.message_id, self._at)
+        out, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
+        out += lane.end_reasoning(event.message_id, self._at)
         number = self._media_count[event.message_id] = self._media_count.get(event.message_id, 0) + 1
-        return said + self._show("media", f"{event.message_id}:media:{number}", value, event)
+        return out + self._show("media", f"{event.message_id}:media:{number}", value, event)
 
     def _source(self, event: ev.Source) -> Out:
-        said, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
-        said += lane.end_reasoning(event.message_id, self._at)
-        return said + self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
+        out, lane = self._lane(self._owners.setdefault(event.message_id, event.lane))
+        out += lane.end_reasoning(event.message_id, self._at)
+        return out + self._show("source", f"{event.message_id}:{event.source_id}", _fields(event), event)
 
     # -- tools -------------------------------------------------------------------------------------
 
@@ -197,15 +197,15 @@ class AguiEncoder:
         if event.message_id is not None:
             # A call belongs to the message that carries it.
             owner = self._owners.setdefault(event.message_id, owner)
-        said, lane = self._lane(owner)
-        said += self._release(owner)
-        said += lane.end_reasoning(event.message_id, self._at)
+        out, lane = self._lane(owner)
+        out += self._release(owner)
+        out += lane.end_reasoning(event.message_id, self._at)
         about = call_metadata(event.kind, event.title) if self._modern else None
         call = CallView(event.call_id, owner, event.message_id, about, event.name)
         self._calls[event.call_id] = call
-        said.append(call.start(self._at))
+        out.append(call.start(self._at))
         lane.calls[event.call_id] = call
-        return said
+        return out
 
     def _input(self, event: ev.ToolInput) -> Out:
         call = self._calls.get(event.call_id)
@@ -215,53 +215,53 @@ class AguiEncoder:
         if call.ended:
             self.needs_snapshot = True
             return []
-        said, _ = self._lane(call.lane)
-        said.append(
+        out, _ = self._lane(call.lane)
+        out.append(
             wire.ToolCallArgs(
                 timestamp=self._at, subagent_run_id=call.lane, tool_call_id=call.call_id, delta=event.delta
             )
         )
-        return said
+        return out
 
     def _update(self, event: ev.ToolUpdate) -> Out:
         call = self._calls.get(event.call_id)
         if call is None:
-            # A call of an earlier run, which this client was told of then.
+            # A call of an earlier run, which was announced to this client then.
             call = self._calls[event.call_id] = CallView(event.call_id, event.lane)
             call.ended = True
-        said, lane = self._lane(call.lane)
-        call.take(event)
+        out, lane = self._lane(call.lane)
+        call.apply(event)
         if event.status in _UNDER_WAY and call.message_id is not None:
             lane.complete(call.message_id)
         if event.status is not None or event.input is not None:
-            said += call.end(self._at)
+            out += call.end(self._at)
             lane.calls.pop(call.call_id, None)
-        if event.input is not None and not call.is_told():
+        if event.input is not None and not call.sent_arguments_match():
             self.needs_snapshot = True
         if event.output is not None and self._options.emit_activities:
-            said += call.show_output(self._at)
-        if event.result_message_id is not None and call.told_id not in (None, event.result_message_id):
+            out += call.show_output(self._at)
+        if event.result_message_id is not None and call.sent_result_id not in (None, event.result_message_id):
             self.result_renamed = True
-        if call.is_changed(self._options.max_ui_payload_size, self._terminals, modern=self._modern):
+        if call.result_changed(self._options.max_ui_payload_size, self._terminals, modern=self._modern):
             self.needs_snapshot = True
-        if not self._options.emit_tool_results or call.call_id in self._brought:
-            return said
+        if not self._options.emit_tool_results or call.call_id in self._client_results:
+            return out
         if event.status in _FINAL and not call.answered:
             call.answered = True
             if event.status in _EARLY and call.result_id is None:
                 lane.current_text_id = None
                 self._held[call.call_id] = call
             else:
-                said.append(self._result(call))
+                out.append(self._result(call))
         elif event.result_message_id is not None and self._held.pop(call.call_id, None) is not None:
-            said.append(self._result(call))
-        return said
+            out.append(self._result(call))
+        return out
 
     def _result(self, call: CallView) -> wire.AguiEvent:
         return call.result(self._at, self._options.max_ui_payload_size, self._terminals, modern=self._modern)
 
     def _release(self, lane: str | None) -> Out:
-        """Say the results of a lane that waited for their names: it goes on, so they have none."""
+        """Send the results of a lane that waited for their ids: it goes on, so they get none."""
         if not self._held:
             return []
         ready = [call for call in self._held.values() if call.lane == lane]
@@ -269,7 +269,7 @@ class AguiEncoder:
             del self._held[call.call_id]
         return [self._result(call) for call in ready]
 
-    def _printed(self, event: ev.TerminalOutput) -> Out:
+    def _terminal_output(self, event: ev.TerminalOutput) -> Out:
         self._terminals[event.terminal_id] = (self._terminals.get(event.terminal_id, "") + event.data)[
             -OUTPUT_TAIL:
         ]
@@ -279,14 +279,14 @@ class AguiEncoder:
 
     def _asked(self, event: ev.Asked) -> Out:
         self._questions[event.question_id] = event
-        said: Out = []
+        out: Out = []
         if isinstance(event.question, ClientCall):
             call = self._calls.get(event.question.call_id)
             if call is not None:
                 call.input = call.input if call.input is not None else event.question.input
-                said += call.end(self._at)
+                out += call.end(self._at)
                 self._views[call.lane].calls.pop(call.call_id, None)
-        return said
+        return out
 
     def _answered(self, event: ev.Answered) -> Out:
         asked = self._questions.pop(event.question_id, None)
@@ -295,7 +295,7 @@ class AguiEncoder:
             and isinstance(asked.question, ClientCall)
             and CLIENT_MESSAGE_ID in (event.meta or {})
         ):
-            self._brought.add(asked.question.call_id)
+            self._client_results.add(asked.question.call_id)
         return []
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
@@ -310,7 +310,7 @@ class AguiEncoder:
             ]
             outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(one) for one in interrupts]}
         elif pending:
-            # To older clients (assistant-ui) a success means that no result is awaited.
+            # For older clients (assistant-ui) a success means that no result is awaited.
             outcome = {"type": "success", "pendingToolCallIds": pending} if self._modern else None
         return self._finish(self._finished(outcome), suspended=asked)
 
@@ -326,7 +326,7 @@ class AguiEncoder:
         if event.stop_reason == "cancelled" and self._modern:
             return self._finish(self._finished({"type": "cancelled"}, usage=usage))
         result = None if event.stop_reason == "end_turn" else {"stopReason": event.stop_reason}
-        # An older client knows no such outcome, and would show an error for what somebody wanted.
+        # An older client knows no such outcome, and would show an error for what the person wanted.
         outcome = None if event.stop_reason == "cancelled" else {"type": "success"}
         return self._finish(self._finished(outcome, result=result, usage=usage))
 
@@ -359,18 +359,18 @@ class AguiEncoder:
 
     def _finish(self, terminal: wire.AguiEvent, suspended: list[ev.Asked] | None = None) -> Out:
         """Close everything, innermost first, and end the run."""
-        said: Out = []
+        out: Out = []
         failed = isinstance(terminal, wire.RunError)
         for name, lane in self._lanes.innermost_first():
-            said += self._release(name)
+            out += self._release(name)
             waiting = None if suspended is None else self._lanes.asked_below(name, suspended)
-            said += lane.close(self._at, failed=failed, suspended=waiting)
+            out += lane.close(self._at, failed=failed, suspended=waiting)
         self._lanes.forget_run()
         self._over = True
-        said += self._state.final(self._at)
+        out += self._state.final(self._at)
         if self._resumes and isinstance(terminal, wire.RunError):
-            return said + failure_message(terminal, self._finished({"type": "success"}), modern=self._modern)
-        return [*said, terminal]
+            return out + failure_message(terminal, self._finished({"type": "success"}), modern=self._modern)
+        return [*out, terminal]
 
     # -- work and state ----------------------------------------------------------------------------
 
@@ -381,13 +381,13 @@ class AguiEncoder:
         return self._lanes.begin(event, self._at)
 
     def _subagent_finished(self, event: ev.SubagentFinished) -> Out:
-        said, lane = self._lane(event.lane)
-        said += self._release(event.lane)
-        return said if lane.over else said + lane.finish(event, self._at)
+        out, lane = self._lane(event.lane)
+        out += self._release(event.lane)
+        return out if lane.is_finished else out + lane.finish(event, self._at)
 
     def _step_started(self, event: ev.StepStarted) -> Out:
-        said, lane = self._lane(event.lane)
-        return said + lane.start_step(event.step_id, event.name or event.step_id, self._at)
+        out, lane = self._lane(event.lane)
+        return out + lane.start_step(event.step_id, event.name or event.step_id, self._at)
 
     def _step_finished(self, event: ev.StepFinished) -> Out:
         lane = self._views.get(event.lane)
@@ -437,11 +437,11 @@ class AguiEncoder:
             wire.Raw(timestamp=self._at, subagent_run_id=event.lane, event=event.payload, source=event.source)
         ]
 
-    def _told(self, event: Any) -> Out:
+    def _named_event(self, event: Any) -> Out:
         return [self._named(CUSTOM_NAMES[type(event)], _fields(event), event)]
 
     def _show(self, kind: str, message_id: str, value: dict[str, Any], event: ev.Event) -> Out:
-        """Show something that is not text: as an activity, or by name to whoever looks for it."""
+        """Show something that is not text: as an activity, or as a CUSTOM event."""
         if self._options.emit_activities:
             return [
                 wire.ActivitySnapshot(
@@ -464,7 +464,7 @@ class AguiEncoder:
         ev.ToolCall: _call,
         ev.ToolInput: _input,
         ev.ToolUpdate: _update,
-        ev.TerminalOutput: _printed,
+        ev.TerminalOutput: _terminal_output,
         ev.Asked: _asked,
         ev.Answered: _answered,
         ev.TurnSuspended: _suspended,
@@ -480,17 +480,17 @@ class AguiEncoder:
         ev.Activity: _activity,
         ev.Custom: _custom,
         ev.Raw: _raw,
-        ev.Notice: _told,
-        ev.Compaction: _told,
-        ev.ContextUsage: _told,
-        ev.ConfigChanged: _told,
-        ev.CommandsChanged: _told,
-        ev.InfoChanged: _told,
+        ev.Notice: _named_event,
+        ev.Compaction: _named_event,
+        ev.ContextUsage: _named_event,
+        ev.ConfigChanged: _named_event,
+        ev.CommandsChanged: _named_event,
+        ev.InfoChanged: _named_event,
     }
 
 
 def _fields(value: Any, *, every: bool = False) -> dict[str, Any]:
-    """The fields of a value of ours, without those that say where it belongs."""
+    """The fields of an event, without those that say where it belongs."""
     if every:
         return msgspec.structs.asdict(value)
     told = msgspec.to_builtins(value)

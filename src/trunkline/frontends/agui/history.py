@@ -148,7 +148,7 @@ class ThreadSnapshot:
             options.max_ui_payload_size,
             modern=modern,
             results=options.emit_tool_results,
-            about=True,
+            with_metadata=True,
             errors=options.shows_exception_texts,
         )
 

@@ -20,30 +20,30 @@ Out = list[wire.AguiEvent]
 class _Reasoning:
     """A part of a message's reasoning; one that a run left off may go on in the next."""
 
-    __slots__ = ("open", "thought_id")
+    __slots__ = ("is_open", "reasoning_id")
 
-    def __init__(self, thought_id: str) -> None:
-        self.thought_id = thought_id
-        self.open = False
+    def __init__(self, reasoning_id: str) -> None:
+        self.reasoning_id = reasoning_id
+        self.is_open = False
 
 
 class LaneView:
     """What is open in one lane: the agent's own, or a subagent's."""
 
     def __init__(self, name: str | None, started: ev.SubagentStarted | None = None) -> None:
-        """A lane; a subagent's is opened before anything is said in it."""
+        """Describe a lane; a subagent's is opened before its first event."""
         self._name = name
         self._started = started or ev.SubagentStarted(lane=name, name=name or "")
-        self.live = name is None
-        self.over = False
-        """Whether the subagent ended in this run: its name may be used no more."""
+        self.is_open = name is None
+        self.is_finished = False
+        """Whether the subagent ended in this run: its id may be used no more."""
         self.current_text_id: str | None = None
         """The message whose text can go on at once."""
         self.calls: dict[str, CallView] = {}
         self._texts: dict[str, None] = {}
         self._complete: set[str] = set()
-        self._thoughts: dict[str, _Reasoning] = {}
-        self._thought_count: dict[str, int] = {}
+        self._reasoning: dict[str, _Reasoning] = {}
+        self._reasoning_count: dict[str, int] = {}
         self._steps: dict[str, str] = {}
 
     @property
@@ -53,9 +53,9 @@ class LaneView:
 
     def open(self, at: int | None, parent: str | None = None) -> Out:
         """Begin a subagent, or begin it again in another run; ``parent`` is one that the run knows."""
-        if self.live or self.over:
+        if self.is_open or self.is_finished:
             return []
-        self.live = True
+        self.is_open = True
         about = self._started
         return [
             wire.SubagentStarted(
@@ -69,10 +69,10 @@ class LaneView:
         ]
 
     def complete(self, message_id: str) -> None:
-        """Note that a message's call is under way: whatever begins next, this one has been said."""
+        """Note that a call of a message runs: its text is complete, whatever begins next."""
         self._complete.add(message_id)
 
-    # -- words -------------------------------------------------------------------------------------
+    # -- text and reasoning ------------------------------------------------------------------------
 
     def start_text(self, message_id: str, at: int | None) -> Out:
         """Open the text of a message; messages that were complete before it are closed now.
@@ -80,15 +80,15 @@ class LaneView:
         Answers that come side by side (two branches of a graph) stay open side by side: a text that
         was closed cannot go on in the same run.
         """
-        said = self.end_reasoning(message_id, at)
+        out = self.end_reasoning(message_id, at)
         self.current_text_id = message_id
         if message_id in self._texts:
-            return said
+            return out
         for other in list(self._texts):
             if other in self._complete:
-                said += self._end_text(other, at)
+                out += self._end_text(other, at)
         self._texts[message_id] = None
-        return [*said, self._start_text(message_id, at)]
+        return [*out, self._start_text(message_id, at)]
 
     def _start_text(self, message_id: str, at: int | None) -> wire.AguiEvent:
         return wire.TextMessageStart(
@@ -100,55 +100,55 @@ class LaneView:
         return [wire.TextMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=message_id)]
 
     def add_reasoning(self, message_id: str, delta: str, signature: str | None, at: int | None) -> Out:
-        """Say a piece of reasoning; a signature seals what was said of it."""
-        said: Out = []
+        """Add a piece of reasoning; a signature ends it."""
+        out: Out = []
         self.current_text_id = None
-        thinking = self._thoughts.get(message_id)
-        if thinking is None:
-            number = self._thought_count[message_id] = self._thought_count.get(message_id, 0) + 1
-            thinking = self._thoughts[message_id] = _Reasoning(f"{message_id}:reasoning:{number}")
-        thought_id = thinking.thought_id
-        if not thinking.open:
-            thinking.open = True
-            said += self._start_thinking(thought_id, at)
+        reasoning = self._reasoning.get(message_id)
+        if reasoning is None:
+            number = self._reasoning_count[message_id] = self._reasoning_count.get(message_id, 0) + 1
+            reasoning = self._reasoning[message_id] = _Reasoning(f"{message_id}:reasoning:{number}")
+        reasoning_id = reasoning.reasoning_id
+        if not reasoning.is_open:
+            reasoning.is_open = True
+            out += self._start_reasoning(reasoning_id, at)
         if delta:
-            said.append(
+            out.append(
                 wire.ReasoningMessageContent(
-                    timestamp=at, subagent_run_id=self._name, message_id=thought_id, delta=delta
+                    timestamp=at, subagent_run_id=self._name, message_id=reasoning_id, delta=delta
                 )
             )
         if signature is not None:
-            said.append(
+            out.append(
                 wire.ReasoningEncryptedValue(
                     timestamp=at,
                     subagent_run_id=self._name,
                     subtype="message",
-                    entity_id=thought_id,
+                    entity_id=reasoning_id,
                     encrypted_value=signature,
                 )
             )
-            said += self.end_reasoning(message_id, at)
-        return said
+            out += self.end_reasoning(message_id, at)
+        return out
 
-    def _start_thinking(self, thought_id: str, at: int | None) -> Out:
+    def _start_reasoning(self, reasoning_id: str, at: int | None) -> Out:
         return [
-            wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
-            wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
+            wire.ReasoningStart(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
+            wire.ReasoningMessageStart(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
         ]
 
     def end_reasoning(self, message_id: str | None, at: int | None) -> Out:
         """End the reasoning of a message that goes on with something else."""
-        thinking = self._thoughts.pop(message_id or "", None)
-        return [] if thinking is None else self._interrupt(thinking, at)
+        reasoning = self._reasoning.pop(message_id or "", None)
+        return [] if reasoning is None else self._interrupt(reasoning, at)
 
-    def _interrupt(self, thinking: _Reasoning, at: int | None) -> Out:
-        if not thinking.open:
+    def _interrupt(self, reasoning: _Reasoning, at: int | None) -> Out:
+        if not reasoning.is_open:
             return []
-        thinking.open = False
-        thought_id = thinking.thought_id
+        reasoning.is_open = False
+        reasoning_id = reasoning.reasoning_id
         return [
-            wire.ReasoningMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
-            wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=thought_id),
+            wire.ReasoningMessageEnd(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
+            wire.ReasoningEnd(timestamp=at, subagent_run_id=self._name, message_id=reasoning_id),
         ]
 
     # -- steps -------------------------------------------------------------------------------------
@@ -177,38 +177,38 @@ class LaneView:
     # -- a run that begins here --------------------------------------------------------------------
 
     def announce(self, at: int | None) -> Out:
-        """Say again what is open, for a client that was told of none of it; what is complete stays closed."""
+        """Open again what is open, for a client that saw no start of it; what is complete stays closed."""
         for message_id in self._complete & self._texts.keys():
             del self._texts[message_id]
         if self.current_text_id not in self._texts:
             self.current_text_id = None
-        said = [self._start_step(shown, at) for shown in self._steps.values()]
-        for thinking in self._thoughts.values():
-            if thinking.open:
-                said += self._start_thinking(thinking.thought_id, at)
-        said += [self._start_text(message_id, at) for message_id in self._texts]
-        return said + [event for call in self.calls.values() for event in call.announce(at)]
+        out = [self._start_step(shown, at) for shown in self._steps.values()]
+        for reasoning in self._reasoning.values():
+            if reasoning.is_open:
+                out += self._start_reasoning(reasoning.reasoning_id, at)
+        out += [self._start_text(message_id, at) for message_id in self._texts]
+        return out + [event for call in self.calls.values() for event in call.announce(at)]
 
     # -- the end -----------------------------------------------------------------------------------
 
     def _close_parts(self, at: int | None) -> Out:
         self.current_text_id = None
-        said: Out = []
-        for thinking in self._thoughts.values():
-            said += self._interrupt(thinking, at)
+        out: Out = []
+        for reasoning in self._reasoning.values():
+            out += self._interrupt(reasoning, at)
         for message_id in list(self._texts):
-            said += self._end_text(message_id, at)
+            out += self._end_text(message_id, at)
         for call in self.calls.values():
-            said += call.end(at)
+            out += call.end(at)
         self.calls.clear()
         for step_id in list(self._steps):
-            said += self.finish_step(step_id, at)
-        return said
+            out += self.finish_step(step_id, at)
+        return out
 
     def finish(self, event: ev.SubagentFinished, at: int | None) -> Out:
         """End a subagent as it ended."""
-        said = self._close_parts(at)
-        self.live, self.over = False, True
+        out = self._close_parts(at)
+        self.is_open, self.is_finished = False, True
         if event.outcome == "completed":
             done: wire.AguiEvent = wire.SubagentFinished(
                 timestamp=at,
@@ -223,21 +223,21 @@ class LaneView:
                 message=event.message or f"the subagent {event.outcome}",
                 code=event.outcome.upper(),
             )
-        return [*said, done]
+        return [*out, done]
 
     def close(self, at: int | None, *, failed: bool, suspended: list[str] | None) -> Out:
         """Close everything at the end of a run; a subagent waits for the next one, or has failed."""
-        said = self._close_parts(at)
-        if self._name is None or not self.live:
-            return said
-        self.live = False
+        out = self._close_parts(at)
+        if self._name is None or not self.is_open:
+            return out
+        self.is_open = False
         if suspended is not None and not failed:
             outcome: dict[str, Any] = {"type": "suspended"}
             if suspended:
                 outcome["interruptIds"] = list(suspended)
-            return [*said, wire.SubagentFinished(timestamp=at, subagent_run_id=self._name, outcome=outcome)]
+            return [*out, wire.SubagentFinished(timestamp=at, subagent_run_id=self._name, outcome=outcome)]
         return [
-            *said,
+            *out,
             wire.SubagentError(
                 timestamp=at, subagent_run_id=self._name, message="the run ended before the subagent did"
             ),
@@ -245,14 +245,14 @@ class LaneView:
 
 
 class Lanes:
-    """Knows who speaks in a run, and which subagents its client was told of."""
+    """The lanes of one run, and which subagents were announced in it."""
 
     def __init__(self) -> None:
         """Begin with the agent alone."""
         self.views: dict[str | None, LaneView] = {None: LaneView(None)}
-        """Every lane that anything was ever said in."""
+        """Every lane that had an event."""
         self._started: set[str] = set()
-        """Subagents that this run knows."""
+        """Subagents that were announced in this run."""
 
     def innermost_first(self) -> Iterator[tuple[str | None, LaneView]]:
         """Give all lanes in the order in which they are closed."""
@@ -263,15 +263,15 @@ class Lanes:
         lane = self.views.get(name)
         if lane is None:
             lane = self.views[name] = LaneView(name)
-        if name is None or lane.live or lane.over:
+        if name is None or lane.is_open or lane.is_finished:
             return [], lane
-        said: Out = []
+        out: Out = []
         parent = lane.parent
         if parent is not None:
-            said, _ = self.enter(parent, at)
+            out, _ = self.enter(parent, at)
         self._started.add(name)
-        said += lane.open(at, parent if parent in self._started else None)
-        return said, lane
+        out += lane.open(at, parent if parent in self._started else None)
+        return out, lane
 
     def begin(self, event: ev.SubagentStarted, at: int | None) -> Out:
         """Begin a subagent."""
@@ -290,18 +290,18 @@ class Lanes:
         return found
 
     def forget_run(self) -> None:
-        """A run is over: the next one has been told of no subagent."""
+        """End a run: the next one has announced no subagent."""
         self._started.clear()
 
     def announce(self, at: int | None) -> Out:
-        """Say again which subagents are at work and what is open in each lane, parents first."""
-        live = [name for name, lane in self.views.items() if name is None or lane.live]
+        """Announce again which subagents work and what is open in each lane, parents first."""
+        is_open = [name for name, lane in self.views.items() if name is None or lane.is_open]
         self.forget_run()
-        for name in live:
-            self.views[name].live = name is None
-        said: Out = []
-        for name in live:
-            said += self.enter(name, at)[0]
-        for name in live:
-            said += self.views[name].announce(at)
-        return said
+        for name in is_open:
+            self.views[name].is_open = name is None
+        out: Out = []
+        for name in is_open:
+            out += self.enter(name, at)[0]
+        for name in is_open:
+            out += self.views[name].announce(at)
+        return out

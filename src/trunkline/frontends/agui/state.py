@@ -32,7 +32,7 @@ class StateView:
         if self._known and same_json(event.state, self._state):
             return []
         self._state, self._known, self._changed = event.state, True, True
-        return [] if self._mode in ("none", "final") else self._whole(at)
+        return [] if self._mode in ("none", "final") else self._snapshot(at)
 
     def patch(self, event: ev.StatePatched, at: int | None) -> Out:
         """Say what changed, or the whole state if that is shorter."""
@@ -46,7 +46,7 @@ class StateView:
         if self._mode in ("none", "final"):
             return []
         if self._known and (self._mode == "all" or self._is_shorter_than(event.patch)):
-            return self._whole(at)
+            return self._snapshot(at)
         return [wire.StateDelta(timestamp=at, delta=event.patch)]
 
     def final(self, at: int | None) -> Out:
@@ -54,9 +54,9 @@ class StateView:
         if self._mode != "final" or not self._changed:
             return []
         self._changed = False
-        return self._whole(at)
+        return self._snapshot(at)
 
-    def _whole(self, at: int | None) -> Out:
+    def _snapshot(self, at: int | None) -> Out:
         return [wire.StateSnapshot(timestamp=at, snapshot=self._state)]
 
     def _is_shorter_than(self, patch: Any) -> bool:

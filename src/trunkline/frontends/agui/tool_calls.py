@@ -20,8 +20,7 @@ class CallView:
     """A tool call as a client sees it."""
 
     __slots__ = (
-        "about",
-        "announced",
+        "announced_metadata",
         "answered",
         "arguments",
         "call_id",
@@ -30,14 +29,15 @@ class CallView:
         "input",
         "lane",
         "message_id",
+        "metadata",
         "name",
         "output",
         "raw_output",
         "reason",
         "result_id",
+        "sent_result",
+        "sent_result_id",
         "status",
-        "told",
-        "told_id",
     )
 
     def __init__(
@@ -45,17 +45,17 @@ class CallView:
         call_id: str,
         lane: str | None,
         message_id: str | None = None,
-        about: dict[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
         name: str = "",
     ) -> None:
-        """A call that is about to be announced, with what is known about it."""
+        """Keep a call that is about to be announced."""
         self.call_id = call_id
         self.name = name
         self.lane = lane
         self.message_id = message_id
-        self.about = self.announced = about
+        self.metadata = self.announced_metadata = metadata
         self.arguments: list[str] = []
-        """The pieces of the arguments' text that were said."""
+        """The pieces of the arguments' text that were sent."""
         self.ended = False
         self.answered = False
         self.input: Any = None
@@ -65,40 +65,40 @@ class CallView:
         self.raw_output: Any = None
         self.reason: str | None = None
         self.result_id: str | None = None
-        self.told_id: str | None = None
-        """The id under which the result was told."""
-        self.told: Any = None
-        """The result as it was told."""
+        self.sent_result_id: str | None = None
+        """The id under which the result was sent."""
+        self.sent_result: Any = None
+        """The result as it was sent."""
 
     def start(self, at: int | None) -> wire.ToolCallStart:
         """Announce the call."""
-        self.announced = self.about
+        self.announced_metadata = self.metadata
         return wire.ToolCallStart(
             timestamp=at,
             subagent_run_id=self.lane,
             tool_call_id=self.call_id,
             tool_call_name=self.name,
             parent_message_id=self.message_id,
-            metadata=self.about,
+            metadata=self.metadata,
         )
 
     def announce(self, at: int | None) -> Out:
         """Announce the call in another run, with its arguments so far: they are read run by run."""
-        said: Out = [self.start(at)]
+        out: Out = [self.start(at)]
         if self.arguments:
-            said.append(self._args("".join(self.arguments), at))
-        return said
+            out.append(self._args("".join(self.arguments), at))
+        return out
 
     def _args(self, text: str, at: int | None) -> wire.ToolCallArgs:
         return wire.ToolCallArgs(
             timestamp=at, subagent_run_id=self.lane, tool_call_id=self.call_id, delta=text
         )
 
-    def take(self, event: ev.ToolUpdate) -> None:
-        """Keep what an update says."""
-        if self.about is not None and (event.title is not None or event.kind is not None):
-            known = self.about["trunkline"]
-            self.about = call_metadata(event.kind or known["kind"], event.title or known.get("title"))
+    def apply(self, event: ev.ToolUpdate) -> None:
+        """Keep what an update changes."""
+        if self.metadata is not None and (event.title is not None or event.kind is not None):
+            known = self.metadata["trunkline"]
+            self.metadata = call_metadata(event.kind or known["kind"], event.title or known.get("title"))
         if event.input is not None:
             self.input = event.input
         if event.content is not None:
@@ -111,33 +111,35 @@ class CallView:
         self.reason = event.reason or self.reason
         self.result_id = event.result_message_id or self.result_id
 
-    def is_told(self) -> bool:
-        """Whether the arguments that were said are those that the call has."""
+    def sent_arguments_match(self) -> bool:
+        """Whether the arguments that were sent are those of the call."""
         return self.input is None or parsed("".join(self.arguments)) == self.input
 
-    def is_changed(self, limit: int, terminals: Mapping[str, str], *, modern: bool) -> bool:
+    def result_changed(self, limit: int, terminals: Mapping[str, str], *, modern: bool) -> bool:
         """Whether the result is another one than was told."""
-        return self.told is not None and self.told != tool_result(self, terminals, limit, modern=modern)
+        return self.sent_result is not None and self.sent_result != tool_result(
+            self, terminals, limit, modern=modern
+        )
 
     def end(self, at: int | None) -> Out:
-        """Say that the arguments are complete, and what they are if nobody said so yet."""
+        """End the arguments; they are sent first if they were not streamed."""
         if self.ended:
             return []
         self.ended = True
-        said: Out = []
+        out: Out = []
         if not self.arguments and self.input is not None:
             text = self.input if isinstance(self.input, str) else wire.encode(self.input).decode()
             self.arguments.append(text)
-            said.append(self._args(text, at))
-        said.append(
+            out.append(self._args(text, at))
+        out.append(
             wire.ToolCallEnd(
                 timestamp=at,
                 subagent_run_id=self.lane,
                 tool_call_id=self.call_id,
-                metadata=self.about if self.about != self.announced else None,
+                metadata=self.metadata if self.metadata != self.announced_metadata else None,
             )
         )
-        return said
+        return out
 
     def show_output(self, at: int | None) -> Out:
         """Show what the call has printed so far."""
@@ -154,14 +156,14 @@ class CallView:
     def result(
         self, at: int | None, limit: int, terminals: Mapping[str, str], *, modern: bool
     ) -> wire.ToolCallResult:
-        """Say what the call gave back, or why it did not."""
-        content, about = self.told = tool_result(self, terminals, limit, modern=modern)
-        self.told_id = self.result_id or f"{self.call_id}:result"
+        """Give the result of the call, or why it has none."""
+        content, metadata = self.sent_result = tool_result(self, terminals, limit, modern=modern)
+        self.sent_result_id = self.result_id or f"{self.call_id}:result"
         return wire.ToolCallResult(
             timestamp=at,
             subagent_run_id=self.lane,
-            message_id=self.told_id,
+            message_id=self.sent_result_id,
             tool_call_id=self.call_id,
             content=content,
-            metadata=about,
+            metadata=metadata,
         )

@@ -1,4 +1,4 @@
-"""Messages both ways: a conversation as AG-UI's history, and what a client sends as ours."""
+"""Messages both ways: a conversation as AG-UI messages, and the messages of a client as events."""
 
 from __future__ import annotations
 
@@ -32,28 +32,30 @@ def snapshot_of(
     *,
     modern: bool = True,
     results: bool = True,
-    about: bool = False,
+    with_metadata: bool = False,
     errors: bool = True,
 ) -> list[dict[str, Any]]:
     """Give a conversation as the messages a client holds after it followed every run.
 
-    ``about`` adds the metadata that its events carry; without ``errors`` the words are left out with which
-    a turn failed.
+    ``with_metadata`` adds the metadata of their events; without ``errors`` the texts of exceptions are left
+    out.
     """
     if not errors:
         calls = {call_id: without_words(call) for call_id, call in conversation.calls.items()}
         conversation = msgspec.structs.replace(conversation, calls=calls)
-    teller = _MessageWriter(conversation, limit, modern=modern, results=results, about=about and modern)
-    told = teller.loose(None)
+    writer = _MessageWriter(
+        conversation, limit, modern=modern, results=results, with_metadata=with_metadata and modern
+    )
+    messages = writer.calls_without_message(None)
     for message in conversation.messages:
         if message.lane is None or modern:
-            told += _user(message) if message.role == "user" else teller.agent(message)
-        told += teller.loose(message.message_id)
-    return told
+            messages += _user(message) if message.role == "user" else writer.agent(message)
+        messages += writer.calls_without_message(message.message_id)
+    return messages
 
 
-def _brought(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
-    """The results that clients brought along themselves: their ids and what they said, by call."""
+def _client_results(conversation: Conversation) -> dict[str, tuple[str, ev.Answered]]:
+    """The results that clients sent: the id of the message and the answer, by call."""
     found: dict[str, tuple[str, ev.Answered]] = {}
     for question in conversation.questions.values():
         asked, answered = question.asked.question, question.answered
@@ -74,34 +76,34 @@ def _user(message: Message) -> list[dict[str, Any]]:
 
 
 class _MessageWriter:
-    """Tells the messages of an agent."""
+    """Writes the messages of an agent."""
 
     def __init__(
-        self, conversation: Conversation, limit: int, *, modern: bool, results: bool, about: bool
+        self, conversation: Conversation, limit: int, *, modern: bool, results: bool, with_metadata: bool
     ) -> None:
         self._calls = conversation.calls
         self._limit = limit
         self._modern = modern
         self._results = results
-        self._about = about
-        self._brought = _brought(conversation)
+        self._with_metadata = with_metadata
+        self._client_results = _client_results(conversation)
         self._terminals = {name: terminal.data for name, terminal in conversation.terminals.items()}
-        self._loose: dict[str | None, list[Call]] = {}
+        self._without_message: dict[str | None, list[Call]] = {}
         last_of = {message.turn_id: message.message_id for message in conversation.messages}
         known = {message.message_id for message in conversation.messages}
         for call in conversation.calls.values():
             if call.message_id is None and (modern or call.lane is None):
                 stands = call.after is None or call.after in known
-                place = call.after if stands else last_of.get(call.turn_id)
-                self._loose.setdefault(place, []).append(call)
+                after = call.after if stands else last_of.get(call.turn_id)
+                self._without_message.setdefault(after, []).append(call)
 
-    def loose(self, after: str | None) -> list[dict[str, Any]]:
-        """Tell the calls without a message that came right after one; each is a message by itself."""
-        calls = self._loose.get(after, ())
+    def calls_without_message(self, after: str | None) -> list[dict[str, Any]]:
+        """Write the calls without a message that came right after one; each is a message by itself."""
+        calls = self._without_message.get(after, ())
         return [one for call in calls for one in self._with_calls(call.call_id, [call], call.lane)]
 
     def agent(self, message: Message) -> list[dict[str, Any]]:
-        """Tell a message: reasoning where it stood, and results right behind the calls."""
+        """Write a message: reasoning where it was, and results right after the calls."""
         before: list[dict[str, Any]] = []
         behind: list[dict[str, Any]] = []
         calls: list[Call] = []
@@ -116,45 +118,45 @@ class _MessageWriter:
             elif isinstance(part, CallPart) and part.call_id in self._calls:
                 calls.append(self._calls[part.call_id])
         content = {"content": "".join(texts)} if texts else {}
-        told = self._with_calls(message.message_id, calls, message.lane, content) if texts or calls else []
-        return [*before, *told, *behind]
+        made = self._with_calls(message.message_id, calls, message.lane, content) if texts or calls else []
+        return [*before, *made, *behind]
 
     def _with_calls(
         self, message_id: str, calls: list[Call], lane: str | None, content: Mapping[str, Any] = {}
     ) -> list[dict[str, Any]]:
-        told: dict[str, Any] = {"id": message_id, "role": "assistant", **content, **_owner(lane)}
+        made: dict[str, Any] = {"id": message_id, "role": "assistant", **content, **_owner(lane)}
         if calls:
-            told["toolCalls"] = [self._call(call) for call in calls]
-        return [told, *(self._result(call, lane) for call in calls if self._is_told(call))]
+            made["toolCalls"] = [self._call(call) for call in calls]
+        return [made, *(self._result(call, lane) for call in calls if self._has_result(call))]
 
     def _call(self, call: Call) -> dict[str, Any]:
         text = call.arguments
         if call.input is not None and parsed(text) != call.input:
-            # Said whole, or edited since it was said.
+            # It was not streamed, or edited since.
             text = call.input if isinstance(call.input, str) else wire.encode(call.input).decode()
-        told = {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
-        return {**told, "metadata": call_metadata(call.kind, call.title)} if self._about else told
+        made = {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": text}}
+        return {**made, "metadata": call_metadata(call.kind, call.title)} if self._with_metadata else made
 
-    def _is_told(self, call: Call) -> bool:
-        if call.call_id in self._brought:
+    def _has_result(self, call: Call) -> bool:
+        if call.call_id in self._client_results:
             return True
         return self._results and call.status in ev.FINAL_STATUSES
 
     def _result(self, call: Call, lane: str | None) -> dict[str, Any]:
-        told: dict[str, Any] = {"role": "tool", "toolCallId": call.call_id}
-        about: dict[str, Any] | None = None
-        if call.call_id in self._brought:
-            told["id"], answered = self._brought[call.call_id]
-            told["content"] = answered.content
+        made: dict[str, Any] = {"role": "tool", "toolCallId": call.call_id}
+        metadata: dict[str, Any] | None = None
+        if call.call_id in self._client_results:
+            made["id"], answered = self._client_results[call.call_id]
+            made["content"] = answered.content
             if answered.outcome != "accepted" and answered.reason:
-                told["error"] = answered.reason
+                made["error"] = answered.reason
         else:
-            content, about = tool_result(call, self._terminals, self._limit, modern=self._modern)
-            told["id"] = call.result_message_id or f"{call.call_id}:result"
-            told |= {"content": content, **_owner(lane)}
+            content, metadata = tool_result(call, self._terminals, self._limit, modern=self._modern)
+            made["id"] = call.result_message_id or f"{call.call_id}:result"
+            made |= {"content": content, **_owner(lane)}
         if call.status in ev.FINAL_STATUSES and call.status != "completed":
-            told.setdefault("error", call.reason or call.status)
-        return {**told, "metadata": about} if about and self._about else told
+            made.setdefault("error", call.reason or call.status)
+        return {**made, "metadata": metadata} if metadata and self._with_metadata else made
 
 
 def _owner(lane: str | None) -> dict[str, str]:
@@ -162,8 +164,8 @@ def _owner(lane: str | None) -> dict[str, str]:
 
 
 def _thought(message_id: str, part: ThoughtPart, lane: str | None) -> dict[str, Any]:
-    told = {"id": message_id, "role": "reasoning", "content": part.text, **_owner(lane)}
-    return told if part.signature is None else {**told, "encryptedValue": part.signature}
+    made = {"id": message_id, "role": "reasoning", "content": part.text, **_owner(lane)}
+    return made if part.signature is None else {**made, "encryptedValue": part.signature}
 
 
 # -- theirs to ours --------------------------------------------------------------------------------
@@ -184,32 +186,32 @@ def content_of(content: Any) -> tuple[c.Content, ...]:
 def _block(part: Any) -> c.Content | None:
     if not isinstance(part, dict):
         return None
-    told = cast("dict[str, Any]", part)
-    kind: Any = told.get("type")
-    about: Any = told.get("metadata")
-    meta = cast("dict[str, Any]", about) if isinstance(about, dict) else None
-    if _fault_in(told) is not None:
+    part_fields = cast("dict[str, Any]", part)
+    kind: Any = part_fields.get("type")
+    metadata: Any = part_fields.get("metadata")
+    meta = cast("dict[str, Any]", metadata) if isinstance(metadata, dict) else None
+    if _fault_in(part_fields) is not None:
         return None
     if kind == "text":
-        return c.TextBlock(text=told.get("text", ""), meta=meta)
+        return c.TextBlock(text=part_fields.get("text", ""), meta=meta)
     if kind == "binary":
         # A client of before 1.0.
-        kind = str(told.get("mimeType", "")).partition("/")[0]
+        kind = str(part_fields.get("mimeType", "")).partition("/")[0]
         kind = kind if kind in _MEDIA else "document"
         source: dict[str, Any] = {
-            "type": "data" if told.get("data") else "url",
-            "value": told.get("data") or told.get("url") or told.get("id"),
-            "mimeType": told.get("mimeType"),
+            "type": "data" if part_fields.get("data") else "url",
+            "value": part_fields.get("data") or part_fields.get("url") or part_fields.get("id"),
+            "mimeType": part_fields.get("mimeType"),
         }
     else:
-        source = cast("dict[str, Any]", told.get("source") or {})
+        source = cast("dict[str, Any]", part_fields.get("source") or {})
     value, mime = source.get("value"), source.get("mimeType")
     if not value:
         return None
     name = str((meta or {}).get("filename") or kind)
     if source.get("type") == "file":
-        # A provider's own file: an address for whoever knows it, and nothing that could be fetched.
-        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART_KEY: told}
+        # A file at a provider: its address means something to that provider only, and cannot be fetched.
+        uri, own = f"{source.get('provider') or 'file'}:{value}", {**(meta or {}), PART_KEY: part_fields}
         return c.LinkBlock(uri=uri, name=name, mime_type=mime, meta=own)
     inline = source.get("type") == "data"
     if kind in _MEDIA:
@@ -241,7 +243,7 @@ _SOURCE_FIELDS = ("type", "value", "mimeType", "provider")
 def _fault_in(part: dict[str, Any]) -> str | None:
     kind: Any = part.get("type")
     if isinstance(kind, str) and kind not in _PARTS:
-        return None  # Not for us to judge.
+        return None  # A kind that we do not know is not checked.
     source: Any = part.get("source")
     if source is not None and not isinstance(source, dict):
         return f"the source of a content part must be an object, not {_kind(source)}"
@@ -268,7 +270,7 @@ def _fault_in_call(call: dict[str, Any]) -> str | None:
     except RecursionError:
         return "the arguments of a tool call are nested too deeply"
     except msgspec.DecodeError:
-        return None  # Arguments that a model broke off are kept as they were said.
+        return None  # Arguments that a model broke off are kept as they are.
     return None
 
 
@@ -281,25 +283,24 @@ def _kind(value: Any) -> str:
 
 
 def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:
-    """Take over a client's history: the person's words, the agent's text, and answered calls.
+    """Read a client's history as events: the person's messages, the agent's text, and answered calls.
 
-    System messages are not the client's to give, and a call without an answer never happened. What cannot be
-    read raises InvalidCommand.
+    System messages and calls without a result are left out. What cannot be read raises InvalidCommand.
     """
     for message in messages:
         check_message(message)
     answers = {message.tool_call_id: message for message in messages if message.role == "tool"}
-    told: list[ev.Event] = []
+    events: list[ev.Event] = []
     for message in messages:
         if message.subagent_run_id is not None:
             continue
         if message.role == "user":
-            told.append(ev.UserMessage(message_id=message.id, content=content_of(message.content)))
+            events.append(ev.UserMessage(message_id=message.id, content=content_of(message.content)))
         elif message.role == "assistant":
             if isinstance(message.content, str) and message.content:
-                told.append(ev.Text(message_id=message.id, delta=message.content))
-            told += _answered_calls(message, answers)
-    return told
+                events.append(ev.Text(message_id=message.id, delta=message.content))
+            events += _answered_calls(message, answers)
+    return events
 
 
 def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Message]) -> Iterable[ev.Event]:

@@ -149,7 +149,7 @@ class HttpAcpConnection(AcpConnection):
         if not self._reading:
             self._wait_for_streams()
         if not isinstance(message, Malformed):
-            self.transport.expect(message)
+            self.transport.note_message(message)
         super().receive(message)
 
     def attach(self, session_id: str | None) -> Reading:

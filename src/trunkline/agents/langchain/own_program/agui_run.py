@@ -344,7 +344,7 @@ class AguiVoice(LineVoice):
             options.max_ui_payload_size,
             modern=self._encoder.modern,
             results=options.emit_tool_results,
-            about=True,
+            with_metadata=True,
             errors=options.shows_error_messages,
         )
 
