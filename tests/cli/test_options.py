@@ -1,0 +1,116 @@
+"""Options that several commands have: ``--policy`` holds in each of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.programs import SECONDS, events_of, kept, run, start
+from tests.cli.test_serve import serving, told
+from trunkline import events as ev
+
+AGENT = """
+import trunkline
+from trunkline.errors import Denied
+
+@trunkline.agent
+async def writes(prompt, ctx):
+    try:
+        await ctx.files.write("made.txt", "text")
+        yield "written"
+    except Denied as error:
+        yield f"denied: {error}"
+"""
+POLICY = """
+[[rules]]
+decision = "deny"
+path = "made.txt"
+"""
+DENIED = "denied: Write made.txt: refused by policy (the rule: deny path made.txt)"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return tmp_path
+
+
+def decisions(folder: Path) -> list[tuple[bool, str, str | None]]:
+    """The decisions in the journal of a folder."""
+    journal = folder / "journal.db"
+    events = [event for info in kept(journal) for event in events_of(journal, info.session_id)]
+    return [(one.allowed, one.by, one.rule) for one in events if isinstance(one, ev.Decided)]
+
+
+def test_exec_obeys_a_policy_and_a_refusal_is_its_exit_code(folder: Path) -> None:
+    arguments = ("exec", "agent.py:writes", "go", "--journal", "sqlite:journal.db")
+    refused = run(*arguments, "--policy", "policy.toml", cwd=folder)
+
+    assert (refused.code, refused.out) == (5, f"{DENIED}\n")
+    assert not (folder / "made.txt").exists()
+    assert decisions(folder) == [(False, "policy", "deny path made.txt")]
+    allowed = run(*arguments, "--policy", "accept-edits", cwd=folder)
+    assert (allowed.code, allowed.out) == (0, "written\n")
+
+
+def test_chat_obeys_a_policy(folder: Path) -> None:
+    ended = run(
+        "chat", "agent.py:writes", "--policy", "read-only", "--journal", "memory:", stdin="go\n", cwd=folder
+    )
+    assert ended.code == 0
+    assert "refused by policy" in ended.out
+
+
+def test_acp_obeys_a_policy(folder: Path) -> None:
+    arguments = ("acp", "agent.py:writes", "--policy", "policy.toml", "--journal", "sqlite:journal.db")
+    with start(*arguments, cwd=folder) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def request(method: str, **params: Any) -> Any:
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+            stdin.write(line + b"\n")
+            stdin.flush()
+            message: Any = {}
+            while "result" not in message:
+                message = json.loads(stdout.readline())
+                assert "error" not in message
+            return message["result"]
+
+        request("initialize", protocolVersion=1)
+        session_id = request("session/new", cwd=str(folder), mcpServers=[])["sessionId"]
+        request("session/prompt", sessionId=session_id, prompt=[{"type": "text", "text": "go"}])
+        stdin.close()
+        process.wait(SECONDS)
+    assert decisions(folder) == [(False, "policy", "deny path made.txt")]
+
+
+def test_serve_obeys_a_policy_in_the_folder_of_its_sessions(folder: Path) -> None:
+    (folder / "work").mkdir()
+    with (
+        serving("agent.py:writes", "--policy", "policy.toml", "--cwd", "work", cwd=folder) as child,
+        child.client() as client,
+    ):
+        answer = client.post("/agui", json=told())
+    assert DENIED in answer.text
+    assert not (folder / "work" / "made.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["exec", "chat", "acp", "serve"])
+def test_a_policy_that_is_none_is_refused_before_anything_starts(name: str, folder: Path) -> None:
+    prompt = ("go",) if name == "exec" else ()
+    ended = run(name, "agent.py:writes", *prompt, "--policy", "readonly", cwd=folder)
+    assert ended.code == 2
+    assert "there is no policy and no file 'readonly': did you mean 'read-only'?" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("name", ["exec", "chat", "acp", "serve", "sessions list"])
+def test_the_help_names_the_default_journal(name: str) -> None:
+    text = " ".join(run(*name.split(), "--help").out.split())
+    assert "(default: TRUNKLINE_JOURNAL, else a SQLite file in your data folder)" in text
