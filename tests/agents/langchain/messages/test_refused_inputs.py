@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from trunkline.agents.langchain.messages.refused_inputs import spell_out, untaken
+from trunkline.agents.langchain.messages.refused_inputs import (
+    replace_attachments,
+    replace_attachments_in_last_turn,
+)
 
 PICTURE = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
 WORDS = {"type": "text", "text": "Look:"}
@@ -26,7 +29,7 @@ def said(words: str) -> dict[str, Any]:
 )
 def test_what_was_not_taken_is_named_in_its_place(block: dict[str, Any], words: str) -> None:
     message = HumanMessage([WORDS, block], id="h")
-    told = spell_out(message)
+    told = replace_attachments(message)
     assert (told.id, told.content) == ("h", [WORDS, said(words)])
     assert message.content == [WORDS, block], "the message itself stays as it was"
 
@@ -37,7 +40,7 @@ def test_what_was_not_taken_is_named_in_its_place(block: dict[str, Any], words: 
     ids=["text", "blocks", "a model's own"],
 )
 def test_words_and_answers_stay_as_they_are(message: Any) -> None:
-    assert spell_out(message) is message
+    assert replace_attachments(message) is message
 
 
 def test_only_the_last_turn_is_told_in_words() -> None:
@@ -45,5 +48,8 @@ def test_only_the_last_turn_is_told_in_words() -> None:
     asking = HumanMessage([WORDS, PICTURE], id="h2")
     result = ToolMessage([PICTURE], tool_call_id="c1", id="t1")
     answer = AIMessage("hm", id="a1")
-    assert [told.id for told in untaken([earlier, asking, answer, result])] == ["h2", "t1"]
-    assert untaken([]) == []
+    assert [told.id for told in replace_attachments_in_last_turn([earlier, asking, answer, result])] == [
+        "h2",
+        "t1",
+    ]
+    assert replace_attachments_in_last_turn([]) == []

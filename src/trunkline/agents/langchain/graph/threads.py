@@ -17,15 +17,15 @@ from langgraph.types import StateSnapshot, StateUpdate
 from trunkline.agents.langchain.graph.remembered_questions import add_questions, waits_for
 from trunkline.agents.langchain.messages.history import (
     conversation_of,
+    empty_answer,
     name_messages,
     read_messages,
     result_of,
     unanswered_calls,
-    unsaid_answer,
-    without_half_calls,
+    without_unfinished_calls,
 )
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.messages.refused_inputs import untaken
+from trunkline.agents.langchain.messages.refused_inputs import replace_attachments_in_last_turn
 from trunkline.conversation import Call, Conversation
 from trunkline.errors import InvalidCommand
 
@@ -97,7 +97,7 @@ async def repair(
         await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
     if not refused or not _replaces(graph):
         return
-    if in_words := untaken(_messages(await graph.aget_state(_config(thread_id)))):
+    if in_words := replace_attachments_in_last_turn(_messages(await graph.aget_state(_config(thread_id)))):
         await _say(graph, _config(thread_id), in_words)
 
 
@@ -113,8 +113,8 @@ def _was_cut(state: Any) -> bool:
 
 def _unfit(messages: list[Any]) -> list[Any]:
     """Give what has to be done to a last answer that its provider would not take back."""
-    mended = without_half_calls(messages)
-    unsaid = unsaid_answer([*messages, *mended])
+    mended = without_unfinished_calls(messages)
+    unsaid = empty_answer([*messages, *mended])
     return mended if unsaid is None else [RemoveMessage(id=unsaid.id)]
 
 

@@ -20,7 +20,7 @@ from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper, Neutral
 from trunkline.agents.langchain.messages.openai_items import OpenAIItems
 from trunkline.agents.langchain.messages.plan import plan_entries
-from trunkline.agents.langchain.messages.providers import asks_for_call, holds_thought
+from trunkline.agents.langchain.messages.providers import has_thought, is_tool_call
 from trunkline.agents.langchain.messages.server_tools import ServerToolCalls
 from trunkline.conversation import Call
 from trunkline.events import Text
@@ -144,7 +144,7 @@ class Emitter:
         """Emit what some providers put beside the content: reasoning, and the text of a refusal."""
         extras: dict[str, Any] = message.additional_kwargs
         thought, refusal = extras.get("reasoning_content"), extras.get("refusal")
-        if isinstance(thought, str) and not holds_thought(message.content, thought):
+        if isinstance(thought, str) and not has_thought(message.content, thought):
             self._thought(run, thought, None)
         if isinstance(refusal, str) and refusal and self._with_text:
             self._emit(ev.Text(message_id=run.message_id or "", delta=refusal), run.lane)
@@ -172,7 +172,7 @@ class Emitter:
                 self._emit(item, run.lane)
 
     def _to_neutral(self, block: str | dict[str, Any], message_id: str) -> list[Neutral]:
-        if isinstance(block, dict) and asks_for_call(block):
+        if isinstance(block, dict) and is_tool_call(block):
             return []  # LangChain gives the calls as tool_call_chunks, already put together.
         return self.mapper.to_neutral(block, message_id)
 

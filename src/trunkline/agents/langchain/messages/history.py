@@ -1,8 +1,8 @@
-"""History: our conversation as LangChain's messages, and LangChain's messages as our conversation.
+"""Our conversation as LangChain's messages, and LangChain's messages as our conversation.
 
-An agent without a checkpointer is fed by the journal, and providers are strict readers: every call
-must have its answer right behind the message that made it, and no message may be empty. The other
-way round, a thread that was made elsewhere is told as if it had been said here.
+An agent without a checkpointer gets its history from the journal. Providers are strict: every call must have
+its answer right behind the message that made it, and no message may be empty. In the other direction a
+thread that was made elsewhere becomes a conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.messages.providers import list_blocks
-from trunkline.agents.langchain.messages.refused_inputs import REFUSED, spell_out
+from trunkline.agents.langchain.messages.refused_inputs import REFUSED, replace_attachments
 from trunkline.content import DiffBlock, TerminalBlock
 from trunkline.conversation import Call, CallPart, Conversation, MediaPart, Message, Part, TextPart
 from trunkline.folding import fold
@@ -31,20 +31,20 @@ __all__ = [
     "read_messages",
     "result_of",
     "unanswered_calls",
-    "unsaid_answer",
-    "without_half_calls",
+    "empty_answer",
+    "without_unfinished_calls",
 ]
 
 _HUMAN = ("human", "HumanMessageChunk")
 _SHOWN = (*_HUMAN, "ai", "AIMessageChunk", "tool")
 
 _ANSWERED = ("completed", "failed")
-_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
-_SERVED = ("server_tool_use", "mcp_tool_use", "server_tool_call")
+_REASONING = ("reasoning", "thinking", "redacted_thinking")
+_SERVER_CALLS = ("server_tool_use", "mcp_tool_use", "server_tool_call")
 
 UNTRUSTED = "trunkline_untrusted"
-"""Is in the additional_kwargs of messages that a client brought along."""
-_CLAIMS = {
+"""The key in the additional_kwargs of messages that a client sent as history."""
+_UNVERIFIED = {
     "ai": "(The client says that you said this. It is not verified.)\n",
     "tool": "(The client says that this was the result. It is not verified.)\n",
 }
@@ -53,12 +53,11 @@ UNANSWERED = "This call was cancelled before it was answered."
 
 
 def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[AnyMessage]:
-    """Give the messages of the agent itself: subagents keep theirs, and reasoning belongs to its turn.
+    """Give the messages of the agent itself, without those of subagents and without reasoning.
 
-    Reasoning is left out because providers take back only what they signed, and only while the turn
-    it was made in goes on.
+    Reasoning is left out because providers accept only what they signed, and only in the turn it was made in.
     """
-    told: list[AnyMessage] = []
+    messages: list[AnyMessage] = []
     refused = {turn.turn_id for turn in conversation.turns if turn.code in REFUSED}
     for message in conversation.messages:
         if message.lane is not None:
@@ -68,15 +67,15 @@ def messages_of(conversation: Conversation, mapper: ContentBlockMapper) -> list[
         else:
             made = _answer(message, conversation.calls, mapper)
         if not message.trusted:
-            made = [_claimed(one) for one in made]
-        told += map(spell_out, made) if message.turn_id in refused else made
-    return told
+            made = [_mark_untrusted(one) for one in made]
+        messages += map(replace_attachments, made) if message.turn_id in refused else made
+    return messages
 
 
-def _claimed(message: AnyMessage) -> AnyMessage:
-    """Mark what a client says was said, so that the agent and its model can tell it from what was."""
+def _mark_untrusted(message: AnyMessage) -> AnyMessage:
+    """Mark a message that only a client claims, for the agent and for its model."""
     about = {**message.additional_kwargs, UNTRUSTED: True}
-    claim = _CLAIMS.get(message.type)
+    claim = _UNVERIFIED.get(message.type)
     given: Any = message.content
     if claim is None or not given:
         return message.model_copy(update={"additional_kwargs": about})
@@ -85,27 +84,27 @@ def _claimed(message: AnyMessage) -> AnyMessage:
 
 
 def _answer(message: Message, known: dict[str, Call], mapper: ContentBlockMapper) -> list[AnyMessage]:
-    """Give an answer with the results of its calls; one without words and calls is none."""
-    told: list[AnyMessage] = []
+    """Give an answer with the results of its calls; an empty answer gives no message."""
+    messages: list[AnyMessage] = []
     for number, parts in enumerate(_rounds(message.parts, known)):
         message_id = f"{message.message_id}.{number}" if number else message.message_id
-        told += _round(parts, message_id, known, mapper)
-    return told
+        messages += _round(parts, message_id, known, mapper)
+    return messages
 
 
 def _rounds(parts: Iterable[Part], known: dict[str, Call]) -> list[list[Part]]:
-    """Divide an answer behind the calls that its provider ran itself: what follows rests on their results.
+    """Split an answer after the calls that its provider ran itself: the text after them uses their results.
 
-    The results of all others are messages, which came when the whole answer was said.
+    The results of other calls are messages, which follow the whole answer.
     """
     rounds: list[list[Part]] = [[]]
-    served = False
+    by_provider = False
     for part in parts:
         if isinstance(part, CallPart):
             call = known.get(part.call_id)
-            served = call is not None and call.status in _ANSWERED and call.result_message_id is None
-        elif served and isinstance(part, TextPart | MediaPart):
-            served = False
+            by_provider = call is not None and call.status in _ANSWERED and call.result_message_id is None
+        elif by_provider and isinstance(part, TextPart | MediaPart):
+            by_provider = False
             rounds.append([])
         rounds[-1].append(part)
     return rounds
@@ -136,7 +135,7 @@ def _native_id(call: Call) -> str:
 
 
 def _args(call: Call) -> dict[str, Any]:
-    """The arguments of a call; those of one that was cut off while it was made are lost."""
+    """The arguments of a call; {} if they are incomplete."""
     given: Any = call.input
     if given is None:
         try:
@@ -147,7 +146,7 @@ def _args(call: Call) -> dict[str, Any]:
 
 
 def result_of(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
-    """What a model is told of a call, whatever became of it."""
+    """The message that tells the model the result of a call, or that it has none."""
     done = call.status == "completed"
     shown = [block for block in call.content if not isinstance(block, DiffBlock | TerminalBlock)]
     content: Any = mapper.message_content(shown) if shown else None
@@ -165,7 +164,7 @@ def result_of(call: Call, mapper: ContentBlockMapper) -> ToolMessage:
 
 
 def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
-    """The tool calls of the last answer that nobody answered."""
+    """The tool calls of the last AI message that have no answer."""
     answered: set[str] = set()
     for message in reversed(list(messages)):
         if message.type == "tool":
@@ -175,25 +174,26 @@ def unanswered_calls(messages: Iterable[Any]) -> list[dict[str, Any]]:
     return []
 
 
-def without_half_calls(messages: Iterable[Any]) -> list[Any]:
-    """Give the last answer without the calls that Anthropic began to run and left, if it has such.
+def without_unfinished_calls(messages: Iterable[Any]) -> list[Any]:
+    """Give the last answer without the calls that Anthropic began to run and did not finish, if it has such.
 
-    It pauses turns that take long, and takes such a call back only while nobody says anything else.
+    Anthropic pauses long turns (stop reason ``pause_turn``), and accepts such a call only as the last
+    message.
     """
     last = next((message for message in reversed(list(messages)) if message.type == "ai"), None)
     if last is None or last.response_metadata.get("model_provider") != "anthropic":
         return []
     blocks = list_blocks(last.content)
     ended = {block.get("tool_use_id") or block.get("tool_call_id") for block in blocks}
-    left = [block for block in blocks if block.get("type") not in _SERVED or block.get("id") in ended]
+    left = [block for block in blocks if block.get("type") not in _SERVER_CALLS or block.get("id") in ended]
     return [last.model_copy(update={"content": left})] if len(left) < len(blocks) else []
 
 
-def unsaid_answer(messages: Iterable[Any]) -> Any:
-    """Give the last message if that is an answer that never came to say anything, or else None.
+def empty_answer(messages: Iterable[Any]) -> Any:
+    """Give the last message if it is an answer without text or calls, else None.
 
-    One that ended in its thoughts, for want of tokens, is refused by OpenAI and Anthropic; an empty one by
-    Google. What no provider is known of stays: somebody may have put it there.
+    OpenAI and Anthropic refuse one that has only reasoning (its tokens ran out), Google an empty one. A
+    message without a provider stays: the user's own code may have put it there.
     """
     last = next(reversed(list(messages)), None)
     if last is None or last.type != "ai" or last.id is None or last.tool_calls or last.invalid_tool_calls:
@@ -203,20 +203,20 @@ def unsaid_answer(messages: Iterable[Any]) -> Any:
         return None
     content: Any = last.content
     blocks = [content] if isinstance(content, str) else cast("list[Any]", content)
-    return None if any(_speaks(block) for block in blocks) else last
+    return None if any(_has_content(block) for block in blocks) else last
 
 
-def _speaks(block: Any) -> bool:
+def _has_content(block: Any) -> bool:
     if isinstance(block, str):
         return bool(block)
-    return block.get("type") not in _THOUGHTS and (block.get("type") != "text" or bool(block.get("text")))
+    return block.get("type") not in _REASONING and (block.get("type") != "text" or bool(block.get("text")))
 
 
-# -- the way back ------------------------------------------------------------------------------------
+# -- from LangChain ------------------------------------------------------------------------------------
 
 
 def read_messages(given: Any) -> list[Any]:
-    """Give the messages that a graph's state holds, as dicts and pairs too; what is none is left out."""
+    """Read the messages of a graph's state, also dicts and pairs; anything else is left out."""
     found: list[Any] = []
     for one in cast("list[Any]", given) if isinstance(given, list | tuple) else ():
         try:
@@ -227,55 +227,55 @@ def read_messages(given: Any) -> list[Any]:
 
 
 def name_messages(messages: Iterable[Any]) -> list[Any]:
-    """Name messages that have no id by their places: a reducer other than LangGraph's own gives none."""
+    """Give messages without an id one by their index: only LangGraph's reducer add_messages gives ids."""
     return [
-        one if one.id is not None else one.model_copy(update={"id": f"message-{place}"})
-        for place, one in enumerate(messages)
+        one if one.id is not None else one.model_copy(update={"id": f"message-{index}"})
+        for index, one in enumerate(messages)
     ]
 
 
 def conversation_of(messages: Iterable[Any], mapper: ContentBlockMapper | None = None) -> Conversation:
-    """Tell a thread as a conversation: every message of a person begins a turn.
+    """Read a thread as a conversation: every message of the user begins a turn.
 
-    What the framework wrote for the model only (system prompts, summaries, notifications) is not shown.
+    What the framework wrote for the model only (system prompts, summaries, notifications) is left out.
     """
     mapper = mapper or ContentBlockMapper()
-    said: list[ev.Event] = []
-    emitter = Emitter(said.append, None, mapper=mapper)
-    for message in _left(name_messages(messages)):
+    events: list[ev.Event] = []
+    emitter = Emitter(events.append, None, mapper=mapper)
+    for message in _shown(name_messages(messages)):
         if message.type in _HUMAN:
             content = mapper.content_of(message)
-            said.append(ev.UserMessage(message_id=message.id, content=content))
+            events.append(ev.UserMessage(message_id=message.id, content=content))
             continue
         if message.type != "tool":
-            # Some models count their calls anew in every message.
-            emitter = Emitter(_Renaming(said), None, mapper=mapper)
+            # Some models number their calls from zero in every message.
+            emitter = Emitter(_UniqueCallIds(events), None, mapper=mapper)
         emitter.message(None, message)
-    told = fold(said)
-    for call in told.calls.values():
+    conversation = fold(events)
+    for call in conversation.calls.values():
         if call.status not in ev.FINAL_STATUSES:
             call.status, call.reason = "cancelled", UNANSWERED
-    return told
+    return conversation
 
 
-def _left(messages: Iterable[Any]) -> list[Any]:
-    """The messages that a person sees, without those that were taken out again."""
-    left: list[Any] = []
+def _shown(messages: Iterable[Any]) -> list[Any]:
+    """The messages that a user sees, without those that were removed."""
+    shown: list[Any] = []
     for message in messages:
         if message.type == "remove":
-            gone = message.id
-            left = [] if gone == REMOVE_ALL_MESSAGES else [one for one in left if one.id != gone]
+            removed = message.id
+            shown = [] if removed == REMOVE_ALL_MESSAGES else [one for one in shown if one.id != removed]
         elif message.type in _SHOWN and not message.additional_kwargs.get("lc_source"):
-            left.append(message)
-    return left
+            shown.append(message)
+    return shown
 
 
-class _Renaming:
-    """Says the events of one message; a call whose id an earlier message used gets another one."""
+class _UniqueCallIds:
+    """Adds the events of one message; a call whose id an earlier message used gets another one."""
 
-    def __init__(self, said: list[ev.Event]) -> None:
-        self._said = said
-        self._used = {event.call_id for event in said if isinstance(event, ev.ToolCall)}
+    def __init__(self, events: list[ev.Event]) -> None:
+        self._events = events
+        self._used = {event.call_id for event in events if isinstance(event, ev.ToolCall)}
 
     def __call__(self, event: Any) -> None:
         call_id: str | None = getattr(event, "call_id", None)
@@ -284,4 +284,4 @@ class _Renaming:
             while f"{call_id}.{number}" in self._used:
                 number += 1
             event = msgspec.structs.replace(event, call_id=f"{call_id}.{number}")
-        self._said.append(event)
+        self._events.append(event)

@@ -1,11 +1,11 @@
-"""Content both ways: LangChain's blocks, ours, and ACP's.
+"""Content in both directions: LangChain's blocks, ours, and ACP's.
 
-A block that has a type keeps it: nothing is turned into text that is not text. What is not content in
-our sense (reasoning, tool calls, citations) becomes the event that says it.
+A block keeps its type: only text becomes text. What is not content in our sense (reasoning, tool calls,
+citations) becomes its own event.
 
-What a LangChain block has no field for travels in its ``extras`` under ``trunkline``: annotations,
-meta, or a whole block that a model can only read as text (a link, a resource, a diff). What ours has
-no field for travels in its ``meta`` under ``langchain``. So every way leads back.
+What LangChain has no field for is kept in the block's ``extras`` under ``trunkline``: annotations, meta, or
+a whole block that a model can only read as text (a link, a resource, a diff). What our block has no field
+for is kept in its ``meta`` under ``langchain``. So each direction can be reversed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.messages import blocks as b
 from trunkline.agents.langchain.messages.providers import Block, standardize
-from trunkline.protocols.acp import wire
-from trunkline.protocols.acp.content import block_to_wire, blocks_from_wire
-from trunkline.protocols.acp.lossless import decode
 
 __all__ = ["ContentBlockMapper", "Neutral"]
 
 Neutral = Union[c.Content, ev.AnyEvent]
 
 _TOKENS = {kind: frozenset({"type", "id", "index", kind}) for kind in ("text", "reasoning", "thinking")}
-"""The blocks that are one token and nothing else, by type, with all that such a block holds."""
+"""The keys of a block that is one token and nothing else, by its type."""
 
 
 class ContentBlockMapper:
@@ -40,12 +37,12 @@ class ContentBlockMapper:
         """Give what one LangChain block means, in standard shape or in a provider's own."""
         if isinstance(block, str):
             return [c.TextBlock(text=block)]
-        # Tokens come as these, so they take the short way.
+        # Most tokens are such blocks: the fast way.
         kind = str(block.get("type"))
         if kind in _TOKENS and block.keys() <= _TOKENS[kind] and not isinstance(block.get(kind), list):
-            said = str(block.get(kind) or "")
+            text = str(block.get(kind) or "")
             return [
-                c.TextBlock(text=said) if kind == "text" else ev.Thought(message_id=message_id, delta=said)
+                c.TextBlock(text=text) if kind == "text" else ev.Thought(message_id=message_id, delta=text)
             ]
         return [item for made in standardize(block) for item in self._read(made, message_id)]
 
@@ -57,9 +54,9 @@ class ContentBlockMapper:
                 return [*b.read_text(block), *b.read_citations(block, message_id)]
             case "reasoning":
                 return [b.read_thought(block, message_id)]
-            case "image" | "audio" | "video" as kind if b.has_place(block):
+            case "image" | "audio" | "video" as kind if b.has_data(block):
                 return [b.read_media(kind, block)]
-            case "file" | "text-plain" if b.has_place(block):
+            case "file" | "text-plain" if b.has_data(block):
                 return [b.read_file(block)]
             case "tool_call" | "server_tool_call" | "invalid_tool_call":
                 return [*b.read_call(block, message_id)]
@@ -75,26 +72,26 @@ class ContentBlockMapper:
     def _read_result(self, block: Block, message_id: str) -> ev.ToolUpdate:
         output = block.get("output")
         content = self.content_of(b.unpack_output(output))
-        why = b.tell_failure(block)
-        failed = block.get("status") == "error" or why is not None
-        told = cast("Block", output).get("error_code") if isinstance(output, dict) else c.text_of(content)
+        error = b.server_tool_error(block)
+        failed = block.get("status") == "error" or error is not None
+        detail = cast("Block", output).get("error_code") if isinstance(output, dict) else c.text_of(content)
         return ev.ToolUpdate(
             call_id=b.call_id_of(block.get("tool_call_id"), message_id),
             status="failed" if failed else "completed",
             content=content or None,
             raw_output=output,
-            reason=str(why or told or "the tool failed") if failed else None,
+            reason=str(error or detail or "the tool failed") if failed else None,
         )
 
     def content_of(self, content: Any) -> tuple[c.Content, ...]:
         """Give the blocks of a message, or of its content, that are content in our sense."""
         if isinstance(content, BaseMessage):
             return self.content_of(_whole_content(content))
-        found = [content] if isinstance(content, str) else cast("list[Any]", content or [])
-        whole = [cast("str | Block", block) for block in found if block and isinstance(block, str | dict)]
-        said = [item for block in whole for item in self.to_neutral(block)]
-        blocks = [b.cite(item) if isinstance(item, ev.Source) else item for item in said]
-        return tuple(item for item in blocks if isinstance(item, c.Block))
+        given = [content] if isinstance(content, str) else cast("list[Any]", content or [])
+        blocks = [cast("str | Block", block) for block in given if block and isinstance(block, str | dict)]
+        neutral = [item for block in blocks for item in self.to_neutral(block)]
+        shown = [b.cite(item) if isinstance(item, ev.Source) else item for item in neutral]
+        return tuple(item for item in shown if isinstance(item, c.Block))
 
     def sources_of(self, message: Any) -> list[ev.Source]:
         """Give the sources that a model's message names beside its content."""
@@ -110,7 +107,7 @@ class ContentBlockMapper:
             case c.ImageBlock() | c.AudioBlock() | c.VideoBlock() if block.data is not None:
                 return b.write_data(block, block.data)
             case c.ImageBlock() | c.AudioBlock() | c.VideoBlock() if block.url is not None:
-                return b.write_address(block, block.url)
+                return b.write_url(block, block.url)
             case c.ResourceBlock(data=str(data), text=None):
                 return b.write_resource(block, data)
             case ev.Thought():
@@ -125,13 +122,13 @@ class ContentBlockMapper:
                     else {"type": "non_standard", "value": known}
                 )
             case _:
-                return b.write_words(block)
+                return b.write_as_text(block)
 
     def message_content(self, content: Iterable[c.Content]) -> str | list[str | Block]:
         """Give a prompt as a message's content: plain text stays plain.
 
-        Text blocks carry nothing but their text, because not every provider drops what it does not
-        know. ``user_message`` keeps the rest beside them.
+        Text blocks have no other fields, because some providers refuse fields that they do not know.
+        ``user_message`` keeps the rest beside them.
         """
         return _bare_content([self.from_neutral(block) for block in content])
 
@@ -139,21 +136,27 @@ class ContentBlockMapper:
         """Give a prompt as a message, from which ``content_of`` gives the same blocks again."""
         blocks = [self.from_neutral(block) for block in content]
         kept = {
-            str(place): block["extras"]
-            for place, block in enumerate(blocks)
+            str(index): block["extras"]
+            for index, block in enumerate(blocks)
             if block["type"] == "text" and "extras" in block
         }
-        said = cast("list[str | dict[Any, Any]]", _bare_content(blocks))
-        return HumanMessage(content=said, id=message_id, additional_kwargs={b.OURS: kept} if kept else {})
+        bare = cast("list[str | dict[Any, Any]]", _bare_content(blocks))
+        return HumanMessage(content=bare, id=message_id, additional_kwargs={b.OURS: kept} if kept else {})
 
-    # -- for ACP, in one step ----------------------------------------------------------------------
+    # -- ACP: imported when used, so that other agents do not load it -----------------------------
 
     def to_acp(self, block: str | Block) -> list[dict[str, Any]]:
         """Give a LangChain block as ACP content blocks."""
+        from trunkline.protocols.acp.content import block_to_wire
+
         return [block_to_wire(item) for item in self.content_of([block])]
 
     def to_langchain(self, block: dict[str, Any]) -> Block:
         """Give an ACP content block as a LangChain standard block."""
+        from trunkline.protocols.acp import wire
+        from trunkline.protocols.acp.content import blocks_from_wire
+        from trunkline.protocols.acp.lossless import decode
+
         return self.from_neutral(blocks_from_wire([decode(wire.ContentBlock, block)])[0])
 
 
@@ -170,6 +173,6 @@ def _whole_content(message: BaseMessage) -> str | list[Any]:
     if isinstance(content, str):
         return content
     return [
-        cast("Block", block) | {"extras": kept[str(place)]} if str(place) in kept else block
-        for place, block in enumerate(content)
+        cast("Block", block) | {"extras": kept[str(index)]} if str(index) in kept else block
+        for index, block in enumerate(content)
     ]

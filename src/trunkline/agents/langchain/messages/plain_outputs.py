@@ -1,4 +1,4 @@
-"""Outputs: what a Runnable or a graph gives that no model said, in words that a person can read."""
+"""The output of a Runnable or a graph without messages, as text that a person can read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import msgspec
 
 __all__ = ["combine_outputs", "output_text"]
 
-_ANSWERS = ("answer", "output", "result", "response", "reply", "text", "content")
-"""Fields in which chains put their answer, the likeliest first."""
+_ANSWER_FIELDS = ("answer", "output", "result", "response", "reply", "text", "content")
+"""Fields in which chains put their answer, the most likely first."""
 
 
 def combine_outputs(before: Any, piece: Any) -> Any:
-    """Add a piece of an output to those before it, as LangChain does: what cannot be added replaces."""
+    """Add a piece of an output to those before it, as LangChain does; without ``+`` it replaces them."""
     if before is None:
         return piece
     try:
@@ -23,8 +23,8 @@ def combine_outputs(before: Any, piece: Any) -> Any:
         return piece
 
 
-def output_text(output: Any, given: Mapping[str, Any] | None = None) -> str:
-    """Give the text of an output, or all of it as JSON; a field that is as it was ``given`` is no answer."""
+def output_text(output: Any, payload: Mapping[str, Any] | None = None) -> str:
+    """Give the text of an output, or all of it as JSON; fields that equal those of the input are left out."""
     if isinstance(output, str):
         return output
     if output is None:
@@ -36,17 +36,17 @@ def output_text(output: Any, given: Mapping[str, Any] | None = None) -> str:
     fields = {
         key: value
         for key, value in cast("Mapping[Any, Any]", output).items()
-        if value is not None and (given is None or given.get(key) != value)
+        if value is not None and (payload is None or payload.get(key) != value)
     }
-    for name in _ANSWERS:
-        if name in fields and (said := _said(fields[name])):
-            return said
-    if len(fields) == 1 and (said := _said(next(iter(fields.values())))):
-        return said
+    for name in _ANSWER_FIELDS:
+        if name in fields and (text := _text_of(fields[name])):
+            return text
+    if len(fields) == 1 and (text := _text_of(next(iter(fields.values())))):
+        return text
     return _as_json(fields) if fields else ""
 
 
-def _said(value: Any) -> str | None:
+def _text_of(value: Any) -> str | None:
     text = getattr(value, "text", value)
     return str(text) if isinstance(text, str) else None
 
@@ -59,6 +59,6 @@ def _as_json(value: Any) -> str:
 
 
 def _by_fields(value: Any) -> Any:
-    """Give a model of pydantic by its fields, and anything else in words."""
+    """Give a pydantic model by its fields, and anything else as text."""
     dump = getattr(value, "model_dump", None)
     return str(value) if dump is None else dump()

@@ -1,7 +1,8 @@
 """The block shapes of the providers, brought to LangChain's standard ones.
 
-LangChain translates most of them itself, given a message and the name of its provider. Here is which
-provider speaks which shape, and the few shapes that LangChain leaves alone or cuts short.
+LangChain converts most of them itself, given a message and the name of its provider
+(``langchain_core.messages.block_translators``). Here is which provider has which shape, and the shapes that
+LangChain does not convert or not completely.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from langchain_core.messages.content import KNOWN_BLOCK_TYPES
 
 __all__ = [
     "Block",
-    "asks_for_call",
+    "is_tool_call",
     "encode_data",
-    "holds_thought",
+    "has_thought",
     "list_blocks",
     "read_arguments",
     "standardize",
@@ -26,7 +27,7 @@ __all__ = [
 
 Block = dict[str, Any]
 
-_SPEAKERS = {
+_PROVIDERS = {
     "tool_use": "anthropic",
     "server_tool_use": "anthropic",
     "mcp_tool_use": "anthropic",
@@ -42,32 +43,32 @@ _STANDARD_NOTES = ("citation", "non_standard_annotation")
 _CALLS = frozenset(
     {"tool_call", "tool_call_chunk", "tool_use", "input_json_delta", "function_call", "custom_tool_call"}
 )
-_UNAPPROVED = "it waits for an approval that nobody can give here: set require_approval to never"
+_NEEDS_APPROVAL = "it waits for an approval, which cannot be given here: set require_approval to never"
 
 
 def standardize(block: Block) -> list[Block]:
-    """Give a block as LangChain's standard blocks; what nobody knows comes back as it is."""
+    """Give a block as LangChain's standard blocks; an unknown one stays as it is."""
     kind = str(block.get("type"))
-    mend = _MENDERS.get(kind)
-    if mend is not None and (mended := mend(block)) is not None:
-        return mended
-    speaker = _speaker_of(kind, block)
-    if speaker is None:
+    convert = _CONVERTERS.get(kind)
+    if convert is not None and (converted := convert(block)) is not None:
+        return converted
+    provider = _provider_of(kind, block)
+    if provider is None:
         return [block]
-    message = AIMessage if speaker else HumanMessage
+    message = AIMessage if provider else HumanMessage
     try:
-        # A copy, since the translators take out what they have read.
-        found = message(content=[dict(block)], response_metadata={"model_provider": speaker}).content_blocks
+        # A copy, because the translators remove what they have read.
+        found = message(content=[dict(block)], response_metadata={"model_provider": provider}).content_blocks
     except (AttributeError, KeyError, TypeError, ValueError):
         return [block]
     made = [cast("Block", item) for item in found]
     return [block if item.get("type") == "non_standard" else item for item in made] or [block]
 
 
-def _speaker_of(kind: str, block: Block) -> str | None:
-    """Say whose shape a block has: a provider's, anybody's input ("") or the standard's (None)."""
-    if kind in _SPEAKERS:
-        return _SPEAKERS[kind]
+def _provider_of(kind: str, block: Block) -> str | None:
+    """The provider whose shape a block has; "" for the shapes of inputs, None for the standard shape."""
+    if kind in _PROVIDERS:
+        return _PROVIDERS[kind]
     if kind.endswith("_tool_result") and "tool_use_id" in block:
         return "anthropic"
     if kind == "text":
@@ -79,7 +80,7 @@ def _speaker_of(kind: str, block: Block) -> str | None:
     return "" if foreign else None
 
 
-# -- what LangChain leaves alone -------------------------------------------------------------------
+# -- what LangChain does not convert -------------------------------------------------------------------
 
 
 def _text(block: Block) -> list[Block]:
@@ -95,8 +96,8 @@ def _thinking(block: Block) -> list[Block]:
     if isinstance(thought, list):  # Mistral's, in parts.
         thought = "".join(str(part.get("text") or "") for part in list_blocks(cast("list[Any]", thought)))
     made: Block = {"type": "reasoning", "reasoning": thought}
-    sealed = block.get("signature") or block.get("data")
-    return [made | {"extras": {"signature": sealed}} if sealed else made]
+    signature = block.get("signature") or block.get("data")
+    return [made | {"extras": {"signature": signature}} if signature else made]
 
 
 def _reasoning(block: Block) -> list[Block] | None:
@@ -106,12 +107,12 @@ def _reasoning(block: Block) -> list[Block] | None:
     parts = [block["summary"]] if isinstance(block.get("summary"), str) else list_blocks(block.get("summary"))
     texts = [part if isinstance(part, str) else str(part.get("text") or "") for part in parts]
     texts = texts or [str(part.get("text") or "") for part in list_blocks(block.get("content"))]
-    said = "\n\n".join(text for text in texts if text)
-    return _thinking({"thinking": said, "signature": block.get("encrypted_content")})
+    thought = "\n\n".join(text for text in texts if text)
+    return _thinking({"thinking": thought, "signature": block.get("encrypted_content")})
 
 
 def _tool_use(block: Block) -> list[Block] | None:
-    """Read arguments that came in pieces and were never put together."""
+    """Read arguments that are still in pieces."""
     if block.get("input") or not block.get("partial_json"):
         return None
     return standardize({**block, "input": read_arguments(block["partial_json"]), "partial_json": None})
@@ -128,15 +129,15 @@ def _logs(block: Block) -> list[Block]:
 
 
 def _custom_output(block: Block) -> list[Block]:
-    """Read what answers a custom tool of OpenAI's, whose input is plain text."""
+    """Read the output of a custom tool of OpenAI's, whose input is plain text."""
     output = block.get("output")
     parts = [{"type": "text", "text": output}] if isinstance(output, str) else list_blocks(output)
     return [made for part in parts for made in standardize(part)]
 
 
 def _approval_request(block: Block) -> list[Block]:
-    """Read a call that OpenAI will not make before it is approved, for which LangChain has no way."""
-    return standardize({**block, "type": "mcp_call", "error": _UNAPPROVED})
+    """Read a call that OpenAI runs only after an approval, which LangChain cannot send."""
+    return standardize({**block, "type": "mcp_call", "error": _NEEDS_APPROVAL})
 
 
 def _found_page(block: Block) -> list[Block]:
@@ -144,7 +145,7 @@ def _found_page(block: Block) -> list[Block]:
 
 
 def _non_standard(block: Block) -> list[Block] | None:
-    """Read what LangChain found no type for, if there is one here."""
+    """Read what LangChain has no type for, if we have one."""
     if not isinstance(value := block.get("value"), dict):
         return None
     made = standardize(cast("Block", value))
@@ -157,7 +158,7 @@ def _image_url(block: Block) -> list[Block] | None:
         return standardize({**block, "image_url": {"url": url}})
     if block.keys() <= {"type", "image_url"}:
         return None
-    # LangChain knows only the bare block, and Google adds to it in its answers.
+    # LangChain reads only a block without other fields, and Google's answers have some.
     bare = standardize({"type": "image_url", "image_url": url})
     return [{**made, "extras": block["extras"]} if "extras" in block else made for made in bare]
 
@@ -176,7 +177,7 @@ def _input_file(block: Block) -> list[Block]:
 
 
 def _made_file(block: Block) -> list[Block]:
-    """Read a file that Anthropic's code execution left behind."""
+    """Read a file that Anthropic's code execution made."""
     return [{"type": "file", "file_id": block.get("file_id")}]
 
 
@@ -186,12 +187,12 @@ def _media(block: Block) -> list[Block]:
     made: Block = {"type": main if main in ("image", "audio", "video") else "file"}
     if block.get("mime_type"):
         made["mime_type"] = block["mime_type"]
-    place = {"base64": encode_data(block["data"])} if "data" in block else {"url": block.get("file_uri")}
-    return [made | place]
+    where = {"base64": encode_data(block["data"])} if "data" in block else {"url": block.get("file_uri")}
+    return [made | where]
 
 
 def _sourced(block: Block) -> list[Block] | None:
-    """Read Anthropic's sources by file id and by content; the others LangChain reads."""
+    """Read Anthropic's sources by file id and by content; LangChain reads the others."""
     source = block.get("source")
     if not isinstance(source, dict):
         return None
@@ -206,7 +207,7 @@ def _sourced(block: Block) -> list[Block] | None:
     return None
 
 
-_MENDERS: dict[str, Callable[[Block], list[Block] | None]] = {
+_CONVERTERS: dict[str, Callable[[Block], list[Block] | None]] = {
     "input_text": _text,
     "output_text": _text,
     "refusal": _refusal,
@@ -231,22 +232,22 @@ _MENDERS: dict[str, Callable[[Block], list[Block] | None]] = {
 }
 
 
-# -- small things ----------------------------------------------------------------------------------
+# -- helpers ----------------------------------------------------------------------------------
 
 
 def list_blocks(value: Any) -> list[Block]:
-    """Give the objects of a list that may be none."""
+    """The objects in a list; [] for any other value."""
     items = cast("list[Any]", value) if isinstance(value, list) else []
     return [cast("Block", item) for item in items if isinstance(item, dict)]
 
 
-def asks_for_call(block: Block) -> bool:
-    """Whether a block is a call, or a piece of one, that the agent has to run; also wrapped by LangChain."""
+def is_tool_call(block: Block) -> bool:
+    """Whether a block is a call, or a piece of one, that the agent has to run; LangChain may wrap it."""
     value: Any = block.get("value") if block.get("type") == "non_standard" else None
     return cast("Block", value if isinstance(value, dict) else block).get("type") in _CALLS
 
 
-def holds_thought(content: Any, thought: str) -> bool:
+def has_thought(content: Any, thought: str) -> bool:
     """Whether a message's content has this thought too, as LangChain's standard content does."""
     blocks = [block for block in list_blocks(content) if block.get("type") == "reasoning"]
     return bool(blocks) and "".join(str(block.get("reasoning")) for block in blocks) == thought

@@ -1,7 +1,8 @@
-"""What a model would not take: its messages go on without it, or the conversation could never go on.
+"""Attachments that a model refused: later requests name them as text instead.
 
-A video, a page that is too large, a picture for a model that does not see: the request is refused, and so
-is every one after it that holds the same. So where a turn failed for what it brought, that is told in words.
+A video, a file that is too large, an image for a model without vision: the provider refuses the request, and
+every later one that has the same attachment. So after a turn failed for this reason, a text replaces the
+attachment.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, cast
 from trunkline.agents.langchain.errors import names
 from trunkline.agents.langchain.messages.providers import Block
 
-__all__ = ["REFUSED", "spell_out", "untaken"]
+__all__ = ["REFUSED", "replace_attachments", "replace_attachments_in_last_turn"]
 
 REFUSED = frozenset({"input_refused", "context_overflow"})
 """The codes of a turn that would fail again for the same reason."""
@@ -20,23 +21,24 @@ REFUSED = frozenset({"input_refused", "context_overflow"})
 _MEDIA = names("image audio video file image_url input_audio input_image input_file media document")
 
 
-def untaken(messages: Sequence[Any]) -> list[Any]:
-    """Give the messages of the last turn that hold more than words, with words instead."""
+def replace_attachments_in_last_turn(messages: Sequence[Any]) -> list[Any]:
+    """Give the messages of the last turn that have attachments, with a text for each attachment."""
     last = max((at for at, message in enumerate(messages) if message.type == "human"), default=0)
-    return [told for message in messages[last:] if (told := spell_out(message)) is not message]
+    replaced = ((message, replace_attachments(message)) for message in messages[last:])
+    return [made for message, made in replaced if made is not message]
 
 
-def spell_out(message: Any) -> Any:
-    """Give a message that says what it held, or the same one if it held only words."""
+def replace_attachments(message: Any) -> Any:
+    """Give a message with a text for each attachment; the same message if it has none."""
     content: Any = message.content
     if message.type not in ("human", "tool") or not isinstance(content, list):
         return message
     blocks = cast("list[Any]", content)
-    told = list(_in_words(blocks))
-    return message if told == blocks else message.model_copy(update={"content": told})
+    texts = list(_as_texts(blocks))
+    return message if texts == blocks else message.model_copy(update={"content": texts})
 
 
-def _in_words(blocks: Iterable[Any]) -> Iterable[Any]:
+def _as_texts(blocks: Iterable[Any]) -> Iterable[Any]:
     for block in blocks:
         if isinstance(block, dict) and cast("Block", block).get("type") in _MEDIA:
             yield {"type": "text", "text": f"[{_name(cast('Block', block))}: the model did not take it]"}
