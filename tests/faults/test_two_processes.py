@@ -155,7 +155,7 @@ async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_kil
     assert await pair.fence() > before
     said = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
     assert said == f"[{os.getpid()}] mine in mode calm"
-    await soon(pair.session.settle())  # Readers are first, the journal is right behind.
+    await soon(pair.session.wait_for_ending_turn())  # Readers are first, the journal is right behind.
     events = [record.event for record in await pair.records() if record.event is not None]
     assert fold(events) == fold(entry.event for entry in pair.seen)
 

@@ -255,7 +255,7 @@ async def test_who_answers_without_following_does_not_see_what_comes_of_it() -> 
         assert [event["type"] for event in events] == ["RUN_STARTED", "RUN_FINISHED"]
         assert events[-1]["result"] == {"stopReason": "not_followed"}
         session = await (await app.agents.hub()).session("t1")
-        await soon(session.settle())
+        await soon(session.wait_for_ending_turn())
         assert not session.open_questions
 
 

@@ -48,7 +48,7 @@ async def give_away(session: Session, other: Hub) -> Session:
 
 def doubt(session: Session) -> None:
     """Let the owner's own deadline pass."""
-    session.event_stream.extend(0.0)
+    session.event_stream.extend_lease(0.0)
 
 
 async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
         assert session.turn is not None
         async with session.follow() as reader:
             doubt(session)
-            session.turn.take(ev.Notice(title="unsure"))
+            session.turn.emit(ev.Notice(title="unsure"))
             storing = asyncio.create_task(session.durable())
             await until(lambda: hub.is_renewing)
             before = (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
-            session.turn.take(" more")
+            session.turn.emit(" more")
             for _ in range(5):
                 await asyncio.sleep(0)
             assert not storing.done()
@@ -274,12 +274,12 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
         await session.prompt("go")
         async with session.follow() as reader:
             await give_away(session, other)
-            line, turn = session.event_stream, session.turn
+            stream, turn = session.event_stream, session.turn
             assert turn is not None
-            line.extend(lease_clock() + 0.01)
-            await until(lambda: not line.lease_is_current)
+            stream.extend_lease(lease_clock() + 0.01)
+            await until(lambda: not stream.lease_is_current)
             may_end.set()
-            await soon(turn.settled.wait(), 5.0)
+            await soon(turn.finished.wait(), 5.0)
             await until(lambda: not hub.is_renewing)
             seen = [entry.event for entry in await soon(reader.next())]
         assert only(seen, ev.TurnFinished) == []

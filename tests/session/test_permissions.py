@@ -169,14 +169,14 @@ def story(option_kind: str, covers: Coverage | None = WRITE) -> list[ev.Event]:
 def test_always_answers_are_learnt_from_the_journal(kind: str, learnt: dict[str, bool]) -> None:
     permissions = Permissions(Policy.ask())
     for event in story(kind):
-        permissions.absorb(event)
+        permissions.apply(event)
     assert permissions.always == learnt
 
 
 def test_an_answer_that_does_not_say_what_it_covers_teaches_nothing() -> None:
     permissions = Permissions(Policy.ask())
     for event in story("allow_always", None):
-        permissions.absorb(event)
+        permissions.apply(event)
     assert permissions.always == {}
 
 
@@ -184,9 +184,9 @@ def test_an_answer_that_does_not_say_what_it_covers_teaches_nothing() -> None:
 def test_what_was_learnt_outlives_the_turn_and_its_questions_do_not(end: ev.Event) -> None:
     permissions = Permissions(Policy.ask())
     for event in [*story("allow_always"), end]:
-        permissions.absorb(event)
+        permissions.apply(event)
     assert permissions.always == {WRITE.key: True}
-    permissions.absorb(ev.Answered(question_id="q1", outcome="selected", option_kind="reject_always"))
+    permissions.apply(ev.Answered(question_id="q1", outcome="selected", option_kind="reject_always"))
     assert permissions.always == {WRITE.key: True}
 
 

@@ -1,4 +1,4 @@
-"""The desk: answers are checked against their questions, and the first one wins."""
+"""The questions: answers are checked against their questions, and the first one wins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand, TrunklineError
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
-from trunkline.session.questions import OpenQuestions, seconds_left, settle
+from trunkline.session.questions import OpenQuestions, check_answer, seconds_left
 
 
 def asked(question: Question, question_id: str = "q") -> ev.Asked:
@@ -76,7 +76,7 @@ BAD: list[tuple[Question, Answer, str]] = [
 def test_an_answer_that_fits_becomes_an_event(
     question: Question, answer: Answer, expected: dict[str, Any]
 ) -> None:
-    answered = settle(asked(question), answer)
+    answered = check_answer(asked(question), answer)
     assert {name: getattr(answered, name) for name in expected} == expected
     assert (answered.question_id, answered.turn_id) == ("q", "t")
 
@@ -84,15 +84,15 @@ def test_an_answer_that_fits_becomes_an_event(
 @pytest.mark.parametrize(("question", "answer", "why"), BAD)
 def test_an_answer_that_does_not_fit_says_what_would(question: Question, answer: Answer, why: str) -> None:
     with pytest.raises(InvalidCommand, match=why):
-        settle(asked(question), answer)
+        check_answer(asked(question), answer)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.sampled_from("abc")), max_size=12))
 def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, bool, str]]) -> None:
     async def play() -> None:
         said: list[Any] = []
-        desk = OpenQuestions(said.append)
-        futures = [desk.ask(asked(PERMISSION, f"q{i}"), expires_in=60) for i in range(3)]
+        questions = OpenQuestions(said.append)
+        futures = [questions.ask(asked(PERMISSION, f"q{i}"), expires_in=60) for i in range(3)]
         first: dict[int, tuple[bool, str]] = {}
         for number, yes, who in moves:
             answer = Answer(
@@ -100,41 +100,41 @@ def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, boo
             )
             if number in first:
                 with pytest.raises(AlreadyAnswered) as late:
-                    desk.answer([answer])
+                    questions.answer([answer])
                 assert late.value.by == first[number][1]
             else:
-                desk.answer([answer])
+                questions.answer([answer])
                 first[number] = (yes, who)
         for number, (yes, who) in first.items():
             answered = await futures[number]
             assert (answered.option_kind == "allow_once", answered.by) == (yes, who)
         answers = [event for event in said if isinstance(event, ev.Answered)]
         assert len({event.question_id for event in answers}) == len(answers) == len(first)
-        assert set(desk.open) == {f"q{i}" for i in range(3) if i not in first}
-        desk.forget()
-        assert not desk.open
+        assert set(questions.open) == {f"q{i}" for i in range(3) if i not in first}
+        questions.discard_all()
+        assert not questions.open
 
     asyncio.run(play())
 
 
 async def test_an_expired_permission_without_a_reject_option_is_expired() -> None:
     said: list[Any] = []
-    desk = OpenQuestions(said.append)
+    questions = OpenQuestions(said.append)
     only_allow = Permission(call_id="c", options=(Option(option_id="y", name="Yes", kind="allow_once"),))
-    answered = await soon(desk.ask(asked(only_allow), expires_in=0))
+    answered = await soon(questions.ask(asked(only_allow), expires_in=0))
     assert (answered.outcome, answered.option_id, answered.by) == ("expired", None, "trunkline")
     with pytest.raises(AlreadyAnswered, match="already answered by trunkline"):
-        desk.answer([Answer(question_id="q", option_id="y")])
+        questions.answer([Answer(question_id="q", option_id="y")])
 
 
 async def test_all_answers_are_taken_or_none() -> None:
-    desk = OpenQuestions(lambda event: None)
-    desk.ask(asked(PERMISSION, "q1"), expires_in=60)
-    desk.ask(asked(FORM, "q2"), expires_in=60)
+    questions = OpenQuestions(lambda event: None)
+    questions.ask(asked(PERMISSION, "q1"), expires_in=60)
+    questions.ask(asked(FORM, "q2"), expires_in=60)
     with pytest.raises(TrunklineError):
-        desk.answer([Answer(question_id="q1", option_id="allow_once"), Answer(question_id="q2")])
-    assert set(desk.open) == {"q1", "q2"}
-    desk.forget()
+        questions.answer([Answer(question_id="q1", option_id="allow_once"), Answer(question_id="q2")])
+    assert set(questions.open) == {"q1", "q2"}
+    questions.discard_all()
 
 
 def test_a_question_of_an_earlier_process_keeps_its_own_deadline() -> None:

@@ -331,11 +331,11 @@ async def test_a_cursor_of_another_life_gets_a_gap() -> None:
     async with world() as hub:
         session = await hub.create()
         await collect(session, "one two")
-        last = session.event_stream.place_now()
+        last = session.position
         for cursor in (
-            Cursor(last[2] + 5, 1, 0),
-            Cursor(last[2], last[0] + 10, 0),
-            Cursor(last[2], 3, 10_000),
+            Cursor(last.fence + 5, 1, 0),
+            Cursor(last.fence, last.record + 10, 0),
+            Cursor(last.fence, 3, 10_000),
         ):
             assert isinstance(await session.subscribe(cursor), Gap)
         assert not isinstance(await session.subscribe(Cursor(0, 0, 0)), Gap)

@@ -1,4 +1,4 @@
-"""The line: what readers see at once, and what they see only when it is stored."""
+"""The stream: what readers see at once, and what they see only when it is stored."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ async def speaking(journal: MemoryJournal) -> EventStream:
     await journal.create(SessionInfo(principal="local", session_id="s"))
     lease = await journal.claim(KEY, "me", 60.0)
     assert isinstance(lease, Lease)
-    line = EventStream(journal, KEY, Grammar(), Settings())
-    line.take(lease, lease_clock() + 60.0)
-    return line
+    stream = EventStream(journal, KEY, Grammar(), Settings())
+    stream.become_owner(lease, lease_clock() + 60.0)
+    return stream
 
 
 async def ticks() -> None:
@@ -82,12 +82,12 @@ STORED_FIRST: list[ev.AnyEvent] = [
 @pytest.mark.parametrize("event", STORED_FIRST, ids=lambda event: type(event).__name__)
 async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.AnyEvent) -> None:
     journal = Held()
-    line = await speaking(journal)
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(ev.Text(turn_id="t", message_id="m", delta="at once"))
+    stream = await speaking(journal)
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(ev.Text(turn_id="t", message_id="m", delta="at once"))
     assert [type(told) for told in await seen(reader)] == [ev.TurnStarted, ev.Text]
-    line.say(event)
+    stream.emit(event)
     assert await seen(reader) == []
     assert journal.waiting[-1][-1], "it must survive a power cut too"
     journal.commit()
@@ -96,31 +96,31 @@ async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.An
 
 async def test_what_is_said_behind_a_question_keeps_its_place_behind_it() -> None:
     journal = Held()
-    line = await speaking(journal)
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
+    stream = await speaking(journal)
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
     asked, text = STORED_FIRST[2], ev.Text(turn_id="t", message_id="m", delta="behind it")
-    line.say(asked)
+    stream.emit(asked)
     await ticks()
-    line.say(text)
+    stream.emit(text)
     assert [type(told) for told in await seen(reader)] == [ev.TurnStarted]
     journal.commit()
     assert await seen(reader) == [asked, text]
     # A reader that comes later, from the journal or from memory, sees the same.
-    late = line.subscribe_from(1)
-    line.flush()
+    late = stream.subscribe_from(1)
+    stream.flush()
     journal.commit()
     assert [type(entry.event) for entry in await soon(late.next())][-2:] == [ev.Asked, ev.Text]
 
 
 async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> None:
     journal = Held()
-    line = await speaking(journal)
-    line.on_lost = lambda error: line.close(error)
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(ev.Text(turn_id="t", message_id="m", delta="an answer"))
-    line.say(ev.TurnFinished(turn_id="t"))
+    stream = await speaking(journal)
+    stream.on_failed = lambda error: stream.close(error)
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(ev.Text(turn_id="t", message_id="m", delta="an answer"))
+    stream.emit(ev.TurnFinished(turn_id="t"))
     await ticks()
     journal.refuse()
     told = await seen(reader)
@@ -129,16 +129,16 @@ async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> N
     with pytest.raises(JournalError, match="the disk is full"):
         await soon(reader.next())
     with pytest.raises(JournalError, match="the disk is full"):
-        await soon(line.follow().next())
+        await soon(stream.follow().next())
 
 
 async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
     journal = Held()
-    line = await speaking(journal)
-    line.on_lost = lambda error: line.close(error, failed_turn="t")
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(STORED_FIRST[2])
+    stream = await speaking(journal)
+    stream.on_failed = lambda error: stream.close(error, failed_turn="t")
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(STORED_FIRST[2])
     await ticks()
     journal.refuse()
     told = await seen(reader)
@@ -148,14 +148,14 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
 
 async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
     journal = Held()
-    line = await speaking(journal)
-    line.on_lost = lambda error: line.close(error, failed_turn="t")
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(STORED_FIRST[2])
+    stream = await speaking(journal)
+    stream.on_failed = lambda error: stream.close(error, failed_turn="t")
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(STORED_FIRST[2])
     await ticks()
     journal.commit()
-    line.say(ev.Answered(turn_id="t", question_id="q", outcome="accepted", content={"secret": 1}, by="me"))
+    stream.emit(ev.Answered(turn_id="t", question_id="q", outcome="accepted", content={"secret": 1}, by="me"))
     await ticks()
     journal.refuse()
     told = await seen(reader)
@@ -165,102 +165,102 @@ async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
 
 async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
     journal = MemoryJournal()
-    line = await speaking(journal)
-    reader = line.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(STORED_FIRST[2])
-    line.say(ev.TurnSuspended(turn_id="t", question_ids=("q",)))
-    await line.durable()
-    line.close(SessionClosed("closed"))
+    stream = await speaking(journal)
+    reader = stream.follow()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(STORED_FIRST[2])
+    stream.emit(ev.TurnSuspended(turn_id="t", question_ids=("q",)))
+    await stream.durable()
+    stream.close(SessionClosed("closed"))
     told = await seen(reader)
     assert [type(event) for event in told] == [ev.TurnStarted, ev.Asked, ev.TurnSuspended]
 
 
 async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
     journal = MemoryJournal()
-    line = await speaking(journal)
+    stream = await speaking(journal)
     follower = EventStream(journal, KEY, Grammar(), Settings())
     reader = follower.follow()
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(ev.TurnFinished(turn_id="t"))
-    await line.durable()
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(ev.TurnFinished(turn_id="t"))
+    await stream.durable()
     await follower.catch_up()
     assert [type(event) for event in await seen(reader)] == [ev.TurnStarted, ev.TurnFinished]
 
 
 async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason() -> None:
     journal = MemoryJournal()
-    line = await speaking(journal)
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(ev.TurnFinished(turn_id="t"))
-    await line.durable()
-    line.close(SessionClosed("closed"))
-    reader = line.subscribe_from(1)
+    stream = await speaking(journal)
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(ev.TurnFinished(turn_id="t"))
+    await stream.durable()
+    stream.close(SessionClosed("closed"))
+    reader = stream.subscribe_from(1)
     stored = [type(entry.event) for entry in await soon(reader.next())]
     assert stored == [ev.TurnStarted, ev.TurnFinished]
     with pytest.raises(SessionClosed):
         await soon(reader.next())
-    assert line.readers == 0
+    assert stream.readers == 0
 
 
 async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the_loop() -> None:
     journal = Held()
-    line = await speaking(journal)
-    line.settings = msgspec.structs.replace(line.settings, lag_limit=5)
-    line.say(ev.TurnStarted(turn_id="t"))
-    line.say(ev.TurnFinished(turn_id="t"))
-    line.say(ev.TurnStarted(turn_id="u"))
+    stream = await speaking(journal)
+    stream.settings = msgspec.structs.replace(stream.settings, lag_limit=5)
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    stream.emit(ev.TurnFinished(turn_id="t"))
+    stream.emit(ev.TurnStarted(turn_id="u"))
     for _ in range(10):
-        line.say(ev.Text(turn_id="u", message_id="m", delta="behind the end"))
+        stream.emit(ev.Text(turn_id="u", message_id="m", delta="behind the end"))
     await ticks()
-    assert line.lagging
-    ready = asyncio.create_task(line.ready())
+    assert stream.lagging
+    ready = asyncio.create_task(stream.ready())
     await ticks()
     assert not ready.done()
     journal.commit()
-    line.flush()
+    stream.flush()
     journal.commit()
     await soon(ready)
 
 
 async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_yet() -> None:
     journal = Held()
-    line = await speaking(journal)
-    line.extend(0.0)
-    line.say(ev.TurnStarted(turn_id="t"))
-    storing = asyncio.create_task(line.durable())
+    stream = await speaking(journal)
+    stream.extend_lease(0.0)
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    storing = asyncio.create_task(stream.durable())
     await ticks()
-    line.extend(lease_clock() + 60.0)
-    line.say(ev.Text(turn_id="t", message_id="m", delta="more"))
-    line.extend(0.0)
+    stream.extend_lease(lease_clock() + 60.0)
+    stream.emit(ev.Text(turn_id="t", message_id="m", delta="more"))
+    stream.extend_lease(0.0)
     await ticks()
     journal.commit()
     await ticks()
-    assert line.in_doubt
+    assert stream.lease_in_doubt
     assert not storing.done(), "a part of what was said is not given to the journal"
-    line.extend(lease_clock() + 60.0)
+    stream.extend_lease(lease_clock() + 60.0)
     await ticks()
     journal.commit()
     await soon(storing)
 
 
 async def test_a_line_that_follows_refuses_to_speak() -> None:
-    line = await speaking(MemoryJournal())
-    line.step_down()
+    stream = await speaking(MemoryJournal())
+    stream.become_follower()
     with pytest.raises(Fenced, match="took this session over"):
-        line.say(ev.TurnStarted(turn_id="t"))
+        stream.emit(ev.TurnStarted(turn_id="t"))
     with pytest.raises(Fenced, match="took this session over"):
-        line.note(Cancel())
-    assert not line.unwritten
+        stream.add_command(Cancel())
+    assert not stream.unwritten
 
 
 async def test_whoever_waits_for_a_lease_that_is_given_up_with_everything_written_goes_on() -> None:
-    line = await speaking(MemoryJournal())
-    line.say(ev.TurnStarted(turn_id="t"))
-    await line.durable()
-    line.extend(0.0)
-    storing = asyncio.create_task(line.durable())
+    stream = await speaking(MemoryJournal())
+    stream.emit(ev.TurnStarted(turn_id="t"))
+    await stream.durable()
+    stream.extend_lease(0.0)
+    storing = asyncio.create_task(stream.durable())
     await ticks()
-    assert line.in_doubt
-    line.step_down()
+    assert stream.lease_in_doubt
+    stream.become_follower()
     await soon(storing)

@@ -531,9 +531,9 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
             asyncio.get_running_loop().call_soon(cancel)
 
         # Called before the turn's task is made, so before its first step.
-        session.event_stream.on_turn = begun
+        session.event_stream.on_turn_started = begun
         await soon(session.prompt("go"), within=5.0)
-        await soon(session.settle(), within=5.0)
+        await soon(session.wait_for_ending_turn(), within=5.0)
         told = await events_of(session)
         assert [event.stop_reason for event in only(told, ev.TurnFinished)] == ["cancelled"]
         assert text_of(told) == ""

@@ -255,7 +255,7 @@ async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_c
         said: list[Any] = []
         while not (only(said, ev.Text) and only(said, ev.RunOpened)):
             said += (await soon(anext(batches)))[1]
-        record, offset, _ = session.event_stream.place_now()
+        _, record, offset = session.position
         reached = shown.reached(record, offset)
         assert reached is not None, "the last batch is still in the hands of whoever iterates"
 

@@ -58,7 +58,7 @@ async def adopt(session: Session, *, is_new: bool = False) -> None:
     if questions:
         await session.recover(None if session.hooks.can_resume(questions) else PROCESS_ENDED)
     await session.durable()
-    session.name_after(next((message.text for message in news if message.role == "user"), ""))
+    session.title_from(next((message.text for message in news if message.role == "user"), ""))
 
 
 async def _is_known(session: Session, remembered: Conversation) -> bool:

@@ -48,7 +48,7 @@ class EarlierTurns:
         """The ids of the turns before the last one, and where that begins."""
         stream = self._stream
         async with self._lock:
-            self._stay()
+            self._keep_for_a_while()
             if self._outline is None or self._seq >= self.start:
                 pages = await stream.journal.get_snapshots(stream.key, OUTLINE)
                 last, start = stream.grammar.turn_id, self.start
@@ -70,7 +70,7 @@ class EarlierTurns:
     async def before(self, start: int) -> Conversation:
         """What was said before a turn, which must not be changed; it is at hand for the last ones."""
         async with self._lock:
-            self._stay()
+            self._keep_for_a_while()
             if self._folded_seq >= start:
                 # Seldom: somebody else looks at a later turn already.
                 folder = Folder()
@@ -124,10 +124,10 @@ class EarlierTurns:
                     feed(entry.event)
         except BaseException:
             # Half of it is of no use to the next one who asks.
-            self.forget()
+            self.discard()
             raise
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Let go of everything; it is read again when somebody asks."""
         if self._timer is not None:
             self._timer.cancel()
@@ -135,14 +135,14 @@ class EarlierTurns:
         self._outline = self._folder = None
         self._seq = self._folded_seq = 0
 
-    def _stay(self) -> None:
+    def _keep_for_a_while(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._stream.settings.idle_after, self._idle)
+        self._timer = loop.call_later(self._stream.settings.idle_after, self._expire)
 
-    def _idle(self) -> None:
+    def _expire(self) -> None:
         if self._lock.locked():
-            self._stay()
+            self._keep_for_a_while()
         else:
-            self.forget()
+            self.discard()

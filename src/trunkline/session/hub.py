@@ -69,8 +69,8 @@ class Hub:
         self._sessions: dict[SessionKey, Session] = {}
         self._opening: dict[SessionKey, asyncio.Lock] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._pulse = asyncio.Event()
-        self._stirred = asyncio.Event()
+        self._change = asyncio.Event()
+        self._activity = asyncio.Event()
         self._renewing: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -184,7 +184,7 @@ class Hub:
 
     async def fork(self, session: Session, session_id: str | None = None) -> Session:
         """Open a new session that begins with everything another one said so far."""
-        await session.settle()
+        await session.wait_for_ending_turn()
         if session.busy:
             raise SessionBusy("a turn is running in this session: wait for it before forking")
         fork = await self.create(
@@ -204,7 +204,7 @@ class Hub:
                 await self.delete(fork.session_id, principal=session.info.principal)
             raise
         await fork.open()
-        fork.name(session.info.title)
+        fork.set_title(session.info.title)
         return fork
 
     async def _copy(self, session: Session, fork: Session) -> None:
@@ -237,7 +237,7 @@ class Hub:
         """Whether this process serves the agent that the session belongs to."""
         return not info.target or info.target == self.target
 
-    def forget(self, key: SessionKey, session: object) -> None:
+    def discard(self, key: SessionKey, session: object) -> None:
         """Drop a session that was closed."""
         if self._sessions.get(key) is session:
             del self._sessions[key]
@@ -254,8 +254,8 @@ class Hub:
         self._tasks = [
             asyncio.create_task(self._watch(), name="trunkline watch"),
             asyncio.create_task(self._renew(), name="trunkline renew"),
-            asyncio.create_task(self._tidy(), name="trunkline tidy"),
-            asyncio.create_task(self._retain(), name="trunkline retain"),
+            asyncio.create_task(self._close_idle(), name="trunkline close idle"),
+            asyncio.create_task(self._apply_retention(), name="trunkline retain"),
         ]
         return self
 
@@ -286,10 +286,10 @@ class Hub:
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""
-        pulse = self._pulse
+        change = self._change
         try:
             async with asyncio.timeout(timeout):
-                await pulse.wait()
+                await change.wait()
         except TimeoutError:
             return
 
@@ -299,9 +299,9 @@ class Hub:
         while True:
             try:
                 version = await self._next_version(version)
-                self._pulse.set()
-                self._pulse = asyncio.Event()
-                await self._attend()
+                self._change.set()
+                self._change = asyncio.Event()
+                await self._follow_journal()
             except TrunklineError as error:
                 log.warning("the journal could not be watched: %s", error)
                 version = 0  # What was not attended to is looked at again, even if nothing follows.
@@ -309,24 +309,24 @@ class Hub:
 
     async def _next_version(self, version: int) -> int:
         """Wait for a change; look often only while something runs or is followed."""
-        self._stirred.clear()
+        self._activity.clear()
         # Whatever goes on is most often in one that was asked for lately.
         lively = any(s.busy or s.event_stream.readers for s in reversed(self._sessions.values()))
         poll = self.settings.poll_busy if lively else self.settings.poll_idle
         looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
-        stirring = asyncio.ensure_future(self._stirred.wait())
+        activity = asyncio.ensure_future(self._activity.wait())
         try:
-            await asyncio.wait({looking, stirring}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({looking, activity}, return_when=asyncio.FIRST_COMPLETED)
             return looking.result() if looking.done() else version
         finally:
             looking.cancel()
-            stirring.cancel()
+            activity.cancel()
 
-    def stir(self) -> None:
+    def notice_activity(self) -> None:
         """Notice at once that something began to run or to be followed."""
-        self._stirred.set()
+        self._activity.set()
 
-    async def _attend(self) -> None:
+    async def _follow_journal(self) -> None:
         for session in list(self._sessions.values()):
             if session.event_stream.lease is None and not session.closed:
                 try:
@@ -380,12 +380,12 @@ class Hub:
             if session.event_stream.lease is not lease:
                 continue
             if held.get(session.key) == lease.fence:
-                session.event_stream.extend(asked_at + self.settings.lease_ttl)
+                session.event_stream.extend_lease(asked_at + self.settings.lease_ttl)
             else:
                 log.warning("another process took session %s over", session.session_id)
                 await session.ownership.lose()
 
-    async def _tidy(self) -> None:
+    async def _close_idle(self) -> None:
         """Close sessions that nobody uses, so that a thousand threads cost no more than the last few."""
         while self.settings.idle_sessions is not None:
             await asyncio.sleep(self.settings.lease_ttl)
@@ -398,20 +398,20 @@ class Hub:
                     except TrunklineError as error:
                         log.warning("an idle session could not be closed as it should be: %s", error)
 
-    async def _retain(self) -> None:
+    async def _apply_retention(self) -> None:
         """Forget what the settings do not want to keep, at the start and now and then."""
         age, size = self.settings.retain_age, self.settings.retain_bytes
         while age is not None or size is not None:
             try:
                 if age is not None:
-                    await self._leave_unused(time.monotonic() - age)
+                    await self._close_unused(time.monotonic() - age)
                 if removed := await self.journal.retain(max_age=age, max_bytes=size):
                     log.info("%d records were forgotten, as the settings say", removed)
             except TrunklineError as error:
                 log.warning("old sessions could not be forgotten: %s", error)
             await asyncio.sleep(self.settings.retain_every)
 
-    async def _leave_unused(self, before: float) -> None:
+    async def _close_unused(self, before: float) -> None:
         """Close sessions of ours that nobody asked for: what we hold counts as used."""
         for session in list(self._sessions.values()):
             if session.idle and session.last_used_at <= before:

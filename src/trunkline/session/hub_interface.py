@@ -30,7 +30,7 @@ class SessionHub(Protocol):
         """Wait until the journal changed, at most ``timeout`` seconds."""
         ...
 
-    def stir(self) -> None:
+    def notice_activity(self) -> None:
         """Look at the journal at once: something began to run or to be followed."""
         ...
 
@@ -46,6 +46,6 @@ class SessionHub(Protocol):
         """Wait for a task when the hub is closed."""
         ...
 
-    def forget(self, key: SessionKey, session: object) -> None:
+    def discard(self, key: SessionKey, session: object) -> None:
         """Drop a session that was closed."""
         ...

@@ -83,7 +83,7 @@ class OpenState:
         return cls(
             Grammar(),
             Receipts(),
-            OpenQuestions(_say_nothing),
+            OpenQuestions(_emit_nothing),
             Permissions(Policy.ask()),
             SessionView(session_id=""),
         )
@@ -91,15 +91,15 @@ class OpenState:
     def feed(self, entry: Entry) -> None:
         """Learn from an entry, the grammar's part included."""
         self.grammar.feed(entry.event)
-        self.absorb(entry)
+        self.apply(entry)
 
-    def absorb(self, entry: Entry) -> None:
+    def apply(self, entry: Entry) -> None:
         """Learn from an entry that the grammar has seen."""
         self.last = entry
         event = entry.event
-        self.questions.absorb(event)
-        self.permissions.absorb(event)
-        self.view.absorb(event)
+        self.questions.apply(event)
+        self.permissions.apply(event)
+        self.view.apply(event)
         if isinstance(event, ev.TurnStarted):
             turn_id = event.turn_id or ""
             self.begin(turn_id, entry.seq)
@@ -170,5 +170,5 @@ def read_snapshot(payload: bytes) -> OpenSnapshot | None:
         return None
 
 
-def _say_nothing(_: ev.Event) -> None:
+def _emit_nothing(_: ev.Event) -> None:
     return

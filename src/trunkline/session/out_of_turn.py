@@ -75,7 +75,7 @@ class OutOfTurnEvents:
             self._loop.call_soon_threadsafe(self._take, event)
 
     def _take(self, event: ev.Event) -> None:
-        self._view.absorb(event)
+        self._view.apply(event)
         self._announced = (self._view.options, self._view.commands)
         if self._waiting or not self._emit(event):
             self._waiting.append(event)

@@ -70,7 +70,7 @@ class Ownership:
         self._renew_leases = renew_leases
         self._claiming = asyncio.Lock()
         # Something waits to be shown and stored until it is known whether the lease is still ours.
-        stream.on_doubt = renew_soon
+        stream.on_lease_in_doubt = renew_soon
 
     @property
     def is_claiming(self) -> bool:
@@ -106,19 +106,19 @@ class Ownership:
         await stream.catch_up()
         # Asked before anything is carried out here: until then no other process can claim the session.
         why = await self._hooks.why_over(list(stream.grammar.questions.values()))
-        stream.take(claimed, asked_at + ttl)
+        stream.become_owner(claimed, asked_at + ttl)
         await self._session.recover(why)
         return True
 
     async def lose(self) -> None:
         """Stop being the owner: another process has taken the session."""
         session, stream = self._session, self._stream
-        if not stream.in_doubt:
+        if not stream.lease_in_doubt:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(stream.settings.finish_grace):
                     await session.wait_for_stored_end()
         if session.is_idle_here and not stream.unwritten:
-            stream.step_down()
+            stream.become_follower()
             try:
                 await stream.catch_up()
             except SessionNotFound as error:

@@ -134,7 +134,7 @@ class Permissions:
         if decision.always and covers is not None:
             self.always[covers.key] = decision.allowed
 
-    def absorb(self, event: ev.Event) -> None:
+    def apply(self, event: ev.Event) -> None:
         """Learn "always" answers from the journal."""
         if isinstance(event, ev.Asked) and isinstance(event.question, Permission):
             if event.question.covers is not None:

@@ -19,7 +19,7 @@ from trunkline.commands import Answer
 from trunkline.errors import AlreadyAnswered, InvalidCommand
 from trunkline.questions import ClientCall, Form, Link, Outcome, Permission
 
-__all__ = ["OpenQuestions", "named", "seconds_left", "settle"]
+__all__ = ["OpenQuestions", "named", "seconds_left", "check_answer"]
 
 _REMEMBERED = 1000
 
@@ -27,9 +27,9 @@ _REMEMBERED = 1000
 class OpenQuestions:
     """Holds the questions of one session until they are answered."""
 
-    def __init__(self, say: Callable[[ev.Event], None]) -> None:
-        """Announce questions and answers with ``say``."""
-        self._say = say
+    def __init__(self, emit: Callable[[ev.Event], None]) -> None:
+        """Announce questions and answers with ``emit``."""
+        self._emit = emit
         self._open: dict[str, ev.Asked] = {}
         self._waiting: dict[str, asyncio.Future[ev.Answered]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -48,7 +48,7 @@ class OpenQuestions:
         asked = msgspec.structs.replace(asked, expires_at=time.time() + expires_in)
         self.reopen(asked, expires_in=expires_in)
         self._waiting[asked.question_id] = future
-        self._say(asked)
+        self._emit(asked)
         return future
 
     def reopen(self, asked: ev.Asked, *, expires_in: float) -> None:
@@ -60,7 +60,7 @@ class OpenQuestions:
 
     def check(self, answers: Iterable[Answer]) -> list[ev.Answered]:
         """Say what these answers would mean, without settling anything; raises if one is wrong."""
-        return [settle(self._find(answer.question_id), answer) for answer in answers]
+        return [check_answer(self._find(answer.question_id), answer) for answer in answers]
 
     def answer(self, answers: Iterable[Answer]) -> list[ev.Answered]:
         """Settle questions, all of them or none."""
@@ -69,7 +69,7 @@ class OpenQuestions:
             self._close(answered)
         return settled
 
-    def dismiss(self, outcome: Outcome, reason: str) -> None:
+    def withdraw_all(self, outcome: Outcome, reason: str) -> None:
         """Settle every open question because its turn is over: cancelled, or without an answer."""
         for asked in list(self._open.values()):
             self._close(_unanswered(asked, outcome, reason))
@@ -81,7 +81,7 @@ class OpenQuestions:
         self._close(answered)
         return True
 
-    def forget(self) -> None:
+    def discard_all(self) -> None:
         """Let go of every question without a word (another process has them now)."""
         for timer in self._timers.values():
             timer.cancel()
@@ -91,7 +91,7 @@ class OpenQuestions:
         self._waiting.clear()
         self._timers.clear()
 
-    def absorb(self, event: ev.Event) -> None:
+    def apply(self, event: ev.Event) -> None:
         """Learn of an answer that another process gave."""
         if isinstance(event, ev.Answered):
             self._remember(event)
@@ -109,7 +109,7 @@ class OpenQuestions:
         del self._open[question_id]
         self._timers.pop(question_id).cancel()
         self._remember(answered)
-        self._say(answered)
+        self._emit(answered)
         future = self._waiting.pop(question_id, None)
         if future is not None and not future.done():
             future.set_result(answered)
@@ -146,7 +146,7 @@ def _unanswered(asked: ev.Asked, outcome: Any, reason: str) -> ev.Answered:
     )
 
 
-def settle(asked: ev.Asked, answer: Answer) -> ev.Answered:
+def check_answer(asked: ev.Asked, answer: Answer) -> ev.Answered:
     """Check an answer against its question and say it as an event."""
     question, outcome = asked.question, answer.outcome
     option_kind = None

@@ -52,7 +52,7 @@ class ReadableSession:
         self.settings = settings
         self.closed = False
         self.event_stream = EventStream(journal, info.key, Grammar(agent_name), settings)
-        self.questions = OpenQuestions(self.event_stream.say)
+        self.questions = OpenQuestions(self.event_stream.emit)
         self.permissions = Permissions(policy, view)
         self.receipts = Receipts()
         grammar = self.event_stream.grammar
@@ -110,8 +110,7 @@ class ReadableSession:
     @property
     def position(self) -> Cursor:
         """The place after every event so far."""
-        record, offset, fence = self.event_stream.place_now()
-        return Cursor(fence, record, offset)
+        return self.event_stream.position
 
     @property
     def stored_seq(self) -> int:

@@ -45,22 +45,13 @@ class ReaderSource(Protocol):
 class Reader:
     """A place in a stream that moves forward; use it as an async context manager and iterator."""
 
-    def __init__(
-        self,
-        stream: ReaderSource,
-        seq: int,
-        offset: int,
-        fence: int,
-        *,
-        backlog: int = 1024,
-        live: bool = True,
-    ) -> None:
-        """Begin after the given place; ``backlog`` is how many entries may wait in memory."""
+    def __init__(self, stream: ReaderSource, after: Cursor, *, backlog: int, live: bool = True) -> None:
+        """Begin after a place; ``backlog`` is how many entries may wait in memory."""
         self._stream = stream
         self._backlog = backlog
-        self._seq = seq
-        self._offset = offset
-        self._fence = fence
+        self._seq = after.record
+        self._offset = after.offset
+        self._fence = after.fence
         self._live = live
         self._queue: list[Entry] = []
         self._waiter: asyncio.Future[None] | None = None

@@ -89,10 +89,10 @@ class Session(CommandableSession):
             self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
         )
         view.guard = WorkspaceGuard(self.permissions, self._emit_out_of_turn)
-        self.event_stream.on_absorbed = self._absorb
-        self.event_stream.on_turn = self.open_state.begin
-        self.event_stream.on_lost = self.fail
-        self.event_stream.on_readers = self._followers_changed
+        self.event_stream.on_applied = self._apply_entry
+        self.event_stream.on_turn_started = self.open_state.begin
+        self.event_stream.on_failed = self.fail
+        self.event_stream.on_followers_changed = self._followers_changed
         self.questions.on_expired = self._question_expired
         self._follower_watch = FollowerWatch(
             hub.settings.abandon_after,
@@ -129,7 +129,7 @@ class Session(CommandableSession):
     @property
     def waits_for_answers(self) -> bool:
         """Whether the turn began in an earlier process, and goes on once its questions are answered."""
-        return self.turn is not None and self.turn.asleep
+        return self.turn is not None and self.turn.waits_for_answers
 
     @property
     def idle(self) -> bool:
@@ -192,7 +192,7 @@ class Session(CommandableSession):
     async def _prompt(self, prompt: Prompt) -> Receipt:
         prompt_id = prompt.key or new_id("prompt")
         await self.prepare()
-        await self.settle()
+        await self.wait_for_ending_turn()
         await self.wait_for_rewind()
         self.check_open()
         known = self.receipts.by_prompt.get(prompt_id)
@@ -203,7 +203,7 @@ class Session(CommandableSession):
             raise shortage
         busy = prompt.busy or self.settings.busy
         if self.turn is not None and busy == "interrupt":
-            await self._stop(self.turn, prompt.by, "a new prompt took its place")
+            await self._cancel_turn(self.turn, prompt.by, "a new prompt took its place")
             await self.wait_for_rewind()
         if self.turn is not None:
             if busy != "queue":
@@ -225,7 +225,7 @@ class Session(CommandableSession):
         # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.start_turn(turn_id, prompt)
-        self.name_after(prompt.text)
+        self.title_from(prompt.text)
         return self.receipts.remember(Receipt(prompt_id=prompt_id, turn_id=turn_id, message_id=message_id))
 
     def start_turn(self, turn_id: str, prompt: Prompt, run: Run | None = None) -> None:
@@ -234,11 +234,11 @@ class Session(CommandableSession):
         self.turn.start()
         self._followers_changed(self.followers)
 
-    def turn_ended(self, turn: object) -> None:
+    def turn_finished(self, turn: object) -> None:
         """Called by a turn once it has settled."""
         if self.turn is turn:
             self.turn = None
-            self.snapshots.turn_ended()
+            self.snapshots.turn_finished()
             self._followers_changed(self.followers)
         if self._queue and self.turn is None and not self.closed:
             self._start(*self._queue.take())
@@ -246,37 +246,37 @@ class Session(CommandableSession):
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs here."""
         while (turn := self.turn) is not None:
-            await turn.settled.wait()
+            await turn.finished.wait()
 
     def cancel_soon(self, turn_id: str, *, by: str, reason: str) -> None:
         """Cancel a turn that runs here, without waiting for its end; does nothing if it is over."""
         if self.turn is not None and self.turn.turn_id == turn_id and not self.closed:
             self.turn.cancel(by, reason)
 
-    async def settle(self) -> None:
+    async def wait_for_ending_turn(self) -> None:
         """Wait for a turn that was cancelled, or has said its last word but is still being written."""
-        while (turn := self.turn) is not None and turn.ends and not turn.settled.is_set():
-            await turn.settled.wait()
+        while (turn := self.turn) is not None and turn.is_ending and not turn.finished.is_set():
+            await turn.finished.wait()
 
     def _followers_changed(self, followers: int) -> None:
-        self.hub.stir()
+        self.hub.notice_activity()
         self._follower_watch.followers_changed(followers)
 
     def _cancel_unfollowed(self, reason: str) -> None:
         if self.turn is not None:
             self.turn.cancel("trunkline", reason)
 
-    async def _stop(self, turn: Turn, by: str | None, reason: str) -> None:
+    async def _cancel_turn(self, turn: Turn, by: str | None, reason: str) -> None:
         turn.cancel(by, reason)
         async with asyncio.timeout(self.settings.detach_after + self.settings.command_timeout):
-            await turn.settled.wait()
+            await turn.finished.wait()
 
     async def _cancel(self, command: Cancel) -> bool:
         turn = self.turn
         if turn is None or not turn.live or (command.turn_id is not None and command.turn_id != turn.turn_id):
             return False
-        self.event_stream.note(command)
-        await self._stop(turn, command.by, command.reason or "the turn was cancelled")
+        self.event_stream.add_command(command)
+        await self._cancel_turn(turn, command.by, command.reason or "the turn was cancelled")
         return True
 
     async def prepare(self) -> None:
@@ -298,7 +298,7 @@ class Session(CommandableSession):
         if self.turn is None:
             return
         if self.followers:
-            self.turn.answered([answered])
+            self.turn.resume([answered])
         else:
             self.turn.cancel("trunkline", "a question expired and no reader followed the session")
 
@@ -309,15 +309,15 @@ class Session(CommandableSession):
             return
         cancelled = next((item for item in settled if item.outcome == "cancelled"), None)
         if cancelled is not None:
-            await self._stop(turn, cancelled.by, "the question was cancelled")
+            await self._cancel_turn(turn, cancelled.by, "the question was cancelled")
         else:
-            turn.answered(settled)
+            turn.resume(settled)
 
     # -- configuration, rewinding, history ---------------------------------------------------------
 
     async def _set_config(self, command: SetConfig) -> None:
         options = await self.hooks.set_config(choose(self.view.options, command.option_id, command.value))
-        self.event_stream.note(command)
+        self.event_stream.add_command(command)
         self.view.options = options
         self.emit(ev.ConfigChanged(options=options))
 
@@ -327,18 +327,18 @@ class Session(CommandableSession):
             return
 
     async def _rewind(self, command: Rewind) -> None:
-        await self.settle()
+        await self.wait_for_ending_turn()
         async with self._rewinding:
-            await self._go_back(command)
+            await self._rewind_now(command)
 
-    async def _go_back(self, command: Rewind) -> None:
+    async def _rewind_now(self, command: Rewind) -> None:
         if self.turn is not None:
             raise SessionBusy("a turn is running in this session: cancel it before going back")
         target = command.to_message_id
         if target is not None and not await self.has_message(target):
             raise InvalidCommand(f"there is no message {target!r} to go back to")
         await self.hooks.rewind(target)
-        self.event_stream.note(command)
+        self.event_stream.add_command(command)
         self.emit(ev.Rewound(to_message_id=target))
 
     async def import_history(self, events: Iterable[ev.Event]) -> None:
@@ -354,12 +354,12 @@ class Session(CommandableSession):
         self.emit(ev.TurnFinished(turn_id=turn_id))
         await self.durable()
 
-    def name_after(self, text: str) -> None:
+    def title_from(self, text: str) -> None:
         """Take the first line of a user's message as the title, unless there is one."""
         if self.info.title is None and text.strip():
-            self.name(text.strip().splitlines()[0][:_TITLE_LENGTH])
+            self.set_title(text.strip().splitlines()[0][:_TITLE_LENGTH])
 
-    def name(self, title: str | None) -> None:
+    def set_title(self, title: str | None) -> None:
         """Give the session a title."""
         self.info = msgspec.structs.replace(self.info, title=title)
         self._naming = asyncio.create_task(self.hub.journal.describe(self.key, title=title))
@@ -379,7 +379,7 @@ class Session(CommandableSession):
     async def wait_for_stored_end(self) -> None:
         """Wait until a turn that has ended is stored."""
         if self.turn is not None and not self.turn.live:
-            await self.turn.settled.wait()
+            await self.turn.finished.wait()
 
     async def recover(self, why: str | None) -> None:
         """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
@@ -393,9 +393,9 @@ class Session(CommandableSession):
             self.questions.reopen(asked, expires_in=seconds_left(asked, self.settings.question_ttl))
         if why is None:
             self.turn = Turn(self, turn_id, Prompt(), f"{turn_id}.r{self.position.record}")
-            self.turn.sleep(questions)
+            self.turn.wait_for_answers(questions)
             return
-        self.questions.dismiss("cancelled", why)
+        self.questions.withdraw_all("cancelled", why)
         advice = f"{why}; send the prompt again to retry"
         self.emit(ev.TurnFailed(turn_id=turn_id, code="interrupted", message=advice, fault="ours"))
         await self.durable()
@@ -407,9 +407,9 @@ class Session(CommandableSession):
         turn, self.turn = self.turn, None
         failed = turn.turn_id if turn is not None and turn.live else None
         if turn is not None and failed:
-            turn.abandon()
-        self._shut(error, failed)
-        self.spawn(self._leave())
+            turn.detach()
+        self._close_parts(error, failed)
+        self.spawn(self._release())
 
     async def close(self) -> None:
         """Cancel what runs, write everything, give the lease back and end every reader."""
@@ -419,9 +419,9 @@ class Session(CommandableSession):
             self._queue.discard_all("the session was closed")
         if self.turn is not None:
             if self.hooks.can_resume(list(self.questions.open.values())):
-                self.turn.abandon()
+                self.turn.detach()
             else:
-                await self._stop(self.turn, None, "the session was closed")
+                await self._cancel_turn(self.turn, None, "the session was closed")
         if self.closed:
             # The journal failed while the turn was stopped.
             await self.released.wait()
@@ -432,26 +432,26 @@ class Session(CommandableSession):
             await self.durable()
             await self.snapshots.close()
         finally:
-            self._shut(SessionClosed("the session was closed in this process; open it again to go on"))
-            await self._leave()
+            self._close_parts(SessionClosed("the session was closed in this process; open it again to go on"))
+            await self._release()
             if lease is not None:
                 await self.hub.journal.release(lease)
 
-    def _shut(self, error: TrunklineError, failed_turn: str | None = None) -> None:
+    def _close_parts(self, error: TrunklineError, failed_turn: str | None = None) -> None:
         """End every reader and every question."""
         self.closed = True
         self._follower_watch.close()
-        self.earlier_turns.forget()
-        self.questions.forget()
+        self.earlier_turns.discard()
+        self.questions.discard_all()
         self.event_stream.close(error, failed_turn=failed_turn)
 
-    async def _leave(self) -> None:
+    async def _release(self) -> None:
         """Let go of what the session holds in this process, even if its agent fails to."""
         closing = asyncio.create_task(self._close_agent(), name=f"trunkline close {self.session_id}")
         self.hub.wait_at_close(closing)
         await asyncio.wait({closing}, timeout=self.settings.detach_after)
         await self.tasks.wait(self.settings.finish_grace)
-        self.hub.forget(self.key, self)
+        self.hub.discard(self.key, self)
         self.released.set()
 
     async def _close_agent(self) -> None:
@@ -471,13 +471,13 @@ class Session(CommandableSession):
 
     def emit(self, event: ev.Event) -> None:
         """Add an event to the session's stream; only the owner may."""
-        self.event_stream.say(event)
+        self.event_stream.emit(event)
 
     def _emit_out_of_turn(self, event: ev.Event) -> bool:
         if not self.event_stream.lease_is_current:
             return False
         if isinstance(event, ev.InfoChanged):
-            self.name(event.title)
+            self.set_title(event.title)
         self.emit(event)
         return True
 
@@ -493,8 +493,8 @@ class Session(CommandableSession):
         """Run something beside the turn."""
         self.tasks.spawn(work)
 
-    def _absorb(self, entry: Entry) -> None:
+    def _apply_entry(self, entry: Entry) -> None:
         """Learn from the journal what this session would know had it said it itself."""
-        self.open_state.absorb(entry)
+        self.open_state.apply(entry)
         if isinstance(entry.event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=entry.event.title)

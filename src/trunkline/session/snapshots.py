@@ -77,7 +77,7 @@ class Snapshots:
         info = await self._stream.journal.get(self._stream.key)
         return info and info.first_seq
 
-    def turn_ended(self) -> None:
+    def turn_finished(self) -> None:
         """Write snapshots if enough was said since the last ones."""
         self._write_beyond(self._stream.settings.snapshot_after)
 

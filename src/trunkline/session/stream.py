@@ -59,7 +59,7 @@ class EventStream:
     """One session's stream: said by its owner, or followed from the journal."""
 
     def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:
-        """Begin at the first record; ``take`` or ``absorb`` bring it up to date."""
+        """Begin at the first record; ``become_owner`` or ``apply`` bring it up to date."""
         self.journal = journal
         self.key = key
         self.grammar = grammar
@@ -67,13 +67,13 @@ class EventStream:
         self.committed_seq = 0
         self.last: Entry | None = None
         self.tail: deque[list[Entry]] = deque()
-        self.on_absorbed: Callable[[Entry], None] | None = None
-        self.on_turn: Callable[[str, int], None] | None = None
+        self.on_applied: Callable[[Entry], None] | None = None
+        self.on_turn_started: Callable[[str, int], None] | None = None
         """Called with the first record of each turn that begins here."""
-        self.on_lost: Callable[[JournalError], None] | None = None
-        self.on_doubt: Callable[[], None] | None = None
-        """Called when the lease may have run out; ``extend`` or ``close`` must follow."""
-        self.on_readers: Callable[[int], None] | None = None
+        self.on_failed: Callable[[JournalError], None] | None = None
+        self.on_lease_in_doubt: Callable[[], None] | None = None
+        """Called when the lease may have run out; ``extend_lease`` or ``close`` must follow."""
+        self.on_followers_changed: Callable[[int], None] | None = None
         self.fence = 0
         self._lease: Lease | None = None
         self._deadline = 0.0
@@ -107,7 +107,7 @@ class EventStream:
         return self._lease is not None and lease_clock() < self._deadline
 
     @property
-    def in_doubt(self) -> bool:
+    def lease_in_doubt(self) -> bool:
         """Whether something waits to be shown or written until the lease is confirmed."""
         return self._in_doubt
 
@@ -117,7 +117,7 @@ class EventStream:
         waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
         return bool(waiting) or self._given_seq > self.committed_seq
 
-    def take(self, lease: Lease, deadline: float) -> None:
+    def become_owner(self, lease: Lease, deadline: float) -> None:
         """Become the speaker, right after everything that is in the journal.
 
         From ``deadline`` (see ``lease_clock``) on, somebody else may take the lease.
@@ -129,7 +129,7 @@ class EventStream:
         self._given_seq = self._held_from = lease.last_seq
         self._coalescer = Coalescer(lease.last_seq, limit=self.settings.coalesce_limit)
 
-    def extend(self, deadline: float) -> None:
+    def extend_lease(self, deadline: float) -> None:
         """Go on as the speaker until ``deadline``: the lease is confirmed."""
         self._deadline = deadline
         if self._in_doubt:
@@ -137,7 +137,7 @@ class EventStream:
             self.flush()
             self._moved.set()
 
-    def step_down(self) -> None:
+    def become_follower(self) -> None:
         """Become a follower; only for a line that has written everything it said."""
         self._lease = None
         self._in_doubt = False
@@ -145,7 +145,7 @@ class EventStream:
 
     # -- speaking ----------------------------------------------------------------------------------
 
-    def say(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Say an event: legal form now, readers within this tick, journal right after."""
         if not self._ticking:
             self._schedule()
@@ -159,23 +159,23 @@ class EventStream:
             seq, offset = coalescer.place(legal)
             if type(legal) in _STORED_FIRST:
                 self._held_from = seq
-            elif type(legal) is TurnStarted and self.on_turn is not None:
-                self.on_turn(legal.turn_id or "", seq)
+            elif type(legal) is TurnStarted and self.on_turn_started is not None:
+                self.on_turn_started(legal.turn_id or "", seq)
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
 
-    def say_text(self, turn_id: str, message_id: str, text: str) -> None:
+    def emit_text(self, turn_id: str, message_id: str, text: str) -> None:
         """Say plain text of a message: nearly everything that is ever said, so it has a way of its own."""
         event = Text(turn_id=turn_id, message_id=message_id, delta=text)
         coalescer = self._coalescer
         offset = coalescer.extend_text(message_id, text)
         if not offset:
-            self.say(event)
+            self.emit(event)
             return
         if not self._ticking:
             self._schedule()
         self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
 
-    def note(self, command: Command) -> None:
+    def add_command(self, command: Command) -> None:
         """Write an accepted command into the journal; readers do not see it."""
         self._check_speaker()
         self._commands[self._coalescer.skip()] = command
@@ -238,7 +238,7 @@ class EventStream:
 
     # -- following ---------------------------------------------------------------------------------
 
-    def absorb(self, records: Iterable[Record]) -> None:
+    def apply(self, records: Iterable[Record]) -> None:
         """Take over what another process wrote."""
         entries: list[Entry] = []
         for record in records:
@@ -249,8 +249,8 @@ class EventStream:
             self.grammar.feed(event)
             entry = Entry(record.seq, len(piece_of(event) or ""), record.fence, record.at, event)
             entries.append(entry)
-            if self.on_absorbed is not None:
-                self.on_absorbed(entry)
+            if self.on_applied is not None:
+                self.on_applied(entry)
         if entries:
             self.last = entries[-1]
             for reader in self._readers:
@@ -263,7 +263,7 @@ class EventStream:
             if not records or self._lease is not None:
                 return
             # Another call may have been faster: what it took over is no news.
-            self.absorb(record for record in records if record.seq > self.committed_seq)
+            self.apply(record for record in records if record.seq > self.committed_seq)
             await asyncio.sleep(0)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -273,40 +273,39 @@ class EventStream:
         if after is None:
             return self.follow()
         gap = await self._locate(after)
-        return gap or self._attach(after.record, after.offset, after.fence, live=False)
+        return gap or self._attach(after, live=False)
 
     def follow(self) -> Reader:
         """Open a reader of everything said from now on."""
-        return self._attach(*self.place_now())
+        return self._attach(self.position)
 
     def subscribe_from(self, seq: int) -> Reader:
         """Open a reader that begins with record ``seq``."""
-        return self._attach(seq - 1, WHOLE, self.fence, live=False)
+        return self._attach(Cursor(self.fence, seq - 1, WHOLE), live=False)
 
     async def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
         """Give every entry said so far, from record ``from_seq`` on."""
-        seq, offset, _ = self.place_now()
-        if seq < from_seq:
+        end = self.position
+        if end.record < from_seq:
             return
         async with self.subscribe_from(from_seq) as reader:
             async for entry in reader:
                 yield entry
-                if (entry.seq, entry.offset) >= (seq, offset):
+                if (entry.seq, entry.offset) >= (end.record, end.offset):
                     return
 
-    def place_now(self) -> tuple[int, int, int]:
-        """The place after everything said so far: record, offset and fence."""
+    @property
+    def position(self) -> Cursor:
+        """The place after every event so far."""
         last = self._outbox[-1] if self._outbox else self.last
-        if last is None:
-            return self.committed_seq, WHOLE, self.fence
-        return last.seq, last.offset, last.fence
+        return Cursor(self.fence, self.committed_seq, WHOLE) if last is None else last.cursor
 
     def detach(self, reader: Reader) -> None:
         """Forget a reader."""
         if reader in self._readers:
             self._readers.remove(reader)
-            if self.on_readers is not None:
-                self.on_readers(len(self._readers))
+            if self.on_followers_changed is not None:
+                self.on_followers_changed(len(self._readers))
 
     @property
     def readers(self) -> int:
@@ -330,7 +329,7 @@ class EventStream:
             if not isinstance(entry.event, Asked | TurnSuspended)
         ]
         if failed_turn is not None:
-            self.say(_failure(failed_turn, error))
+            self.emit(_failure(failed_turn, error))
             self._held_from = 0
         self._show()
         if self._timer is not None:
@@ -345,15 +344,15 @@ class EventStream:
         if self._closed is not None:
             raise self._closed
 
-    def _attach(self, seq: int, offset: int, fence: int, *, live: bool = True) -> Reader:
-        reader = Reader(self, seq, offset, fence, backlog=self.settings.reader_backlog, live=live)
+    def _attach(self, after: Cursor, *, live: bool = True) -> Reader:
+        reader = Reader(self, after, backlog=self.settings.reader_backlog, live=live)
         if self._closed is not None:
             # It gives what is stored, and then the reason why nothing follows.
             reader.fail(self._closed)
             return reader
         self._readers.append(reader)
-        if self.on_readers is not None:
-            self.on_readers(len(self._readers))
+        if self.on_followers_changed is not None:
+            self.on_followers_changed(len(self._readers))
         return reader
 
     async def _locate(self, cursor: Cursor) -> Gap | None:
@@ -416,8 +415,8 @@ class EventStream:
         if self._in_doubt or self._lease is None or self.lease_is_current:
             return self._in_doubt
         self._in_doubt = True
-        if self.on_doubt is not None:
-            self.on_doubt()
+        if self.on_lease_in_doubt is not None:
+            self.on_lease_in_doubt()
         return True
 
     def _until_held(self) -> list[Entry]:
@@ -482,8 +481,8 @@ class EventStream:
         known = isinstance(error, JournalError)
         self._error = error if known else JournalError(f"the journal failed: {error}")
         self._moved.set()
-        if self.on_lost is not None:
-            self.on_lost(self._error)
+        if self.on_failed is not None:
+            self.on_failed(self._error)
 
 
 def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:

@@ -41,8 +41,8 @@ log = logging.getLogger("trunkline.agent")
 # An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
 # says would not be written. It begins with one word and says twice as many each time, up to this, as long as
 # the journal keeps up: so large words never run far ahead of it, and small ones cost nothing to count.
-_BREATH = 256
-_WORD = 12  # As a power of two: bytes of an event that count as one word.
+_MAX_BURST = 256
+_EVENT_SIZE = 12  # As a power of two: bytes of an event that count as one word.
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
@@ -78,7 +78,7 @@ class Turn:
         self.prefix = prefix or turn_id
         self.prompt = prompt
         self.loop = asyncio.get_running_loop()
-        self.settled = asyncio.Event()
+        self.finished = asyncio.Event()
         """Set once the terminal was said and written."""
         self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
@@ -92,14 +92,14 @@ class Turn:
         self._begun = False
         self._ending = False
         self._cancelled_by: str | None = None
-        self._asleep: dict[str, str] | None = None
-        self._collected: dict[str, ev.Answered] = {}
+        self._awaited: dict[str, str] | None = None
+        self._answers: dict[str, ev.Answered] = {}
         self._held: list[str] = []
         self._weight = 0
         """How many bytes the last event had."""
         self._usage: Account = {}
-        self._quiet: asyncio.TimerHandle | None = None
-        self._detach: asyncio.TimerHandle | None = None
+        self._suspend_timer: asyncio.TimerHandle | None = None
+        self._detach_timer: asyncio.TimerHandle | None = None
 
     @property
     def live(self) -> bool:
@@ -107,12 +107,12 @@ class Turn:
         return self._live
 
     @property
-    def asleep(self) -> bool:
+    def waits_for_answers(self) -> bool:
         """Whether the turn waits for answers to questions of an earlier process."""
-        return self._asleep is not None and not self.ends
+        return self._awaited is not None and not self.is_ending
 
     @property
-    def ends(self) -> bool:
+    def is_ending(self) -> bool:
         """Whether the turn is about to settle: somebody cancelled it, or it has said its last word."""
         return self._cancelled_by is not None or not self._live
 
@@ -120,9 +120,9 @@ class Turn:
         """Begin to work; with answers, go on with a turn of an earlier process."""
         self._task = asyncio.create_task(self._run(answers), name=f"trunkline {self.turn_id}")
 
-    def sleep(self, questions: Sequence[ev.Asked]) -> None:
+    def wait_for_answers(self, questions: Sequence[ev.Asked]) -> None:
         """Wait for the answers to questions of an earlier process; no task runs meanwhile."""
-        self._asleep = {asked.question_id: asked.durable_key or "" for asked in questions}
+        self._awaited = {asked.question_id: asked.durable_key or "" for asked in questions}
         self.suspend()
 
     def cancel(self, by: str | None, reason: str = "the turn was cancelled") -> None:
@@ -130,62 +130,62 @@ class Turn:
         if not self._live or self._cancelled_by is not None:
             return
         self._cancelled_by = by or "trunkline"
-        self._session.questions.dismiss("cancelled", reason)
+        self._session.questions.withdraw_all("cancelled", reason)
         if self._task is not None and not self._ending:
             self._task.cancel()
         if not self._begun:
             # There is no task, or it would never know: one cancelled before its first step runs nothing.
-            self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+            self._finish_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
             return
-        self._detach = self.loop.call_later(self._session.settings.detach_after, self._let_go)
+        self._detach_timer = self.loop.call_later(self._session.settings.detach_after, self._detach_task)
 
-    def abandon(self) -> None:
+    def detach(self) -> None:
         """Stop without a word: the session is not ours any more."""
         self._live = False
         self._clear_timers()
         if self._task is not None:
             self._task.cancel()
-        self.settled.set()
+        self.finished.set()
 
     # -- what the agent says -----------------------------------------------------------------------
 
-    def take(self, item: Any) -> None:
+    def emit(self, item: Any) -> None:
         """Say an item, from whatever thread it comes; what cannot be said fails where it was said."""
         if threading.get_ident() == self._thread:
-            self._take(item)
+            self._emit_item(item)
         elif isinstance(item, str | ev.Event | Block):
-            self.loop.call_soon_threadsafe(self._take, item)
+            self.loop.call_soon_threadsafe(self._emit_item, item)
         else:
             raise self._illegal(item)
 
-    def take_text(self, text: str, message_id: str) -> None:
+    def emit_text(self, text: str, message_id: str) -> None:
         """Say a piece of a message that the agent named, from whatever thread it comes."""
         if threading.get_ident() != self._thread:
-            self.loop.call_soon_threadsafe(self.take_text, text, message_id)
+            self.loop.call_soon_threadsafe(self.emit_text, text, message_id)
         elif self._live:
-            self._say_text(text, message_id)
+            self._emit_text(text, message_id)
 
     def record(self, decided: ev.Decided) -> None:
         """Store a decision about a permission, from whatever thread it comes."""
         if threading.get_ident() != self._thread:
             self.loop.call_soon_threadsafe(self.record, decided)
         elif self._live:
-            self._stream.say(decided)
+            self._stream.emit(decided)
 
-    def _take(self, item: Any) -> None:
+    def _emit_item(self, item: Any) -> None:
         if not self._live:
             return
         if type(item) is str:
-            self._say_text(item)
+            self._emit_text(item)
         elif isinstance(item, ev.Event):
-            self._say(item if item.turn_id == self.turn_id else self._stamp(item))
+            self._emit_event(item if item.turn_id == self.turn_id else self._stamp(item))
         elif isinstance(item, str):
-            self._take(str.__str__(item))
+            self._emit_item(str.__str__(item))
         elif isinstance(item, TextBlock):
-            self._take(item.text)
+            self._emit_item(item.text)
         elif isinstance(item, Block):
             content = cast("Content", item)
-            self._say(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
+            self._emit_event(ev.Media(turn_id=self.turn_id, message_id=self.ctx.message_id, content=content))
         else:
             raise self._illegal(item)
 
@@ -206,30 +206,30 @@ class Turn:
             return msgspec.structs.replace(event, turn_id=self.turn_id)
         return event
 
-    def _say_text(self, text: str, message_id: str | None = None) -> None:
+    def _emit_text(self, text: str, message_id: str | None = None) -> None:
         """Say plain text by the shortest way: nearly everything that is said is this."""
         if not text.isascii():
             text = well_formed(text)
         if self._held:
             self._release_held()
-        self._stream.say_text(self.turn_id, message_id or self.ctx.message_id, text)
+        self._stream.emit_text(self.turn_id, message_id or self.ctx.message_id, text)
         if self._questions:
-            self._expect_quiet()
+            self._suspend_when_quiet()
 
-    def _say(self, event: ev.Event) -> None:
+    def _emit_event(self, event: ev.Event) -> None:
         if self._held and not isinstance(event, ev.ToolUpdate | ev.TerminalOutput):
             self._release_held()
         if is_plain_text(event):
             if not event.delta.isascii():
                 event = msgspec.structs.replace(event, delta=well_formed(event.delta))
             self._weight = len(event.delta)
-            self._stream.say(event)
-        elif self._heed(event := self._checked(event)):
-            self._stream.say(event)
+            self._stream.emit(event)
+        elif self._apply(event := self._checked(event)):
+            self._stream.emit(event)
         if self._questions:
-            self._expect_quiet()
+            self._suspend_when_quiet()
 
-    def _heed(self, event: ev.Event) -> bool:
+    def _apply(self, event: ev.Event) -> bool:
         """Act on what an event means for the session; False when it is not the agent's to say."""
         session = self._session
         if isinstance(event, ev.StateReplaced):
@@ -246,7 +246,7 @@ class Turn:
         elif isinstance(event, ev.CommandsChanged):
             session.view.commands = event.commands
         elif isinstance(event, ev.InfoChanged):
-            session.name(event.title)
+            session.set_title(event.title)
         elif isinstance(event, ev.Asked):
             session.questions.reopen(event, expires_in=session.settings.question_ttl)
         elif isinstance(event, ev.Answered):
@@ -255,7 +255,7 @@ class Turn:
             return True  # What a user wrote to the agent through another program.
         elif isinstance(event, _SESSIONS_OWN):
             for notice in self._stream.grammar.report("foreign-turn", type(event).__name__):
-                self._stream.say(notice)
+                self._stream.emit(notice)
             return False
         return True
 
@@ -280,7 +280,7 @@ class Turn:
     def _release_held(self) -> None:
         held, self._held = self._held, []
         for call_id in held:
-            self._stream.say(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
+            self._stream.emit(ev.ToolUpdate(turn_id=self.turn_id, call_id=call_id, status="completed"))
 
     # -- what the agent asks -----------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class Turn:
             raise TurnCancelled("the turn was cancelled")
         ttl = session.settings.question_ttl if expires_in is None else expires_in
         future = session.ask(asked, ttl)
-        self._expect_quiet()
+        self._suspend_when_quiet()
         await self._stream.durable()
         answered = await future
         # What the agent does with the answer must not happen without a record of it.
@@ -311,30 +311,30 @@ class Turn:
 
     def suspend(self) -> None:
         """Say that the turn waits for its questions."""
-        self._quiet = None
+        self._suspend_timer = None
         ids = tuple(self._session.questions.open)
         if self._live and ids:
-            self._stream.say(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
+            self._stream.emit(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
 
-    def answered(self, answers: Sequence[ev.Answered]) -> None:
+    def resume(self, answers: Sequence[ev.Answered]) -> None:
         """Go on after answers; a sleeping turn wakes once it has all of them."""
         if not self._live:
             return
-        self._stream.say(ev.TurnResumed(turn_id=self.turn_id))
+        self._stream.emit(ev.TurnResumed(turn_id=self.turn_id))
         still_open = bool(self._session.questions.open)
-        if self._asleep is not None:
+        if self._awaited is not None:
             for answered in answers:
-                self._collected[self._asleep[answered.question_id]] = answered
+                self._answers[self._awaited[answered.question_id]] = answered
             if not still_open:
-                self._asleep = None
-                self.start(self._collected)
+                self._awaited = None
+                self.start(self._answers)
         if still_open:
-            self._expect_quiet()
+            self._suspend_when_quiet()
 
-    def _expect_quiet(self) -> None:
-        if self._quiet is not None:
-            self._quiet.cancel()
-        self._quiet = self.loop.call_later(self._session.settings.suspend_after, self.suspend)
+    def _suspend_when_quiet(self) -> None:
+        if self._suspend_timer is not None:
+            self._suspend_timer.cancel()
+        self._suspend_timer = self.loop.call_later(self._session.settings.suspend_after, self.suspend)
 
     async def history(self) -> Conversation:
         """The conversation before this turn."""
@@ -348,7 +348,7 @@ class Turn:
 
     def wait(self, awaitable: Awaitable[T]) -> T:
         """Wait for something from a plain function; raises TurnCancelled once the turn is over."""
-        return wait_in_loop(awaitable, self.loop, self.settled)
+        return wait_in_loop(awaitable, self.loop, self.finished)
 
     # -- the task ----------------------------------------------------------------------------------
 
@@ -372,7 +372,7 @@ class Turn:
         except GeneratorExit as error:
             # Nothing can be awaited here: whoever raised it, this coroutine is being closed.
             if self._live and self.loop.is_running():
-                self._settle_soon(self._failure("agent_failed", _describe(error), marks_of(error)))
+                self._finish_soon(self._failure("agent_failed", _describe(error), marks_of(error)))
             return
         except BaseException as error:
             # Also an exit or a Ctrl-C of the agent's own making: it ends its turn, not the process.
@@ -380,7 +380,7 @@ class Turn:
             terminal = self._failure("agent_failed", _describe(error), marks_of(error))
         if self._live and self._cancelled_by is not None:
             terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")
-        await self._settle(terminal)
+        await self._finish(terminal)
 
     async def _drive(self, answers: Mapping[str, ev.Answered] | None) -> Any:
         if answers is None:
@@ -400,30 +400,30 @@ class Turn:
         return ev.TurnFinished(turn_id=self.turn_id)
 
     async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
-        breath = pace = 1
-        say_text, line = self._say_text, self._stream
+        budget = burst = 1
+        emit_text, line = self._emit_text, self._stream
         async for item in stream:
             if not self._live:
                 # It ignored its cancellation and was left behind: here it ends, nobody listens.
                 raise asyncio.CancelledError
             if type(item) is str:
-                say_text(item)
-                breath -= 1
+                emit_text(item)
+                budget -= 1
             elif isinstance(item, _TERMINALS):
                 return self._checked(self._stamp(item))
             else:
-                self._take(item)
-                breath -= 1 + (self._weight >> _WORD)
+                self._emit_item(item)
+                budget -= 1 + (self._weight >> _EVENT_SIZE)
                 if _starts_work(item):
                     # What the agent does when it goes on must not happen without a record of it.
                     await line.durable()
-            if breath <= 0:
+            if budget <= 0:
                 await asyncio.sleep(0)
-                pace = min(2 * pace, _BREATH)
+                burst = min(2 * burst, _MAX_BURST)
                 if line.lagging:
-                    pace = 1
+                    burst = 1
                     await line.ready()
-                breath = pace
+                budget = burst
         return None
 
     async def _drain(self, stream: AsyncIterator[Sayable]) -> None:
@@ -433,7 +433,7 @@ class Turn:
             async with asyncio.timeout(self._session.settings.finish_grace):
                 async for item in stream:
                     for notice in self._stream.grammar.report("after-end", type(item).__name__):
-                        self._stream.say(notice)
+                        self._stream.emit(notice)
         except Exception:
             log.exception("%s failed after it had finished its turn", self._session.agent_name)
         await self._close_stream(stream)
@@ -453,19 +453,19 @@ class Turn:
     def _failure(self, code: str, message: str, meta: dict[str, Any] | None = None) -> ev.TurnFailed:
         return ev.TurnFailed(turn_id=self.turn_id, code=code, message=message, meta=meta)
 
-    def _let_go(self) -> None:
+    def _detach_task(self) -> None:
         """Give up on an agent that ignores its cancellation."""
         log.error(
             "%s ignored its cancellation for %s s; its task was left behind",
             self._session.agent_name,
             self._session.settings.detach_after,
         )
-        self._settle_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
+        self._finish_soon(ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled"))
 
-    def _settle_soon(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
-        self._session.tasks.spawn(self._settle(terminal))
+    def _finish_soon(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
+        self._session.tasks.spawn(self._finish(terminal))
 
-    async def _settle(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
+    async def _finish(self, terminal: ev.TurnFinished | ev.TurnFailed) -> None:
         if not self._live:
             return
         if isinstance(terminal, ev.TurnFinished) and terminal.stop_reason != "cancelled":
@@ -478,21 +478,21 @@ class Turn:
         self._clear_timers()
         self.terminal = terminal
         cancelled = isinstance(terminal, ev.TurnFinished) and terminal.stop_reason == "cancelled"
-        self._session.questions.dismiss("cancelled" if cancelled else "expired", "the turn ended")
-        self._stream.say(terminal)
+        self._session.questions.withdraw_all("cancelled" if cancelled else "expired", "the turn ended")
+        self._stream.emit(terminal)
         try:
             await asyncio.shield(self._stream.durable())
         except JournalError as error:
             self._session.fail(error)
         finally:
-            self.settled.set()
-            self._session.turn_ended(self)
+            self.finished.set()
+            self._session.turn_finished(self)
 
     def _clear_timers(self) -> None:
-        for timer in (self._quiet, self._detach):
+        for timer in (self._suspend_timer, self._detach_timer):
             if timer is not None:
                 timer.cancel()
-        self._quiet = self._detach = None
+        self._suspend_timer = self._detach_timer = None
 
 
 def _starts_work(item: object) -> bool:

@@ -39,7 +39,7 @@ class TurnSession(Protocol):
         """Put a question to the followers."""
         ...
 
-    def name(self, title: str | None) -> None:
+    def set_title(self, title: str | None) -> None:
         """Give the session a title."""
         ...
 
@@ -55,7 +55,7 @@ class TurnSession(Protocol):
         """Give every entry from a record on."""
         ...
 
-    def turn_ended(self, turn: object) -> None:
+    def turn_finished(self, turn: object) -> None:
         """Called when the turn is over and stored."""
         ...
 

@@ -163,7 +163,7 @@ class SessionView:
             raise SessionClosed(f"the session {self.session_id!r} is not open here: it has no turns")
         return await self._begin_turn(run, wait)
 
-    def absorb(self, event: ev.Event) -> None:
+    def apply(self, event: ev.Event) -> None:
         """Take what an event changes: the options, the commands and the shared state."""
         if isinstance(event, ev.ConfigChanged):
             self.options = event.options

@@ -170,4 +170,4 @@ class Window(Generic[Wire]):
         fields = {"turn_id": self._turn_id, "run_id": self._run_id, **seq}
         if kind is ev.RunOpened:
             fields["front_end"] = self._front_end
-        self._session.event_stream.say(msgspec.convert({"type": kind.__struct_config__.tag, **fields}, kind))
+        self._session.event_stream.emit(msgspec.convert({"type": kind.__struct_config__.tag, **fields}, kind))

@@ -54,7 +54,7 @@ async def test_an_answer_after_a_restart_is_told_to_be_of_no_use(prompt: str, wh
         # As a process that was killed leaves it.
         session = await hub.session("t1")
         assert session.turn is not None
-        session.turn.abandon()
+        session.turn.detach()
         session.turn = None
     async with world(ScriptedAgent(), journal=journal) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))

@@ -287,5 +287,5 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
         await until(lambda: session.followers == 0)
         if not goes_on:
             await until(lambda: not session.busy)
-        await session.settle()
+        await session.wait_for_ending_turn()
         assert session.busy is goes_on

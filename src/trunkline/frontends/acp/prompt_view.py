@@ -34,7 +34,7 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc.connection import Connection
 from trunkline.questions import Form, Permission
 from trunkline.session.ids import new_id
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 from trunkline.session.session import Session
 from trunkline.session.window import Window
 
@@ -242,7 +242,7 @@ def _read(asked: ev.Asked, content: tuple[Content, ...], meta: dict[str, Any] | 
         answer = Answer(option_id=chosen_option(given), **made)
     else:
         answer = Answer(outcome="accepted", content=given, **made)
-    settle(asked, answer)  # Raises now, while nothing is lost, if the form does not take it.
+    check_answer(asked, answer)  # Raises now, while nothing is lost, if the form does not take it.
     return answer
 
 

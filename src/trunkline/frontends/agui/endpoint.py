@@ -134,7 +134,7 @@ class AguiEndpoint:
         except SessionNotFound:
             return None
         await session.own()
-        await session.settle()
+        await session.wait_for_ending_turn()
         start = await find_run_start(session)
         thread = await read_thread(session, start)
         if turns := thread.conversation.turns:
@@ -173,7 +173,7 @@ class AguiEndpoint:
         if (again := self._runs.get(key)) is not None:
             self._check_starter(again.turn_id, starter)
             return again, await read_thread(session, again)
-        await session.settle()
+        await session.wait_for_ending_turn()
         thread = await read_thread(session)
         if (turn_id := thread.turn_of(request)) is not None:
             self._check_starter(turn_id, starter)

@@ -12,7 +12,7 @@ from trunkline.agents.langchain.graph.forms import DECLINED, sheet_for
 from trunkline.commands import Answer
 from trunkline.errors import AgentError
 from trunkline.events import Asked
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 
 
 def fields_of(value: Any, schema: Any = None) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def test_whatever_an_interrupt_asks_becomes_a_form_whose_answer_is_taken(value: 
         for name, field in form.fields["properties"].items()
     }
     answer = Answer(question_id="q", outcome="accepted", content=content)
-    sheet.read(settle(Asked(question_id="q", question=form), answer).content)
+    sheet.read(check_answer(Asked(question_id="q", question=form), answer).content)
 
 
 @given(st.lists(st.text() | st.lists(st.text(), max_size=2), min_size=1, max_size=5))

@@ -23,7 +23,7 @@ from trunkline.errors import AgentError
 from trunkline.events import Answered, Asked, ToolCall, ToolUpdate
 from trunkline.folding import fold
 from trunkline.questions import Form, Permission
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 
 ALL = ("approve", "edit", "reject", "respond")
 
@@ -76,7 +76,7 @@ def answer(item: Pending, option: str | None = None, **fields: Any) -> Answered:
     if option is not None:
         fields["option_id"] = option
     asked = Asked(question_id="q", question=item.question)
-    return settle(asked, Answer(question_id="q", **fields))
+    return check_answer(asked, Answer(question_id="q", **fields))
 
 
 def call_id_of(item: Pending) -> str:

@@ -27,7 +27,7 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc import REQUEST_CANCELLED, RpcError
 from trunkline.questions import Question
 from trunkline.session.handles import in_loop
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 from trunkline.tools.naming import KindMapper
 from trunkline.translate import Translator
 
@@ -233,4 +233,4 @@ class _Desk:
         self.answered: ev.Answered
 
     async def answer(self, answer: Answer) -> None:
-        self.answered = settle(self._asked, answer)
+        self.answered = check_answer(self._asked, answer)

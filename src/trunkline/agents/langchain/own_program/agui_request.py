@@ -26,7 +26,7 @@ from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 
 __all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
 
@@ -78,7 +78,9 @@ async def read_request(
         _without_strangers(told, conversation, asked), ThreadOutline.of(conversation), asked, by="agui"
     )
     if isinstance(intent, AnswerQuestions):
-        answers = {answer.question_id: settle(asked[answer.question_id], answer) for answer in intent.answers}
+        answers = {
+            answer.question_id: check_answer(asked[answer.question_id], answer) for answer in intent.answers
+        }
         return Intake(
             payload=Command(resume=resume_value(pending, answers)),
             known=messages,

@@ -51,7 +51,7 @@ from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.questions import ClientCall, Question
 from trunkline.session.ids import new_id
-from trunkline.session.questions import settle
+from trunkline.session.questions import check_answer
 from trunkline.session.usage import Account, add_usage
 
 __all__ = ["AguiBoard", "AguiVoice", "RunContext"]
@@ -398,7 +398,7 @@ class AguiVoice(LineVoice):
             return answered
         asked = ev.Asked(question_id=durable_key, question=question, lane=lane)
         entry = wire.ResumeEntry(interrupt_id=durable_key, status="resolved", payload=given)
-        return settle(asked, answer_of(asked, entry, "resume"))
+        return check_answer(asked, answer_of(asked, entry, "resume"))
 
 
 def _now() -> int:
