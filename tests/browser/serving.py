@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tests.cli.programs import command
+from tests.cli.child_programs import command
 
 __all__ = ["SECRET", "serve_agent", "serve_site"]
 

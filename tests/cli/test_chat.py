@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Pty, command, events_of, kept, run
+from tests.cli.child_programs import Pty, command, events_of, kept, run
 from trunkline import events as ev
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import run
+from tests.cli.child_programs import run
 from trunkline._version import __version__
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Pty, Result, events_of, kept, run, start
+from tests.cli.child_programs import Pty, Result, events_of, kept, run, start
 from trunkline import events as ev
 from trunkline.events import decode_event
 from trunkline.folding import fold

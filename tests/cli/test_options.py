@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.programs import SECONDS, events_of, kept, run, start
+from tests.cli.child_programs import SECONDS, events_of, kept, run, start
 from tests.cli.test_serve import serving, told
 from trunkline import events as ev
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from tests.cli.programs import SECONDS, command, kept, run
+from tests.cli.child_programs import SECONDS, command, kept, run
 
 AGENTS = """
 import asyncio, trunkline

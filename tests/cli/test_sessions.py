@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Pty, Result, command, run
+from tests.cli.child_programs import Pty, Result, command, run
 from trunkline.cli.sessions import age_of
 from trunkline.commands import Answer
 from trunkline.events import Asked, decode_event

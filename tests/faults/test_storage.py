@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cli.programs import command, run
+from tests.cli.child_programs import command, run
 from tests.faults.disks import MEBIBYTE, Disk, as_anybody
 from tests.faults.serving import ROOT, SECONDS, Server, eventually, serving, told
 

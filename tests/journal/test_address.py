@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.programs import run
+from tests.cli.child_programs import run
 from tests.worlds import echo, make
 
 import trunkline

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.server.serving import BEARER
+from tests.server.running_server import BEARER
 
 SECONDS = 30.0
 Told = dict[str, Any]

@@ -22,7 +22,7 @@ from tests.frontends.agui.test_announcing import LATER, Talker
 from tests.frontends.agui.test_early_results import BOTH, reviewed
 from tests.frontends.agui.test_notices import failing
 from tests.peers.agui import Browser, Page, Told, open_page
-from tests.server.serving import BEARER, SECRET, served
+from tests.server.running_server import BEARER, SECRET, served
 from tests.worlds import make, until
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.frontends.acp.conformance import basics, sessions, turns
 from tests.frontends.acp.conformance.kit import REQUIREMENTS, Subject, Verdict, judge
-from tests.server.serving import SECRET, listening
+from tests.server.running_server import SECRET, listening
 
 from trunkline.agents.targets import resolve_target
 from trunkline.server.asgi import asgi
@@ -56,7 +56,7 @@ def judged(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.
 
         def command(agent: str) -> list[str]:
             url = f"{request.param}://{place}/acp/{agent}"
-            return [sys.executable, str(root / "tests/server/relay.py"), url]
+            return [sys.executable, str(root / "tests/server/stdio_relay.py"), url]
 
         return judge(Subject(command("demo"), folder, command("demo-auth"), env))
 

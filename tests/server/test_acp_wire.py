@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.calling import (
+from tests.server.acp_clients import (
     EVENTS,
     GREETING,
     Posting,
@@ -24,7 +24,7 @@ from tests.server.calling import (
     over_websocket,
     session_in,
 )
-from tests.server.serving import BEARER, SECRET, listening, run_events, served, told
+from tests.server.running_server import BEARER, SECRET, listening, run_events, served, told
 from tests.worlds import BRISK, make, soon, until
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed

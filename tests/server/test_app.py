@@ -14,8 +14,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.server.asgi import call, scope
-from tests.server.serving import BEARER, SECRET, frames, listening, run_events, told
+from tests.server.asgi_requests import call, scope
+from tests.server.running_server import BEARER, SECRET, frames, listening, run_events, told
 from tests.worlds import BRISK, echo, make, soon
 from websockets.asyncio.client import connect
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.server.calling import Dial, over_http, over_websocket
-from tests.server.serving import BEARER, frames, run_events, served, told
+from tests.server.acp_clients import Dial, over_http, over_websocket
+from tests.server.running_server import BEARER, frames, run_events, served, told
 from tests.worlds import make, soon
 from websockets.asyncio.client import connect
 

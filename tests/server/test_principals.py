@@ -21,8 +21,8 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from starlette.routing import Route, WebSocketRoute
 from tests.agents.langchain.loose import StateGraph
-from tests.server.calling import GREETING, bearer, over_websocket
-from tests.server.serving import frames, listening, run_events, served, told
+from tests.server.acp_clients import GREETING, bearer, over_websocket
+from tests.server.running_server import frames, listening, run_events, served, told
 from tests.worlds import BRISK, soon, until
 from websockets.asyncio.client import connect
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.serving import BEARER, SECRET, frames, told
+from tests.server.running_server import BEARER, SECRET, frames, told
 from tests.worlds import BRISK, echo, make, soon, until
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus

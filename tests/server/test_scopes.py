@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, get_args
 import httpx
 import pytest
 from starlette.routing import Route, WebSocketRoute
-from tests.server.calling import GREETING, Caller, Dial, bearer, over_http, over_websocket
-from tests.server.serving import SECRET, run_events, served, told
+from tests.server.acp_clients import GREETING, Caller, Dial, bearer, over_http, over_websocket
+from tests.server.running_server import SECRET, run_events, served, told
 from tests.worlds import make, soon
 from websockets.asyncio.client import connect
 

@@ -221,7 +221,7 @@ async def test_a_flood_is_kept_within_the_limit(terminals: Terminals) -> None:
 async def test_output_is_seen_while_the_command_runs(terminals: Terminals) -> None:
     terminal = await terminals.create(["sh", "-c", "echo ready; sleep 60"])
     await said(terminal, "ready\n")
-    assert terminal.output() == ("ready\n", False, None, None)
+    assert terminal.output() == await terminal.look() == ("ready\n", False, None, None)
 
 
 async def test_a_stream_gives_all_of_the_output_and_then_ends(terminals: Terminals) -> None:

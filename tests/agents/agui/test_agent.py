@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import trunkline
-from tests.server.serving import SECRET, listening
+from tests.server.running_server import SECRET, listening
 from tests.worlds import BRISK, collect, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent

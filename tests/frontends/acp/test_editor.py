@@ -14,8 +14,9 @@ from tests.worlds import world
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
-from trunkline.errors import WorkspaceError
+from trunkline.errors import Denied, WorkspaceError
 from trunkline.session.context import TurnContext
+from trunkline.workspace import Policy
 
 TEXT = [{"type": "text", "text": "hi"}]
 
@@ -48,6 +49,21 @@ async def test_files_are_the_editors_and_stay_inside_the_session(tmp_path: Path)
         (written,) = editor.asked("fs/write_text_file")
         assert (written["path"], written["content"]) == (str(tmp_path / "b.txt"), "written")
         assert not (tmp_path / "b.txt").exists()
+
+
+async def test_an_editor_is_not_asked_for_what_the_policy_denies(tmp_path: Path) -> None:
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        for attempt in (ctx.files.read("a.txt"), ctx.files.write("a.txt", "x"), ctx.terminals.create(["ls"])):
+            try:
+                await attempt
+            except Denied:
+                yield "denied "
+
+    async with world(agent, policy=Policy.deny()) as hub, editing(hub, ABLE) as editor:
+        session_id = await editor.open(tmp_path)
+        await editor.prompt(session_id, "go")
+        assert editor.text == "denied denied denied "
+        assert [editor.asked(name) for name in ("fs/read_text_file", "terminal/create")] == [[], []]
 
 
 @pytest.mark.parametrize("offer", ["readTextFile", "writeTextFile"])

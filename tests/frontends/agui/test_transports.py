@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from tests.frontends.agui.rules import breaches
-from tests.server.serving import listening
+from tests.server.running_server import listening
 from tests.worlds import soon, until
 
 from trunkline.errors import ConfigurationError, InvalidCommand

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.calling import (
+from tests.server.acp_clients import (
     GREETING,
     Dial,
     agent_that_waits,
@@ -18,7 +18,7 @@ from tests.server.calling import (
     over_websocket,
     session_in,
 )
-from tests.server.serving import BEARER, SECRET, run_events, served, told
+from tests.server.running_server import BEARER, SECRET, run_events, served, told
 from tests.worlds import make, only, soon, text_of, until
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus

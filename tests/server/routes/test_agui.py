@@ -11,7 +11,7 @@ import httpx
 import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
-from tests.server.serving import SECRET, frames, run_events, served, told
+from tests.server.running_server import SECRET, frames, run_events, served, told
 from tests.worlds import echo, make, soon, until
 
 from trunkline.commands import Prompt

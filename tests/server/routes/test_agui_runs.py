@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.server.serving import frames, run_events, served, told
+from tests.server.running_server import frames, run_events, served, told
 from tests.worlds import soon, until
 
 from trunkline.agents.interface import AgentCard

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.server.serving import BEARER, SECRET, served, told
+from tests.server.running_server import BEARER, SECRET, served, told
 from tests.worlds import make, soon, until
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus

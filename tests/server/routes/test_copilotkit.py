@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.server.serving import frames, run_events, served, told
+from tests.server.running_server import frames, run_events, served, told
 from tests.worlds import make, soon, until
 
 from trunkline.commands import Prompt

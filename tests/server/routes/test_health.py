@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.asgi import Reply, call, scope
-from tests.server.serving import SECRET
+from tests.server.asgi_requests import Reply, call, scope
+from tests.server.running_server import SECRET
 from tests.worlds import BRISK, echo, make, soon
 
 from trunkline.journal.sqlite import SqliteJournal

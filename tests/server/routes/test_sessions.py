@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.serving import frames, run_events, served, told
+from tests.server.running_server import frames, run_events, served, told
 from tests.worlds import soon, until
 
 from trunkline.cursor import Cursor

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
-from tests.server.asgi import call, scope
-from tests.server.serving import SECRET, listening, served, told
+from tests.server.asgi_requests import call, scope
+from tests.server.running_server import SECRET, listening, served, told
 from tests.worlds import echo, make, soon
 
 import trunkline

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
-from tests.server.asgi import Headers, call, scope
-from tests.server.serving import SECRET
+from tests.server.asgi_requests import Headers, call, scope
+from tests.server.running_server import SECRET
 from tests.worlds import echo, make, soon
 
 import trunkline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.server.asgi import scope
+from tests.server.asgi_requests import scope
 
 from trunkline.errors import ConfigurationError
 from trunkline.server.errors import HttpError

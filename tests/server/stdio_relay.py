@@ -1,4 +1,4 @@
-"""A client for programs that talk over stdin and stdout: ``python relay.py URL``, a message per line.
+"""A client for programs that talk over stdin and stdout: ``python stdio_relay.py URL``, a message per line.
 
 So that whoever can only start a process can talk with a server, as the conformance kit does. The URL says
 how: ``ws:`` or ``http:``. The token comes from the environment.
@@ -11,7 +11,7 @@ import os
 import sys
 
 import httpx
-from tests.server.calling import HttpCarrier, carry_frames
+from tests.server.acp_clients import HttpCarrier, carry_frames
 from websockets.asyncio.client import connect
 
 

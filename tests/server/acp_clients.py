@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import httpx
 from tests.frontends.acp.editors import Editor
 from tests.frontends.acp.schema import find_fault
-from tests.server.serving import BEARER, frames
+from tests.server.running_server import BEARER, frames
 from tests.worlds import make, soon
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tests.server.serving import BEARER
+from tests.server.running_server import BEARER
 from tests.worlds import soon
 
 Headers = Sequence[tuple[str, str]] | dict[str, str]
