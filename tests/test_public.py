@@ -23,8 +23,8 @@ MODULES = {
     "agents.function": "FunctionAgent agent describe",
     "agents.interface": """
         Agent AgentCard AuthMethod Authenticates ClosesSessions Completes DeletesSessions Forks HasHistory
-        JudgesHistory McpCapabilities OpensSessions PromptCapabilities RemembersQuestions Resumes Rewinds
-        Sayable SetsConfig
+        JudgesHistory McpCapabilities OpensSessions Prepares PromptCapabilities RemembersQuestions Resumes
+        Rewinds Sayable SetsConfig
     """,
     "agents.langchain": """
         READY_MODES ContentBlockMapper LangChainAgent Mode ModeMiddleware PermissionMiddleware PlanMiddleware

@@ -34,6 +34,7 @@ __all__ = [
     "JudgesHistory",
     "McpCapabilities",
     "OpensSessions",
+    "Prepares",
     "PromptCapabilities",
     "RemembersQuestions",
     "Resumes",
@@ -59,14 +60,16 @@ class McpCapabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 class AuthMethod(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A way to log in: by the agent itself, or by running its command in a terminal."""
+    """A way to log in: by the agent, by its command in a terminal, or by variables of its environment."""
 
     method_id: str
     name: str
     description: str | None = None
-    kind: Literal["agent", "terminal"] = "agent"
+    kind: Literal["agent", "terminal", "env_var"] = "agent"
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    variables: tuple[str, ...] = ()
+    """The variables that a login of the kind ``env_var`` needs, for instance an API key's."""
 
 
 class AgentCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -101,6 +104,18 @@ class Agent(Protocol):
 
     def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Answer one prompt. Cancellation is task cancellation."""
+        ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An agent whose card comes from another program, by a handshake."""
+
+    async def prepare(self) -> None:
+        """Get ready to be described; called once in a process, before the card is used or cached.
+
+        Called again after an exception. Until it returns, the card is a placeholder.
+        """
         ...
 
 

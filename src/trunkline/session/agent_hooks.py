@@ -41,12 +41,14 @@ class AgentHooks:
         agent: Agent,
         view: SessionView,
         *,
+        prepare: Callable[[], Awaitable[None]],
         before_open: Callable[[], Awaitable[None]],
         after_open: Callable[[], Awaitable[None]],
     ) -> None:
         """Serve one session; the agent knows nothing of it yet."""
         self._agent = agent
         self._view = view
+        self._prepare = prepare
         self._before_open = before_open
         self._after_open = after_open
         self._opened = False
@@ -60,11 +62,23 @@ class AgentHooks:
     async def open(self) -> None:
         """Let the agent get ready for the session, once; raises what is missing, a login for example."""
         async with self._opening:
+            if not self._opened:
+                await self._prepare_agent()
             if not self._opened and isinstance(self._agent, OpensSessions):
                 await self._before_open()
                 await self._agent.open_session(self._view)
                 await self._after_open()
             self._opened = True
+
+    async def _prepare_agent(self) -> None:
+        """Wait for the agent's own card; before, a session has the options of a placeholder."""
+        view, before = self._view, self._agent.card
+        await self._prepare()
+        card = self._agent.card
+        if view.options == before.options:
+            view.options = card.options
+        if view.commands == before.commands:
+            view.commands = card.commands
 
     async def close(self) -> None:
         """Let the agent close what it opened for the session."""

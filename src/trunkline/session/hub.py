@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from trunkline.agents.interface import Agent, DeletesSessions, Forks
+from trunkline.agents.interface import Agent, DeletesSessions, Forks, Prepares
 from trunkline.errors import (
     Corrupt,
     InvalidCommand,
@@ -73,6 +73,8 @@ class Hub:
         self._activity = asyncio.Event()
         self._renewing: asyncio.Task[None] | None = None
         self._closing: set[asyncio.Task[None]] = set()
+        self._preparing = asyncio.Lock()
+        self._prepared = not isinstance(agent, Prepares)
         self._closed = False
 
     # -- sessions ----------------------------------------------------------------------------------
@@ -90,6 +92,7 @@ class Hub:
     ) -> Session:
         """Open a new session; an id that is taken raises SessionBusy."""
         self._check_open()
+        await self.prepare_agent()
         cwd = cwd or self.default_cwd
         for folder in (*((cwd,) if cwd else ()), *roots):
             if not os.path.isabs(folder):
@@ -108,6 +111,15 @@ class Hub:
         if session_id is not None:
             await adopt(session, is_new=True)
         return session
+
+    async def prepare_agent(self) -> None:
+        """Wait until the agent's card is the real one; one that cannot say so yet is asked again later."""
+        if self._prepared:
+            return
+        async with self._preparing:
+            if not self._prepared and isinstance(self.agent, Prepares):
+                await self.agent.prepare()
+            self._prepared = True
 
     async def session(
         self,

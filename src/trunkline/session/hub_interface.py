@@ -42,6 +42,10 @@ class SessionHub(Protocol):
         """Renew the leases of this process."""
         ...
 
+    async def prepare_agent(self) -> None:
+        """Wait until the agent's card is the real one."""
+        ...
+
     def wait_at_close(self, task: asyncio.Task[None]) -> None:
         """Wait for a task when the hub is closed."""
         ...

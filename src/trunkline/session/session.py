@@ -83,7 +83,11 @@ class Session(CommandableSession):
             view, hub.agent, emit=self._emit_out_of_turn, claim=self.own, spawn=self.spawn
         )
         self.hooks = AgentHooks(
-            hub.agent, view, before_open=self._read_kept, after_open=self._out_of_turn.announce
+            hub.agent,
+            view,
+            prepare=hub.prepare_agent,
+            before_open=self._read_kept,
+            after_open=self._out_of_turn.announce,
         )
         view.connect(
             self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
@@ -456,16 +460,12 @@ class Session(CommandableSession):
 
     async def _close_agent(self) -> None:
         """Let the agent close what it holds for the session; processes may need longer than the session."""
-        try:
-            async with asyncio.timeout(self.settings.close_agent_after):
-                await self.hooks.close()
-        except Exception:
-            log.exception("%s failed to close session %s", self.agent_name, self.session_id)
-        try:
-            async with asyncio.timeout(self.settings.detach_after):
-                await self.view.close()
-        except Exception:
-            log.exception("the terminals of session %s could not be closed", self.session_id)
+        for close in (self.hooks.close, self.view.close):
+            try:
+                async with asyncio.timeout(self.settings.close_agent_after):
+                    await close()
+            except Exception:
+                log.exception("%s failed to close session %s", self.agent_name, self.session_id)
 
     # -- bookkeeping -------------------------------------------------------------------------------
 

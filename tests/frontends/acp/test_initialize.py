@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.frontends.acp.schema import find_fault, unknown_keys
 
-from trunkline.agents.interface import AgentCard, McpCapabilities
+from trunkline.agents.interface import AgentCard, AuthMethod, McpCapabilities
 from trunkline.frontends.acp import initialize
 from trunkline.frontends.acp.initialize import CardCache, greet
 from trunkline.testing import ScriptedAgent
@@ -79,6 +79,12 @@ def test_a_login_in_a_terminal_is_offered_only_to_those_who_have_one(client: dic
     }  # fmt: skip
 
 
+def test_a_login_by_variables_says_which_to_set() -> None:
+    way = AuthMethod(method_id="k", name="Key", kind="env_var", variables=("A_KEY", "B_KEY"))
+    (told,) = answer(msgspec.to_builtins(AgentCard(name="hal", auth_methods=(way,))))["authMethods"]
+    assert told["description"] == "Set A_KEY, B_KEY in the environment of the agent, and start it again."
+
+
 def test_a_card_is_the_same_by_way_of_the_cache(tmp_path: Path) -> None:
     cache = CardCache("demo", tmp_path)
     card = msgspec.to_builtins(ScriptedAgent(authentication=True).card)
@@ -118,6 +124,19 @@ def test_the_same_name_elsewhere_or_in_another_version_is_another_card(
         assert CardCache("pkg:hal", folder).load() is None
     monkeypatch.setattr(initialize, "__version__", "0.0.0")
     assert CardCache("pkg:hal", folder).load() is None
+
+
+def test_the_card_of_a_program_is_known_until_the_program_is_upgraded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, folder = tmp_path / "coder", tmp_path / "cards"
+    program.write_text("one")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"/nowhere:{tmp_path}")
+    CardCache("acp:coder --acp", folder).store(CARD)
+    assert CardCache("acp:coder --acp", folder).load() == CARD
+    program.write_text("one and a half")
+    assert CardCache("acp:coder --acp", folder).load() is None
 
 
 def test_a_file_that_is_gone_has_a_place_in_the_cache_too(tmp_path: Path) -> None:

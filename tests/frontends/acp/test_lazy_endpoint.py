@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,14 @@ import pytest
 from tests.frontends.acp.editors import Editor, join
 from tests.worlds import forever, make, soon, until, world
 
+from trunkline.agents.interface import AgentCard, PromptCapabilities
 from trunkline.commands import Prompt
-from trunkline.errors import TargetError
+from trunkline.errors import AgentError, TargetError
 from trunkline.frontends.acp.initialize import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
+from trunkline.options import ConfigOption
 from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
@@ -75,6 +78,53 @@ async def test_without_a_known_card_the_greeting_waits_for_the_agent(cache: Card
             house.may_open.set()
             assert (await soon(greeting))["agentInfo"]["name"] == "hal"
             assert cache.load() == msgspec.to_builtins(hub.agent.card)
+
+
+class Shaking:
+    """Knows its card after a handshake, which may fail."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        self.card = AgentCard(name="not asked yet")
+        self.fails = fails
+        self.asked = 0
+
+    async def prepare(self) -> None:
+        self.asked += 1
+        if self.fails:
+            raise AgentError("the program does not answer")
+        options = (ConfigOption(option_id="fast", name="Fast", value=True),)
+        self.card = AgentCard(name="hal", prompt=PromptCapabilities(image=True), options=options)
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "hi"
+
+
+async def test_a_card_from_a_handshake_is_waited_for_and_no_placeholder_is_cached(cache: CardCache) -> None:
+    async with world(Shaking()) as hub, at_the_door(House(hub), cache) as (editor, _):
+        greeted = await editor.call("initialize", protocolVersion=1)
+        assert greeted["agentInfo"]["name"] == "hal"
+        assert greeted["agentCapabilities"]["promptCapabilities"]["image"] is True
+        await editor.call("session/new", **NEW)
+        assert (await hub.session((await hub.list())[0].session_id)).view.config == {"fast": True}
+        assert isinstance(hub.agent, Shaking)
+        assert hub.agent.asked == 1
+    cached = cache.load()
+    assert cached is not None
+    assert msgspec.convert(cached, AgentCard) == hub.agent.card
+
+
+async def test_a_handshake_that_fails_is_told_with_the_session_and_not_cached(
+    cache: CardCache,
+) -> None:
+    async with world(Shaking(fails=True)) as hub, at_the_door(House(hub), cache) as (editor, _):
+        assert (await editor.call("initialize", protocolVersion=1))["agentInfo"]["name"] == "agent"
+        assert "does not answer" in (await editor.refused("session/new", **NEW)).message
+        assert cache.load() is None
+        with pytest.raises(AgentError):
+            await hub.create()
+        assert isinstance(hub.agent, Shaking)
+        hub.agent.fails = False
+        assert (await hub.create()).view.config == {"fast": True}, "it is asked again"
 
 
 async def test_with_a_known_card_the_greeting_comes_first_and_the_agent_after_it(cache: CardCache) -> None:

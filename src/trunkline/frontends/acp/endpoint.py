@@ -126,10 +126,10 @@ class AcpEndpoint:
         if method is None:
             known = ", ".join(methods) or "none"
             raise InvalidCommand(f"there is no way {request.method_id!r} to log in; known: {known}")
-        if method.kind == "terminal" or not isinstance(self._hub.agent, Authenticates):
-            raise InvalidCommand(
-                f"{request.method_id!r} is a login in a terminal: run it there, then reconnect"
-            )
+        if method.kind != "agent" or not isinstance(self._hub.agent, Authenticates):
+            by_variables = f"by variables: set {', '.join(method.variables)} and start the agent again"
+            way = by_variables if method.kind == "env_var" else "in a terminal: run it there, then reconnect"
+            raise InvalidCommand(f"{request.method_id!r} is a login {way}")
         await self._hub.agent.authenticate(request.method_id)
         return {}
 

@@ -64,8 +64,12 @@ def _usable(method: dict[str, Any], client: dict[str, Any]) -> bool:
 
 def _method(method: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"id": method["method_id"], "name": method["name"]}
-    if method.get("description"):
-        made["description"] = method["description"]
+    about = [str(method["description"])] if method.get("description") else []
+    if variables := method.get("variables"):
+        # ACP v1 has no such way of its own, so that a person reads what to do.
+        about.append(f"Set {', '.join(variables)} in the environment of the agent, and start it again.")
+    if about:
+        made["description"] = " ".join(about)
     if method.get("kind", "agent") == "terminal":
         made |= {"type": "terminal", "args": method.get("args", []), "env": method.get("env", {})}
     return made
@@ -106,9 +110,23 @@ def _folder() -> Path:
     return Path(base) / "trunkline" / "cards"
 
 
+def _find_program(command_line: str) -> str | None:
+    """Name the program of a command line as it is installed now: an upgrade gives it another name."""
+    # shutil.which would say the same, at the price of an import on every start.
+    words = command_line.split(maxsplit=1)
+    for folder in os.get_exec_path() if words else ():
+        path = os.path.join(folder, words[0])
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            found = os.stat(path)
+            return f"{os.path.realpath(path)}\0{found.st_mtime_ns}\0{found.st_size}"
+    return None
+
+
 def _digest(target: str) -> str:
-    """Name a TARGET's card: the same target, the same file, the same version of ours."""
+    """Name a TARGET's card: the same target, the same file or program, the same version of ours."""
     digest = hashlib.sha256(f"{__version__}\0{target}\0{os.getcwd()}\0".encode())
+    if program := _find_program(target.partition(":")[2]):
+        digest.update(program.encode())
     path = target.rpartition(":")[0]
     if path.endswith(".py"):
         try:

@@ -105,6 +105,7 @@ class LazyEndpoint:
         try:
             async with self._opening:
                 hub = await self._open_hub()
+                await hub.prepare_agent()
         except TrunklineError as error:
             self._error = error
             return greet({}, self._client)
@@ -129,6 +130,7 @@ class LazyEndpoint:
                 if self._error is not None:
                     raise self._error
                 hub = await self._open_hub()
+                await hub.prepare_agent()  # A placeholder must not be cached.
                 self._remember(hub)
                 from trunkline.frontends.acp.endpoint import AcpEndpoint
                 from trunkline.protocols.acp import wire
