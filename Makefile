@@ -54,9 +54,9 @@ unit: setup ## the tests alone, measured
 	$(BIN)/coverage run -m $(PYTEST) $(addprefix --ignore ,$(WHOLE))
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/python -m $(PYTEST) $(WHOLE)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(WHOLE)  # these wait for other programs half of the time
 
-other-python: setup ## the quick tests on the newest other CPython of this machine
+other-python: setup ## the tests that depend on Python, on the newest other CPython of this machine
 	@scripts/other-python
 
 bench: setup ## measure the budgets: speed, start, replay, memory
