@@ -201,7 +201,7 @@ async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
     async with world(AguiAgent("http://127.0.0.1:9/agui")) as hub:
         events = await collect(await hub.create(), "hi")
     assert isinstance(events[-1], ev.TurnFailed)
-    assert "start the AG-UI server" in events[-1].message
+    assert "start it, or check the address" in events[-1].message
 
 
 @pytest.mark.parametrize("target", ["agui:", "agui:ftp://x", "agui:http://", "agui:localhost:80"])
@@ -245,7 +245,7 @@ def stream(*pieces: bytes, breaks: bool = False) -> Any:
 async def test_a_server_that_does_not_hang_up_after_the_end_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(agent_module, "_LINGER", 0.05)
+    monkeypatch.setattr(agent_module, "_END_OF_STREAM_WITHIN", 0.05)
     events = await misbehave(stream(STARTED, FINISHED))
     assert isinstance(events[-1], ev.TurnFinished)
 
@@ -262,14 +262,14 @@ async def test_a_connection_that_breaks_in_the_middle_is_named() -> None:
 
 
 async def test_a_server_that_says_nothing_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trunkline.agents.agui.client._SILENCE", 0.05)
+    monkeypatch.setattr("trunkline.agents.agui.client._SILENCE_SECONDS", 0.05)
     events = await misbehave(stream(STARTED))
     assert isinstance(events[-1], ev.TurnFailed)
-    assert "said nothing for 0.05 s" in events[-1].message
+    assert "sent nothing for 0.05 s" in events[-1].message
 
 
 async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_module, "_MOST_RUNS", 3)
+    monkeypatch.setattr(agent_module, "_MAX_RUNS", 3)
     asks = {"type": "interrupt", "interrupts": [{"id": "i", "reason": "input_required"}]}
     end = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": asks}
     body = STARTED + b"data: %b\n\n" % json.dumps(end).encode()

@@ -6,7 +6,13 @@ import msgspec
 import pytest
 
 from trunkline import events as ev
-from trunkline.agents.agui.questions import Reply, Wait, question_of, resume_of, waits_of
+from trunkline.agents.agui.questions import (
+    AnsweredQuestion,
+    OpenQuestion,
+    open_questions,
+    question_of,
+    resume_fields,
+)
 from trunkline.agents.agui.translator import RunEnd
 from trunkline.frontends.agui.questions import answer_of, interrupt_of
 from trunkline.protocols.agui.wire import ResumeEntry
@@ -88,7 +94,7 @@ def test_an_answer_reaches_a_server_of_ours_as_it_was_given(answer: ev.Answered,
 
 def entry_of(key: str, question: Question, answer: ev.Answered) -> dict[str, Any]:
     """The one entry that answers a question."""
-    (entry,) = resume_of([Reply(key, question, answer)], {})["resume"]
+    (entry,) = resume_fields([AnsweredQuestion(key, question, answer)], {})["resume"]
     return entry
 
 
@@ -143,31 +149,36 @@ def review(*actions: tuple[str, Any], allowed: tuple[str, ...] = ("approve", "ed
 
 def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arguments() -> None:
     ending = RunEnd(pending=("c1", "c3", "unknown"))
-    assert waits_of(ending, CALLS, ["pick"]) == [
-        Wait("client:c3", ClientCall(call_id="c3", name="pick", input="nonsense"))
+    assert open_questions(ending, CALLS, ["pick"]) == [
+        OpenQuestion("client:c3", ClientCall(call_id="c3", name="pick", input="nonsense"))
     ]
 
 
 def test_one_interrupt_goes_back_by_its_id_and_several_of_langgraph_by_its_command() -> None:
     one, two = langgraph("i1", "Why?"), langgraph("i2", "How?")
-    (alone,) = waits_of(RunEnd(interrupts=(one,)), {}, [])
+    (alone,) = open_questions(RunEnd(interrupts=(one,)), {}, [])
     assert alone.key == "i1"
-    both = waits_of(RunEnd(interrupts=(one, two)), {}, [])
+    both = open_questions(RunEnd(interrupts=(one, two)), {}, [])
     given = answered(outcome="accepted", content={"answer": "so"})
-    replies = [Reply(both[0].key, both[0].question, given), Reply(*both[1][:2], answered(outcome="declined"))]
+    replies = [
+        AnsweredQuestion(both[0].key, both[0].question, given),
+        AnsweredQuestion(*both[1][:2], answered(outcome="declined")),
+    ]
     cancelled = {"__agui_cancelled__": True, "interrupt_id": "i2"}
-    assert resume_of(replies, {}) == {"command": {"resume": {"i1": "so", "i2": cancelled}}}
+    assert resume_fields(replies, {}) == {"command": {"resume": {"i1": "so", "i2": cancelled}}}
 
 
 def test_an_interrupt_told_without_an_id_is_answered_without_one() -> None:
-    (wait,) = waits_of(RunEnd(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
+    (wait,) = open_questions(RunEnd(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
     given = answered(outcome="accepted", content={"answer": "so"})
-    assert resume_of([Reply(wait.key, wait.question, given)], {}) == {"command": {"resume": "so"}}
+    assert resume_fields([AnsweredQuestion(wait.key, wait.question, given)], {}) == {
+        "command": {"resume": "so"}
+    }
 
 
 def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together() -> None:
     raw = review(("sell", {"what": "hats"}), ("sell", {"what": "socks"}), ("burn", {}))
-    waits = waits_of(RunEnd(interrupts=(langgraph("i1", raw),)), CALLS, [])
+    waits = open_questions(RunEnd(interrupts=(langgraph("i1", raw),)), CALLS, [])
     asked = [wait.question for wait in waits if isinstance(wait.question, Permission)]
     assert [question.call_id for question in asked] == ["c2", "c1", "burn"]
     assert {question.allows_edit for question in asked} == {True}
@@ -176,28 +187,30 @@ def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together
         answered(option_id="approve", option_kind="allow_once", input={"what": "ties"}),
         answered(option_id="reject", option_kind="reject_once", reason="no"),
     )
-    replies = [Reply(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)]
+    replies = [
+        AnsweredQuestion(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)
+    ]
     decisions = [
         {"type": "approve"},
         {"type": "edit", "edited_action": {"name": "sell", "args": {"what": "ties"}}},
         {"type": "reject", "message": "no"},
     ]
-    assert resume_of(replies, CALLS) == {
+    assert resume_fields(replies, CALLS) == {
         "resume": [{"interruptId": "i1", "status": "resolved", "payload": {"decisions": decisions}}]
     }
 
 
 def test_a_review_offers_what_its_tool_allows() -> None:
     raw = review(("sell", {}), allowed=("approve",))
-    (wait,) = waits_of(RunEnd(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
+    (wait,) = open_questions(RunEnd(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
     assert isinstance(wait.question, Permission)
     assert [option.kind for option in wait.question.options] == ["allow_once"]
     assert not wait.question.allows_edit
-    assert resume_of([Reply(wait.key, wait.question, APPROVED)], CALLS) == {
+    assert resume_fields([AnsweredQuestion(wait.key, wait.question, APPROVED)], CALLS) == {
         "command": {"resume": {"i1": {"decisions": [{"type": "approve"}]}}}
     }
 
 
 def test_answers_of_client_tools_are_messages_and_no_resume() -> None:
     question = ClientCall(call_id="c3", name="pick")
-    assert resume_of([Reply("client:c3", question, answered(outcome="accepted"))], CALLS) == {}
+    assert resume_fields([AnsweredQuestion("client:c3", question, answered(outcome="accepted"))], CALLS) == {}

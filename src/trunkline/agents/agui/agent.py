@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from trunkline import events as ev
 from trunkline.agents.agui.client import AguiServer
-from trunkline.agents.agui.ending import RunEnd
-from trunkline.agents.agui.questions import Reply, Wait, resume_of, waits_of
+from trunkline.agents.agui.questions import AnsweredQuestion, OpenQuestion, open_questions, resume_fields
+from trunkline.agents.agui.run_end import RunEnd
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.commands import Prompt
@@ -26,14 +26,14 @@ from trunkline.transports.process.secrets import take_secret
 __all__ = ["AguiAgent"]
 
 _TOKEN = "TRUNKLINE_AGUI_TOKEN"
-_MOST_RUNS = 100
-_LINGER = 2.0
+_MAX_RUNS = 100
+_END_OF_STREAM_WITHIN = 2.0
 
 Json = dict[str, Any]
 
 
 class AguiAgent:
-    """Talks to an AG-UI server; the session's name is the server's thread."""
+    """Runs an AG-UI server as an agent; the id of the session is the server's thread id."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class AguiAgent:
     ) -> None:
         """Use the server at ``url``; its token, if it wants one, is in TRUNKLINE_AGUI_TOKEN.
 
-        ``raw`` keeps the RAW events in which some servers repeat everything their framework says.
+        ``raw`` keeps the RAW events, in which some servers repeat every event of their framework.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -75,15 +75,17 @@ class AguiAgent:
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on after a restart: the server still waits, and the durable keys say for what."""
-        said = await ctx.said()
+        conversation = await ctx.said()
         translator = self._translator(await ctx.history(), ctx)
-        translator.recall(said)
+        translator.recall(conversation)
         asked = [
             (question.asked.durable_key or "", question.asked.question)
-            for question in said.questions.values()
+            for question in conversation.questions.values()
         ]
-        replies = [Reply(key, question, answers[key]) for key, question in asked if key in answers]
-        request = await _go_on(replies, translator, ctx)
+        answered = [
+            AnsweredQuestion(key, question, answers[key]) for key, question in asked if key in answers
+        ]
+        request = await _resume_request(answered, translator, ctx)
         async for item in self._follow(request, translator, ctx):
             yield item
 
@@ -95,11 +97,11 @@ class AguiAgent:
         self, request: Json, translator: AguiTranslator, ctx: TurnContext
     ) -> AsyncIterator[Sayable]:
         tools = [tool["name"] for tool in ctx.prompt.tools]
-        for _ in range(_MOST_RUNS):
+        for _ in range(_MAX_RUNS):
             async with self._server.run(request) as events:
                 async for event in _until_over(events, translator):
-                    for said in translator.feed(event):
-                        yield said
+                    for out in translator.feed(event):
+                        yield out
                         await ctx.ready()
             ending = translator.ending
             if ending is None:
@@ -107,19 +109,19 @@ class AguiAgent:
                 raise AgentProtocolError(f"{self._server.name} {why}")
             for usage in ending.usage:
                 ctx.usage(usage)
-            waits = waits_of(ending, translator.calls, tools)
-            if ending.error is not None or not waits:
+            questions = open_questions(ending, translator.calls, tools)
+            if ending.error is not None or not questions:
                 yield ending.error or _finished(ending)
                 return
-            request = await _go_on(await _ask(waits, ctx), translator, ctx)
+            request = await _resume_request(await _ask(questions, ctx), translator, ctx)
         yield ev.TurnFinished(stop_reason="max_turn_requests")
 
 
 async def _until_over(events: AsyncGenerator[Json], translator: AguiTranslator) -> AsyncGenerator[Json]:
-    """Give a stream to its end; once its run is over, the server gets a moment to say so itself."""
+    """Give a stream to its end; once its run is over, the server gets a moment to end it."""
     while True:
         try:
-            async with asyncio.timeout(_LINGER if translator.ending is not None else None):
+            async with asyncio.timeout(_END_OF_STREAM_WITHIN if translator.ending is not None else None):
                 event = await anext(events, None)
         except Exception:
             if translator.ending is None:
@@ -130,36 +132,42 @@ async def _until_over(events: AsyncGenerator[Json], translator: AguiTranslator) 
         yield event
 
 
-async def _ask(waits: list[Wait], ctx: TurnContext) -> list[Reply]:
+async def _ask(questions: list[OpenQuestion], ctx: TurnContext) -> list[AnsweredQuestion]:
     """Ask everything at once, and wait for all of it."""
-    asking = [
-        asyncio.ensure_future(ctx.ask(wait.question, durable_key=wait.key, lane=wait.lane)) for wait in waits
+    tasks = [
+        asyncio.ensure_future(ctx.ask(question.question, durable_key=question.key, lane=question.lane))
+        for question in questions
     ]
     await asyncio.sleep(0)
     ctx.suspend()
     try:
-        answers = await asyncio.gather(*asking)
+        answers = await asyncio.gather(*tasks)
     finally:
-        for task in asking:
+        for task in tasks:
             task.cancel()
-    return [Reply(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)]
+    return [
+        AnsweredQuestion(question.key, question.question, answer)
+        for question, answer in zip(questions, answers, strict=True)
+    ]
 
 
-async def _go_on(replies: list[Reply], translator: AguiTranslator, ctx: TurnContext) -> Json:
-    """Give the request that brings answers to the server."""
-    for _, question, answered in replies:
+async def _resume_request(
+    answered_questions: list[AnsweredQuestion], translator: AguiTranslator, ctx: TurnContext
+) -> Json:
+    """Make the request that sends answers to the server."""
+    for _, question, answered in answered_questions:
         if isinstance(question, ClientCall):
             translator.answered.add(question.call_id)
             ctx.emit(_result(question, answered))
     request = _request(ctx, await ctx.history(), await ctx.said())
-    fields = resume_of(replies, translator.calls)
+    fields = resume_fields(answered_questions, translator.calls)
     if "command" in fields:
         request["forwardedProps"] = {**request["forwardedProps"], "command": fields.pop("command")}
     return {**request, **fields}
 
 
 def _result(question: ClientCall, answered: ev.Answered) -> ev.ToolUpdate:
-    """What became of a tool that the front end ran."""
+    """The result of a tool that the front end ran."""
     if answered.outcome != "accepted":
         why = answered.reason or "the front end did not run it"
         return ev.ToolUpdate(call_id=question.call_id, status="failed", reason=why)

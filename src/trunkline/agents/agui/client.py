@@ -1,4 +1,4 @@
-"""The wire to an AG-UI server: one POST per run, its events as they come."""
+"""The HTTP client of an AG-UI server: one POST per run, its events as they come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trunkline.protocols.sse import MEDIA_TYPE, FrameReader
 __all__ = ["AguiServer"]
 
 _CONNECT_WITHIN = 10.0
-_SILENCE = 600.0
+_SILENCE_SECONDS = 600.0
 _BODY = 2_000
 
 
@@ -30,14 +30,14 @@ class AguiServer:
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]
         self.name = f"the AG-UI server at {host}"
-        """How it is called in errors; a password in its address is nobody's to read."""
-        self._place = f"{parts.scheme}://{host}{parts.path}"
+        """The name of the server in errors, without a password of its address."""
+        self._address = f"{parts.scheme}://{host}{parts.path}"
         self._headers = {"accept": MEDIA_TYPE, "content-type": "application/json", **(headers or {})}
-        self._timeout = httpx.Timeout(_SILENCE, connect=_CONNECT_WITHIN)
+        self._timeout = httpx.Timeout(_SILENCE_SECONDS, connect=_CONNECT_WITHIN)
 
     @asynccontextmanager
     async def run(self, request: dict[str, Any]) -> AsyncGenerator[AsyncGenerator[dict[str, Any]]]:
-        """Start a run and give its events; leaving the block hangs up, which cancels the run."""
+        """Start a run and give its events; leaving the block closes the connection, which cancels the run."""
         body = msgspec.json.encode(request)
         try:
             async with (
@@ -58,16 +58,16 @@ class AguiServer:
         status = response.status_code
         if status in (401, 403):
             raise AuthenticationRequired(
-                f"{self._place} refused us with {status}: set TRUNKLINE_AGUI_TOKEN to its token. {text}"
+                f"{self._address} refused us with {status}: set TRUNKLINE_AGUI_TOKEN to its token. {text}"
             )
-        raise AgentError(f"{self._place} answered {status}: {text or response.reason_phrase}")
+        raise AgentError(f"{self._address} answered {status}: {text or response.reason_phrase}")
 
     def _explain(self, error: httpx.HTTPError) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return f"nobody answers at {self._place}: start the AG-UI server, or check the address ({error})"
+            return f"no AG-UI server answers at {self._address}: start it, or check the address ({error})"
         if isinstance(error, httpx.TimeoutException):
-            return f"{self._place} said nothing for {_SILENCE:g} s"
-        return f"the connection to {self._place} broke: {type(error).__name__} {error}".rstrip()
+            return f"{self._address} sent nothing for {_SILENCE_SECONDS:g} s"
+        return f"the connection to {self._address} broke: {type(error).__name__} {error}".rstrip()
 
     async def _events(self, response: httpx.Response) -> AsyncGenerator[dict[str, Any]]:
         reader = FrameReader(peer=self.name)

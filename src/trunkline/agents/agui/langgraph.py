@@ -1,9 +1,9 @@
-"""What ag-ui-langgraph (0.0.47) says besides AG-UI, or instead of it.
+"""What ag-ui-langgraph (0.0.47) sends besides AG-UI, or instead of it.
 
-* An interrupt is the custom event ``on_interrupt`` and, unless its server was told to, nothing else.
-* Several interrupts at once are taken back only by the older ``forwardedProps.command.resume``.
+* An interrupt is the custom event ``on_interrupt`` and, by default, nothing else.
+* Several interrupts at once are answered only by the older ``forwardedProps.command.resume``.
 * LangChain's HumanInTheLoopMiddleware puts the reviews of several calls into one interrupt.
-* The state repeats the conversation. It is also the first to tell the arguments of a call that came in
+* The state repeats the conversation. It is also the first to have the arguments of a call that came in
   one piece, because the stream leaves them out.
 """
 
@@ -19,7 +19,7 @@ from trunkline import events as ev
 from trunkline.questions import ALLOW_KINDS, Option, Permission
 
 __all__ = [
-    "INTERRUPT",
+    "INTERRUPT_EVENT",
     "arguments_in",
     "decision_of",
     "interrupt_of",
@@ -28,8 +28,8 @@ __all__ = [
     "without_messages",
 ]
 
-INTERRUPT = "on_interrupt"
-"""The name of the custom event that tells an interrupt."""
+INTERRUPT_EVENT = "on_interrupt"
+"""The name of the custom event that is an interrupt."""
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ _OPTIONS = {
 
 
 def interrupt_of(event: Json) -> Json:
-    """Give the interrupt that a custom event tells, in the shape it has as an outcome."""
+    """Give the interrupt of a custom event, in the shape that it has in an outcome."""
     value: Any = event.get("value")
     if isinstance(value, str):
         with suppress(msgspec.DecodeError, RecursionError):
@@ -135,7 +135,7 @@ def decision_of(answered: ev.Answered, name: str) -> Json:
 
 
 def without_messages(state: Any) -> Any:
-    """Give a state without the conversation, which is told by itself."""
+    """Give a state without the conversation, which has events of its own."""
     if not _messages(state):
         return state
     return {key: value for key, value in cast("Json", state).items() if key != "messages"}

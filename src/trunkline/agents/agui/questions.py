@@ -1,4 +1,4 @@
-"""What a server stopped for as our questions, and our answers as what it goes on with.
+"""The interrupts of a server as questions, and answers as the request with which it goes on.
 
 A question has a key, which is all that a later process knows of it besides the question itself: the id of
 its interrupt, ``client:CALL`` for a tool of the front end, ``review:INDEX:ID`` for one of several reviews in
@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, TypedDict, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.agui.ending import RunEnd
 from trunkline.agents.agui.langgraph import decision_of, is_langgraph, reviews_of
+from trunkline.agents.agui.run_end import RunEnd
 from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
-__all__ = ["Reply", "Wait", "question_of", "resume_of", "waits_of"]
+__all__ = ["AnsweredQuestion", "OpenQuestion", "question_of", "resume_fields", "open_questions"]
 
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ _KEY = re.compile(r"(command:)?(?:review:(\d+):)?(.*)", re.DOTALL)
 _CLIENT = "client:"
 
 
-class Wait(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question that a server waits for."""
 
     key: str
@@ -37,7 +37,7 @@ class Wait(NamedTuple):
     lane: str | None = None
 
 
-class Reply(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """A question with its answer."""
 
     key: str
@@ -48,24 +48,26 @@ class Reply(NamedTuple):
 # -- asking ----------------------------------------------------------------------------------------
 
 
-def waits_of(ending: RunEnd, calls: Mapping[str, Json], tools: Iterable[str]) -> list[Wait]:
+def open_questions(ending: RunEnd, calls: Mapping[str, Json], tools: Iterable[str]) -> list[OpenQuestion]:
     """Give everything that a run stopped for; nothing for one that is over."""
-    waits: list[Wait] = []
+    questions: list[OpenQuestion] = []
     for interrupt in ending.interrupts:
         several = len(ending.interrupts) > 1 and is_langgraph(interrupt)
-        way = "command:" if ending.as_custom or several else ""
+        prefix = "command:" if ending.as_custom or several else ""
         key, lane = f"{interrupt.get('id') or ''}", interrupt.get("subagentRunId")
         reviews = reviews_of(interrupt, calls)
-        waits += [Wait(f"{way}review:{at}:{key}", review, lane) for at, review in enumerate(reviews)]
+        questions += [
+            OpenQuestion(f"{prefix}review:{at}:{key}", review, lane) for at, review in enumerate(reviews)
+        ]
         if not reviews:
-            waits.append(Wait(way + key, question_of(interrupt), lane))
+            questions.append(OpenQuestion(prefix + key, question_of(interrupt), lane))
     own = set(tools)
     for call_id in ending.pending:
         call = calls.get(call_id, {})
         if call.get("name") in own:
             asked = ClientCall(call_id=call_id, name=call["name"], input=_read(call["arguments"]))
-            waits.append(Wait(_CLIENT + call_id, asked, call["lane"]))
-    return waits
+            questions.append(OpenQuestion(_CLIENT + call_id, asked, call["lane"]))
+    return questions
 
 
 def question_of(interrupt: Json) -> Question:
@@ -145,12 +147,12 @@ def _read(arguments: str) -> Any:
 # -- answering -------------------------------------------------------------------------------------
 
 
-def resume_of(replies: Iterable[Reply], calls: Mapping[str, Json]) -> Json:
+def resume_fields(answered_questions: Iterable[AnsweredQuestion], calls: Mapping[str, Json]) -> Json:
     """Give answers as the fields of the request that goes on; those of client tools are messages instead."""
     entries: list[Json] = []
     commands: Json = {}
     decisions: dict[str, list[Json]] = {}
-    for key, question, answered in replies:
+    for key, question, answered in answered_questions:
         if key.startswith(_CLIENT):
             continue
         found = _KEY.fullmatch(key)
@@ -159,9 +161,13 @@ def resume_of(replies: Iterable[Reply], calls: Mapping[str, Json]) -> Json:
         entry: Json = {"interruptId": interrupt_id, **_answer(question, answered)}
         if review is not None and isinstance(question, Permission):
             first = interrupt_id not in decisions
-            made = decisions.setdefault(interrupt_id, [])
-            made.append(decision_of(answered, calls.get(question.call_id, {}).get("name", "")))
-            entry = {"interruptId": interrupt_id, "status": "resolved", "payload": {"decisions": made}}
+            review_decisions = decisions.setdefault(interrupt_id, [])
+            review_decisions.append(decision_of(answered, calls.get(question.call_id, {}).get("name", "")))
+            entry = {
+                "interruptId": interrupt_id,
+                "status": "resolved",
+                "payload": {"decisions": review_decisions},
+            }
             if not first:
                 continue
         if by_command:

@@ -1,7 +1,7 @@
-"""From AG-UI's events to ours: what a server says, said again on the trunk; pure.
+"""From AG-UI's events to ours; pure.
 
-Chunks and whole messages, snapshots and deltas all end up as the same few events. A snapshot says only
-what was not said before: the conversation is the trunk's, and everything in it is said once.
+Chunks and whole messages, snapshots and deltas all become the same few events. Of a snapshot only what is new
+becomes events: everything in our conversation is emitted once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.agents.agui import langgraph
-from trunkline.agents.agui.ending import RunEnd, failed, finished
-from trunkline.agents.agui.said import SaidMessages
-from trunkline.agents.agui.shapes import About, check_shape
+from trunkline.agents.agui.event_shapes import TrunklineMetadata, check_shape
+from trunkline.agents.agui.known_messages import KnownMessages
+from trunkline.agents.agui.run_end import RunEnd, read_error, read_finished
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentProtocolError
 from trunkline.protocols.agui.messages import content_of
@@ -41,7 +41,7 @@ class AguiTranslator:
         raw: bool = False,
         peer: str = "the server",
     ) -> None:
-        """Take these messages as said in ``earlier`` turns; ``raw`` lets RAW events through.
+        """Translate after the messages of ``earlier`` turns; ``raw`` keeps RAW events.
 
         Without ``stateful`` there is no state yet, and what the server patches is an empty one. ``peer`` is
         how the server is called in errors.
@@ -51,31 +51,31 @@ class AguiTranslator:
         """The calls that have a result."""
         self.calls: dict[str, Json] = {}
         """The calls that were made: their name and the text of their arguments."""
-        told = list(earlier)
-        self._earlier = frozenset(message["id"] for message in told)
-        self._said = SaidMessages(told)
-        self._silent: set[str] = set()
+        messages = list(earlier)
+        self._earlier = frozenset(message["id"] for message in messages)
+        self._known_messages = KnownMessages(messages)
+        self._skipped: set[str] = set()
         self._chunk: dict[tuple[str, str | None], str] = {}
         self._run_id = ""
         self._thoughts = 0
         self._lanes: set[str] = set()
-        self._told: list[Json] = []
+        self._custom_interrupts: list[Json] = []
         self._stateful = stateful
         self._cut = False
-        self._raw_too = raw
+        self._keeps_raw = raw
         self._peer = peer
 
-    def recall(self, said: Conversation) -> None:
-        """Go on with a turn of which this was said before."""
-        for message in said.messages:
-            self._said.name(message.message_id)
+    def recall(self, conversation: Conversation) -> None:
+        """Go on with a turn that has this conversation already."""
+        for message in conversation.messages:
+            self._known_messages.add_id(message.message_id)
             if message.role == "agent":
-                self._said.add(message.message_id, "assistant", message.lane, message.text)
-        self._lanes.update(name for name, lane in said.lanes.items() if lane.outcome is None)
-        for call in said.calls.values():
+                self._known_messages.add(message.message_id, "assistant", message.lane, message.text)
+        self._lanes.update(add_id for add_id, lane in conversation.lanes.items() if lane.outcome is None)
+        for call in conversation.calls.values():
             call_id = call.native_id or call.call_id
             arguments = call.arguments or msgspec.json.encode(call.input).decode()
-            self.calls[call_id] = _new_call(call.name, call.lane, arguments, told=True)
+            self.calls[call_id] = _new_call(call.name, call.lane, arguments, has_input=True)
             if call.status in ev.FINAL_STATUSES:
                 self.answered.add(call_id)
                 self.calls[call_id]["result"] = call.result_message_id
@@ -104,43 +104,43 @@ class AguiTranslator:
         self.ending = None
         self._run_id = str(event.get("runId") or "")
         self._chunk.clear()
-        self._told.clear()
+        self._custom_interrupts.clear()
         return []
 
     def _finished(self, event: Json) -> Out:
-        self.ending = finished(event, self._told, self._unanswered())
-        return [said for call_id in self.ending.pending for said in self._input(call_id)]
+        self.ending = read_finished(event, self._custom_interrupts, self._unanswered())
+        return [out for call_id in self.ending.pending for out in self._input(call_id)]
 
     def _unanswered(self) -> list[str]:
         return [call_id for call_id in self.calls if call_id not in self.answered]
 
     def _error(self, event: Json) -> Out:
-        self.ending = failed(event)
+        self.ending = read_error(event)
         return []
 
-    # -- words -------------------------------------------------------------------------------------
+    # -- messages ----------------------------------------------------------------------------------
 
     def _text_start(self, event: Json) -> Out:
         # A message of this turn may go on in its next run; one of an earlier turn is over.
         if event.get("role") in _ROLES or event["messageId"] in self._earlier:
-            self._silent.add(event["messageId"])
+            self._skipped.add(event["messageId"])
         return []
 
     def _text(self, event: Json) -> Out:
         message_id, delta = event["messageId"], event["delta"]
-        if message_id in self._silent or not delta:
+        if message_id in self._skipped or not delta:
             return []
-        self._said.add(message_id, "assistant", _lane(event), delta)
+        self._known_messages.add(message_id, "assistant", _lane(event), delta)
         return [ev.Text(lane=_lane(event), message_id=message_id, delta=delta)]
 
     def _text_end(self, event: Json) -> Out:
-        self._silent.discard(event["messageId"])
+        self._skipped.discard(event["messageId"])
         return []
 
     def _text_chunk(self, event: Json) -> Out:
         message_id = self._continued("text", event, "messageId")
         if event.get("role") in _ROLES:
-            self._silent.add(message_id)
+            self._skipped.add(message_id)
         self._chunk["text", _lane(event)] = message_id
         return self._text({**event, "messageId": message_id, "delta": event.get("delta") or ""})
 
@@ -154,7 +154,7 @@ class AguiTranslator:
     def _reasoning(self, event: Json) -> Out:
         if not event["delta"] or event["messageId"] in self._earlier:
             return []
-        self._said.add(event["messageId"], "reasoning", _lane(event), event["delta"])
+        self._known_messages.add(event["messageId"], "reasoning", _lane(event), event["delta"])
         return [ev.Thought(lane=_lane(event), message_id=event["messageId"], delta=event["delta"])]
 
     def _reasoning_chunk(self, event: Json) -> Out:
@@ -167,7 +167,7 @@ class AguiTranslator:
         return []
 
     def _thinking(self, event: Json) -> Out:
-        # Before 1.0 reasoning had no name of its own.
+        # Before 1.0 reasoning had no id of its own.
         return self._reasoning({**event, "messageId": f"{self._run_id}:thinking:{self._thoughts}"})
 
     def _sealed(self, event: Json) -> Out:
@@ -199,8 +199,8 @@ class AguiTranslator:
 
     def _call_args(self, event: Json) -> Out:
         call = self.calls.get(event["toolCallId"])
-        if call is None or call["told"] or not event["delta"]:
-            # A server that goes on after an interrupt may say the whole call again.
+        if call is None or call["has_input"] or not event["delta"]:
+            # A server that goes on after an interrupt may send the whole call again.
             return []
         call["arguments"] += event["delta"]
         return [ev.ToolInput(lane=call["lane"], call_id=event["toolCallId"], delta=event["delta"])]
@@ -210,31 +210,31 @@ class AguiTranslator:
         call = self.calls.get(call_id)
         if call is None:
             return []
-        said: Out = []
+        out: Out = []
         if about:
             title, kind = about.get("title"), about.get("kind")
-            said.append(ev.ToolUpdate(lane=call["lane"], call_id=call_id, title=title, kind=kind))
-        # A server may leave the arguments out here and tell them later.
-        return said + self._input(call_id) if call["arguments"] else said
+            out.append(ev.ToolUpdate(lane=call["lane"], call_id=call_id, title=title, kind=kind))
+        # A server may leave the arguments out here and send them later.
+        return out + self._input(call_id) if call["arguments"] else out
 
     def _input(self, call_id: str, arguments: str = "") -> Out:
-        """Say the whole input of a call, once."""
+        """Give the whole input of a call, once."""
         call = self.calls.get(call_id)
-        if call is None or call["told"]:
+        if call is None or call["has_input"]:
             return []
-        call["told"] = True
+        call["has_input"] = True
         call["arguments"] = call["arguments"] or arguments
         return [ev.ToolUpdate(lane=call["lane"], call_id=call_id, input=_parsed(call["arguments"]))]
 
     def _call_chunk(self, event: Json) -> Out:
         call_id = self._continued("tool", event, "toolCallId")
-        said: Out = []
+        out: Out = []
         if call_id not in self.calls:
             if not event.get("toolCallName"):
                 raise ValueError("the first chunk has no toolCallName")
-            said += self._call_start({**event, "toolCallId": call_id})
+            out += self._call_start({**event, "toolCallId": call_id})
         self._chunk["tool", _lane(event)] = call_id
-        return said + self._call_args({**event, "toolCallId": call_id, "delta": event.get("delta") or ""})
+        return out + self._call_args({**event, "toolCallId": call_id, "delta": event.get("delta") or ""})
 
     def _result(self, event: Json) -> Out:
         call_id = event["toolCallId"]
@@ -242,7 +242,7 @@ class AguiTranslator:
             return []
         self.answered.add(call_id)
         about = _ours(event)
-        call = self.calls.setdefault(call_id, _new_call("", _lane(event), told=True))
+        call = self.calls.setdefault(call_id, _new_call("", _lane(event), has_input=True))
         call["result"] = event["messageId"]
         content: Any = event["content"]
         if not content or content == about.get("error"):
@@ -265,44 +265,44 @@ class AguiTranslator:
 
     def _state(self, event: Json) -> Out:
         state: Any = event["snapshot"]
-        said: Out = []
+        out: Out = []
         for call_id, arguments in langgraph.arguments_in(state):
             if call_id in self.calls and not self.calls[call_id]["arguments"]:
-                said += self._input(call_id, msgspec.json.encode(arguments).decode())
+                out += self._input(call_id, msgspec.json.encode(arguments).decode())
         kept = langgraph.without_messages(state)
         self._stateful, self._cut = True, kept is not state
-        return [*said, ev.StateReplaced(state=kept)]
+        return [*out, ev.StateReplaced(state=kept)]
 
     def _patch(self, event: Json) -> Out:
-        said: Out = [] if self._stateful else [ev.StateReplaced(state={})]
+        out: Out = [] if self._stateful else [ev.StateReplaced(state={})]
         patch = tuple(
             step
             for step in cast("list[Json]", event["delta"])
             if not (self._cut and step["path"].startswith("/messages"))
         )
         self._stateful = True
-        return [*said, ev.StatePatched(patch=patch)]
+        return [*out, ev.StatePatched(patch=patch)]
 
     def _messages(self, event: Json) -> Out:
-        """Say what of a snapshot was not said yet: a server that does not stream says it all here."""
-        said: Out = []
-        self._said.recognise(event["messages"])
+        """Give what is new in a snapshot: a server that does not stream sends everything here."""
+        out: Out = []
+        self._known_messages.recognise(event["messages"])
         for message in cast("list[Json]", event["messages"]):
             lane, role = _lane(message), message.get("role")
             if role == "tool":
-                said += self._late_result(message)
+                out += self._late_result(message)
             elif role in ("assistant", "reasoning") and message["id"] not in self._earlier:
-                said += self._late_message(message, lane)
-        return said
+                out += self._late_message(message, lane)
+        return out
 
     def _late_message(self, message: Json, lane: str | None) -> Out:
-        said: Out = []
+        out: Out = []
         content = message.get("content")
-        if isinstance(content, str) and content and message["id"] not in self._said:
+        if isinstance(content, str) and content and message["id"] not in self._known_messages:
             kind = ev.Thought if message["role"] == "reasoning" else ev.Text
-            said.append(kind(lane=lane, message_id=message["id"], delta=content))
-            self._said.add(message["id"], message["role"], lane, content)
-        self._said.name(message["id"])
+            out.append(kind(lane=lane, message_id=message["id"], delta=content))
+            self._known_messages.add(message["id"], message["role"], lane, content)
+        self._known_messages.add_id(message["id"])
         for call in cast("list[Json]", message.get("toolCalls") or []):
             function = cast("Json", call["function"])
             owner = {"subagentRunId": lane} if lane is not None else {}
@@ -313,10 +313,10 @@ class AguiTranslator:
             }
             arguments = function.get("arguments") or ""
             if call["id"] not in self.calls:
-                said += self._call_start({**start, **owner})
-                said += self._call_args({"toolCallId": call["id"], "delta": arguments})
-            said += self._input(call["id"], arguments)
-        return said
+                out += self._call_start({**start, **owner})
+                out += self._call_args({"toolCallId": call["id"], "delta": arguments})
+            out += self._input(call["id"], arguments)
+        return out
 
     def _late_result(self, message: Json) -> Out:
         call_id = message.get("toolCallId")
@@ -333,8 +333,8 @@ class AguiTranslator:
         content = message.get("content") or ""
         if isinstance(content, dict):
             raise ValueError("the content of a tool message is an object: send text or a list of parts")
-        told = {"messageId": message["id"], "toolCallId": call_id, "content": content, "metadata": about}
-        return self._result({**message, **told})
+        result = {"messageId": message["id"], "toolCallId": call_id, "content": content, "metadata": about}
+        return self._result({**message, **result})
 
     def _step_started(self, event: Json) -> Out:
         return [ev.StepStarted(lane=_lane(event), step_id=event["stepName"], name=event["stepName"])]
@@ -366,16 +366,16 @@ class AguiTranslator:
             blocks = content_of([cast("Json", value).get("part")])
             message_id = str(cast("Json", value).get("messageId"))
             return [ev.Media(lane=_lane(event), message_id=message_id, content=block) for block in blocks]
-        if name == langgraph.INTERRUPT:
-            self._told.append(langgraph.interrupt_of(event))
+        if name == langgraph.INTERRUPT_EVENT:
+            self._custom_interrupts.append(langgraph.interrupt_of(event))
             return []
         if name.startswith("trunkline."):
-            # Another session's own affairs.
+            # Facts about a session of the server, not of ours.
             return []
         return [ev.Custom(lane=_lane(event), name=name, value=value)]
 
     def _raw(self, event: Json) -> Out:
-        if not self._raw_too:
+        if not self._keeps_raw:
             return []
         return [ev.Raw(source=str(event.get("source") or "agui"), payload=event.get("event"))]
 
@@ -448,9 +448,9 @@ class AguiTranslator:
     }
 
 
-def _new_call(name: str, lane: str | None, arguments: str = "", *, told: bool = False) -> Json:
-    """What is remembered of a call; ``told`` says that its whole input was said."""
-    return {"name": name, "lane": lane, "arguments": arguments, "told": told}
+def _new_call(name: str, lane: str | None, arguments: str = "", *, has_input: bool = False) -> Json:
+    """What is kept of a call; ``has_input``: its whole input was given."""
+    return {"name": name, "lane": lane, "arguments": arguments, "has_input": has_input}
 
 
 def _lane(event: Json) -> str | None:
@@ -458,13 +458,13 @@ def _lane(event: Json) -> str | None:
 
 
 def _ours(event: Json) -> Json:
-    """What a server of ours adds to an event; a word that is unknown here counts as not given."""
+    """The metadata that a Trunkline server adds to an event; an unknown kind or status is left out."""
     about: Any = cast("Json", event.get("metadata") or {}).get("trunkline") or {}
-    told: Json = dict(msgspec.convert(about, About))
-    for field, words in (("kind", _KINDS), ("status", _STATUSES)):
-        if told.get(field) not in words:
-            told.pop(field, None)
-    return told
+    metadata: Json = dict(msgspec.convert(about, TrunklineMetadata))
+    for field, known in (("kind", _KINDS), ("status", _STATUSES)):
+        if metadata.get(field) not in known:
+            metadata.pop(field, None)
+    return metadata
 
 
 def _parsed(arguments: str) -> Any:

@@ -1,8 +1,13 @@
-"""A JSON-RPC 2.0 peer over lines of bytes, without I/O.
+"""JSON-RPC 2.0 over lines of bytes (https://www.jsonrpc.org/specification).
 
 Above is a protocol (ACP, on both of its sides) that gives methods a meaning; below is a transport
-that moves bytes. In between, ``LineFramer`` cuts a stream into lines, ``parse`` says what a line
-is, and ``Peer`` keeps one connection: who waits for which answer, and what is still to be written.
+that moves bytes.
+
+framing: cuts a stream of bytes into lines
+messages: what one line means; ids and errors
+oversize: the id of a message that is too long to be read
+peer: one end of a connection as a state machine, without I/O
+connection: the peer in an event loop, with tasks and a transport
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The shapes that an AG-UI server's events must have before they are read.
 
 Only what is read is checked, and a field may be null where it may be left out: servers of before 1.0 and
-those of other frameworks say more, less, or the same in another way.
+those of other frameworks send more, less, or the same in another way.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any, Required, TypedDict
 
 import msgspec
 
-__all__ = ["About", "check_shape"]
+__all__ = ["TrunklineMetadata", "check_shape"]
 
 
-class About(TypedDict, total=False):
-    """What a server of ours adds in the metadata of an event."""
+class TrunklineMetadata(TypedDict, total=False):
+    """What a Trunkline server adds in the metadata of an event."""
 
     title: str | None
     kind: str | None

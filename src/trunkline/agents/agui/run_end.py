@@ -1,4 +1,4 @@
-"""How a run of an AG-UI server ended, and what it stopped for."""
+"""How a run of an AG-UI server ended: RUN_FINISHED and RUN_ERROR."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from trunkline import events as ev
 
-__all__ = ["RunEnd", "failed", "finished"]
+__all__ = ["RunEnd", "read_error", "read_finished"]
 
 Json = dict[str, Any]
 
@@ -21,23 +21,23 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str = "success"
     interrupts: tuple[Json, ...] = ()
     as_custom: bool = False
-    """Whether the interrupts were told by custom events, and in no other way."""
+    """Whether the interrupts came as custom events, and in no other way."""
     pending: tuple[str, ...] = ()
     stop_reason: ev.StopReason = "end_turn"
     usage: tuple[ev.TokenUsage, ...] = ()
 
 
-def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> RunEnd:
-    """Read RUN_FINISHED; ``told`` are interrupts of custom events, ``unanswered`` calls have no result."""
+def read_finished(event: Json, custom_interrupts: Sequence[Json], unanswered: Sequence[str]) -> RunEnd:
+    """Read RUN_FINISHED; ``custom_interrupts`` came as custom events, ``unanswered`` calls have no result."""
     outcome = cast("Json", event.get("outcome") or {})
     result: Any = event.get("result")
     reason: Any = cast("Json", result).get("stopReason") if isinstance(result, dict) else None
     known = reason in ("max_tokens", "max_turn_requests", "refusal")
     interrupts = tuple(outcome.get("interrupts") or ())
-    as_custom = not outcome and bool(told)
+    as_custom = not outcome and bool(custom_interrupts)
     return RunEnd(
         outcome=outcome.get("type") or "success",
-        interrupts=tuple(told) if as_custom else interrupts,
+        interrupts=tuple(custom_interrupts) if as_custom else interrupts,
         as_custom=as_custom,
         pending=tuple(outcome.get("pendingToolCallIds") or unanswered),
         stop_reason=cast("ev.StopReason", reason if known else "end_turn"),
@@ -45,14 +45,14 @@ def finished(event: Json, told: Sequence[Json], unanswered: Sequence[str]) -> Ru
     )
 
 
-def failed(event: Json) -> RunEnd:
+def read_error(event: Json) -> RunEnd:
     """Read RUN_ERROR."""
     code = (event.get("code") or "agent_failed").lower()
     error = ev.TurnFailed(code=code, message=event["message"], usage=_usage(event.get("usage")))
     return RunEnd(error=error, outcome="error")
 
 
-def _usage(told: Any) -> tuple[ev.TokenUsage, ...]:
+def _usage(items: Any) -> tuple[ev.TokenUsage, ...]:
     return tuple(
         ev.TokenUsage(
             provider=item.get("provider"),
@@ -63,5 +63,5 @@ def _usage(told: Any) -> tuple[ev.TokenUsage, ...]:
             cached_input_tokens=item.get("cachedInputTokens") or 0,
             cache_write_tokens=item.get("cacheWriteInputTokens") or 0,
         )
-        for item in cast("list[Json]", told or [])
+        for item in cast("list[Json]", items or [])
     )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import json_values
 from trunkline import events as ev
-from trunkline.agents.agui import shapes
-from trunkline.agents.agui.questions import Reply, resume_of, waits_of
+from trunkline.agents.agui import event_shapes
+from trunkline.agents.agui.questions import AnsweredQuestion, open_questions, resume_fields
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.errors import AgentProtocolError
 from trunkline.session.event_check import check_event
@@ -118,7 +118,7 @@ UNCHECKED: dict[str, tuple[str, ...]] = {
 def events(draw: st.DrawFn) -> dict[str, Any]:
     """An event with fields that are right, wrong or missing."""
     kind = draw(st.sampled_from(KINDS))
-    shape = shapes._SHAPES.get(kind)  # pyright: ignore[reportPrivateUsage]
+    shape = event_shapes._SHAPES.get(kind)  # pyright: ignore[reportPrivateUsage]
     names: set[str] = set(shape.__annotations__) if shape is not None else set()
     event: dict[str, Any] = {"type": kind}
     for field in sorted({*names, *UNCHECKED.get(kind, ())}):
@@ -147,9 +147,9 @@ def test_any_json_gives_events_that_a_journal_keeps_or_an_error_that_names_the_s
             again = ev.decode_event(ev.encode_event(kept))
             assert type(again) is type(one)
         if translator.ending is not None:
-            waits = waits_of(translator.ending, translator.calls, ["c1", "m1"])
-            replies = [Reply(wait.key, wait.question, answer(wait.question)) for wait in waits]
-            msgspec.json.encode(resume_of(replies, translator.calls))
+            waits = open_questions(translator.ending, translator.calls, ["c1", "m1"])
+            replies = [AnsweredQuestion(wait.key, wait.question, answer(wait.question)) for wait in waits]
+            msgspec.json.encode(resume_fields(replies, translator.calls))
             for wait in waits:
                 check_event(ev.Asked(question_id="q", question=wait.question, lane=wait.lane), "agent")
 
