@@ -29,8 +29,8 @@ from trunkline.session.agent_hooks import AgentHooks
 from trunkline.session.commandable import CommandableSession
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
-from trunkline.session.hub_interface import SessionHub
 from trunkline.session.ids import new_id
+from trunkline.session.interfaces import SessionHub
 from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
 from trunkline.session.ownership import Ownership
 from trunkline.session.prompt_queue import PromptQueue

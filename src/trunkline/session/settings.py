@@ -23,8 +23,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     detach_after: float = 5.0
     """How long a cancelled agent may take before its turn is ended without it."""
     close_agent_after: float = 30.0
-    """How long an agent may take to close what it holds for a session, its processes for example. A session
-    that is closed waits for that no longer than ``detach_after``; a hub that is closed waits for it."""
+    """How long an agent may take to close what it holds for a session, its processes for example. Closing a
+    session waits for that no longer than ``detach_after``; closing the hub waits for all of it."""
     finish_grace: float = 1.0
     """How long an agent may take to stop after it said that its turn is finished."""
     question_ttl: float = 3600.0

@@ -23,12 +23,12 @@ from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.folding import fold
-from trunkline.json_patch import PatchError
+from trunkline.session.agent_events import apply_to_session
 from trunkline.session.context import CURRENT, TurnContext
 from trunkline.session.event_check import check_event, is_plain_text, well_formed
+from trunkline.session.interfaces import TurnSession
 from trunkline.session.permissions import Permissions
 from trunkline.session.thread_wait import wait_in_loop
-from trunkline.session.turn_session import TurnSession
 from trunkline.session.usage import Account, add_usage
 from trunkline.session.view import Run
 
@@ -45,18 +45,6 @@ _MAX_BURST = 256
 _EVENT_SIZE = 12  # As a power of two: bytes of an event that count as one word.
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
-
-# The life of turns, windows and the queue is the session's to tell, whatever an agent yields.
-_SESSIONS_OWN = (
-    ev.TurnStarted,
-    ev.RunOpened,
-    ev.RunClosed,
-    ev.PromptQueued,
-    ev.PromptDropped,
-    ev.Rewound,
-    ev.UserMessage,
-    ev.Decided,
-)
 
 
 class Turn:
@@ -224,40 +212,12 @@ class Turn:
                 event = msgspec.structs.replace(event, delta=well_formed(event.delta))
             self._weight = len(event.delta)
             self._stream.emit(event)
-        elif self._apply(event := self._checked(event)):
+        elif apply_to_session(
+            event := self._checked(event), self._session, agent_began=self._own_run is not None
+        ):
             self._stream.emit(event)
         if self._questions:
             self._suspend_when_quiet()
-
-    def _apply(self, event: ev.Event) -> bool:
-        """Act on what an event means for the session; False when it is not the agent's to say."""
-        session = self._session
-        if isinstance(event, ev.StateReplaced):
-            session.view.replace_state(event.state)
-        elif isinstance(event, ev.StatePatched):
-            try:
-                session.view.replace_state(session.view.patched(event.patch))
-            except PatchError as error:
-                raise AgentProtocolError(
-                    f"{session.agent_name} sent a state patch that does not fit: {error}"
-                ) from None
-        elif isinstance(event, ev.ConfigChanged):
-            session.view.options = event.options
-        elif isinstance(event, ev.CommandsChanged):
-            session.view.commands = event.commands
-        elif isinstance(event, ev.InfoChanged):
-            session.set_title(event.title)
-        elif isinstance(event, ev.Asked):
-            session.questions.reopen(event, expires_in=session.settings.question_ttl)
-        elif isinstance(event, ev.Answered):
-            return not session.questions.withdraw(event)
-        elif isinstance(event, ev.UserMessage) and self._own_run is not None:
-            return True  # What a user wrote to the agent through another program.
-        elif isinstance(event, _SESSIONS_OWN):
-            for notice in self._stream.grammar.report("foreign-turn", type(event).__name__):
-                self._stream.emit(notice)
-            return False
-        return True
 
     @property
     def lagging(self) -> bool:
