@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from rich.console import Console
 
+from tests.worlds import until
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.keyboard import Keyboard
@@ -62,6 +63,24 @@ class Patient:
         yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="in_progress")
         yield ToolUpdate(call_id=f"{ctx.turn_id}.c1", status="completed")
         yield f"The answer was {answers['launch'].option_kind}."
+
+
+class Restless:
+    """An agent that has something to say by itself, and asks for it."""
+
+    card = AgentCard(name="restless")
+
+    async def open_session(self, session: SessionView) -> None:
+        self.session = session
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield f"You said {prompt.text}."
+
+    async def report(self, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "The backup is done."
+
+    async def ask(self, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "allowed" if await ctx.permission("Tidy up?", tool="tidy") else "refused"
 
 
 async def talk(agent: Agent, *typed: str) -> str:
@@ -141,3 +160,24 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
     assert "the form's field 'unknown' is missing" in shown
     assert shown.count("Fill in") == 2
     assert "declined" in shown
+
+
+async def test_a_turn_that_the_agent_began_is_shown_before_the_next_prompt_and_asks() -> None:
+    agent, shown = Restless(), io.StringIO()
+    reader, writer = os.pipe()
+    async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
+        session = await hub.create()
+        await session.prepare()
+        keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
+        chat = asyncio.create_task(ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run())
+        await until(lambda: "> " in shown.getvalue())
+        await agent.session.begin_turn(agent.report)
+        await session.wait_until_idle()
+        await agent.session.begin_turn(agent.ask)
+        await until(lambda: session.is_suspended)
+        os.write(writer, b"hello\na\n/quit\n")
+        assert await chat == 0
+    os.close(writer)
+    os.close(reader)
+    texts = [shown.getvalue().index(text) for text in ("backup is done", "Tidy up?", "allowed", "said hello")]
+    assert texts == sorted(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from contextlib import suppress
+from contextlib import aclosing, suppress
 
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
@@ -46,6 +46,7 @@ class ChatLoop:
         self._asking: asyncio.Task[None] | None = None
         self._folder = Folder()
         self._lines = EventLines()
+        self._shown_seq = 0
 
     async def run(self) -> int:
         """Talk until there is no more to say; gives the exit code."""
@@ -59,8 +60,10 @@ class ChatLoop:
         with interrupts(self._interrupt):
             if left_open is not None:
                 await self._ask_again(told, left_open)
+            self._shown_seq = self._session.position.record
             while (line := await self._asker.read("> ")) is not None:
                 self._presses = 0
+                await self._show_agent_turns()
                 if line in ("/quit", "/exit"):
                     return 0
                 if line == "/help":
@@ -123,6 +126,24 @@ class ChatLoop:
             if self._cancelling is not None:
                 await self._cancelling
                 self._cancelling = None
+
+    async def _show_agent_turns(self) -> None:
+        """Show the turns that the agent began by itself since the last prompt; wait for the end of one."""
+        first, turn_id, events = 0, None, list[ev.AnyEvent]()
+        async with aclosing(self._session.replay(self._shown_seq + 1)) as entries:
+            async for entry in entries:
+                self._shown_seq, event = entry.seq, entry.event
+                if isinstance(event, ev.TurnStarted) and event.by == "agent":
+                    self._folder, self._lines = Folder(), EventLines()
+                    first, turn_id, events = entry.seq, event.turn_id, []
+                if turn_id is not None and event.turn_id == turn_id:
+                    events.append(event)
+                    if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+                        self._show([one for one in events if not isinstance(one, ev.Asked | ev.Answered)])
+                        turn_id = None
+        if turn_id is not None:
+            async with self._session.subscribe_from(first) as reader:
+                await self._follow(reader, turn_id)
 
     # -- a turn that an earlier process left open --
 

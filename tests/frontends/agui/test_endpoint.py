@@ -110,6 +110,42 @@ async def test_a_second_page_catches_up_with_the_first() -> None:
         await check_equal(endpoint, two)
 
 
+async def test_a_turn_that_the_agent_began_is_told_with_the_next_run_and_keeps_its_place() -> None:
+    async def report(ctx: TurnContext) -> AsyncIterator[str]:
+        yield "The backup is done."
+
+    async with world() as hub:
+        endpoint, client = AguiEndpoint(hub), Client()
+        await talk(endpoint, client, "one")
+        session = await hub.session(client.thread_id)
+        await session.view.begin_turn(report)
+        await soon(session.wait_until_idle())
+        await talk(endpoint, client, "two")
+
+        told = [(message["role"], message["content"]) for message in client.messages]
+        assert told == [
+            ("user", "one"), ("assistant", "one "), ("assistant", "The backup is done."),
+            ("user", "two"), ("assistant", "two "),
+        ]  # fmt: skip
+        await check_equal(endpoint, client)
+
+
+async def test_a_run_is_refused_while_a_turn_of_the_agent_goes_on() -> None:
+    async def wait(ctx: TurnContext) -> AsyncIterator[str]:
+        yield "begun"
+        await forever()
+
+    async with world() as hub:
+        endpoint, client = AguiEndpoint(hub), Client()
+        await talk(endpoint, client, "one")
+        session = await hub.session(client.thread_id)
+        turn_id = await session.view.begin_turn(wait)
+        client.say("two")
+        with pytest.raises(SessionBusy):
+            await opened(endpoint, client)
+        assert await session.cancel(turn_id)
+
+
 async def test_a_message_that_a_page_made_up_stays_its_own() -> None:
     async with world() as hub:
         client = Client()
