@@ -1,6 +1,41 @@
 """One trunk, many lines: any agent in any front end.
 
 Names are loaded when they are first used: ``import trunkline`` itself does no work.
+
+* ``_lazy``: loads the public names of a package when they are first used
+* ``_version``: the version of the package
+* ``agents``: sources of events: the interface, functions, LangChain, AG-UI servers
+* ``cli``: the command line, one module per command
+* ``commands``: what a front end asks of a session
+* ``content``: the blocks that messages, results and prompts are made of
+* ``context``: the turn that the running code belongs to
+* ``conversation``: what the events of a session mean, as values
+* ``cursor``: positions in a session, and cutting a delta at one
+* ``demos``: the scripted agent behind ``demo``
+* ``error_redaction``: leaves the words of exceptions out of what goes to clients far away
+* ``errors``: the error tree, with whose fault it is and its form on a wire
+* ``escapes``: removes what would steer a terminal or hide text
+* ``events``: the neutral events
+* ``folding``: from events to the conversation that they mean
+* ``frontends``: one folder per protocol that clients speak
+* ``grammar``: the legal order of events, and the repair of a stream that breaks it
+* ``intents``: what a client's request means for a session
+* ``journal``: where sessions are kept
+* ``json_patch``: compare, copy, patch (RFC 6902) and diff JSON values
+* ``mcp``: the client side of MCP, without any agent framework
+* ``newer_records``: reads what this version understands of a newer record
+* ``open_words``: fields with known words that keep any other one
+* ``options``: configuration options of a session; a mode is one of them
+* ``outline``: the ids of a conversation in their order
+* ``protocols``: what two sides speak: wire types, JSON-RPC, server-sent events
+* ``questions``: what an agent asks a person, and the options of an answer
+* ``server``: agents over HTTP
+* ``session``: everything that lives: sessions, turns, questions, windows, the hub
+* ``testing``: tools for tests of agents and front ends
+* ``tools``: what a tool call means to a person
+* ``translate``: the Translator, and how one is primed and pumped
+* ``transports``: what moves bytes, and child processes
+* ``workspace``: a session's files and terminals, and the policy for both
 """
 
 from __future__ import annotations

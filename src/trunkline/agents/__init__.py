@@ -1,1 +1,11 @@
-"""Agents: the interface every source of events has, and the adapters that make agents of things."""
+"""Agents: the interface that every source of events has, and what makes agents of objects and addresses.
+
+* ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
+* ``agui``: an AG-UI server as an agent (``agui:URL``)
+* ``function``: functions and generators as agents, and the decorator ``agent``
+* ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
+* ``langchain``: LangChain, LangGraph and deepagents
+* ``own_thread``: runs plain (not async) code in a thread of its own
+* ``target_names``: how a session records the TARGET of its agent
+* ``targets``: from a TARGET on the command line to an agent
+"""

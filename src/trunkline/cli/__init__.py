@@ -3,6 +3,31 @@
 Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is not there), 3 timeout,
 5 a permission was refused, 129 the window was closed, 130 interrupted, 141 nobody read the output any more,
 143 terminated.
+
+* ``acp``: ``trunkline acp``
+* ``approval_text``: what a person is asked to approve, as lines for a terminal
+* ``approvals``: ``--approve``: answers without a person
+* ``chat``: ``trunkline chat``
+* ``chat_loop``: prompts from the keyboard, turns on the screen, questions between them
+* ``conversation_text``: a whole conversation as text or markdown
+* ``event_lines``: an event as one line for a person
+* ``exec``: ``trunkline exec``
+* ``exec_output``: the output of exec: text, JSON or events
+* ``exec_run``: one prompt in one session, followed to its end
+* ``export``: a session as text, JSON, events or markdown, piece by piece
+* ``journals``: opens the journal of a command, and finds sessions by the beginning of their id
+* ``keyboard``: lines from stdin, without a thread
+* ``logs``: what went wrong, as a line on stderr
+* ``open_hub``: journal, hub and session of a command
+* ``options``: options that several commands have
+* ``output``: writes results without blocking the loop
+* ``questions``: an agent's questions at the keyboard
+* ``screen``: what a chat draws
+* ``serve``: ``trunkline serve``
+* ``sessions``: ``trunkline sessions``
+* ``signals``: Ctrl-C, SIGTERM and a closed window
+* ``start``: the start of every command that runs an agent
+* ``units``: ages and sizes as a person writes them
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Front ends: each shows sessions to the clients of one protocol, with the same file name for the same role.
+"""Front ends: one folder per protocol that clients speak. The same role has the same file name in each.
 
-acp: editors, over the Agent Client Protocol
-agui: web pages, over AG-UI
+* ``acp``: the Agent Client Protocol, for editors
+* ``agui``: AG-UI, for web pages
 """

@@ -1,4 +1,9 @@
-"""The grammar: which events may follow which, and the repair of a stream that breaks the rules."""
+"""The grammar: which events may follow which, and the repair of a stream that breaks the rules.
+
+* ``machine``: carries out the tables: makes any stream of events legal
+* ``memory``: the newest ids of earlier turns
+* ``table``: the legal order of events as tables, and the theory behind them
+"""
 
 from trunkline.grammar.machine import Grammar, Violation
 from trunkline.grammar.table import RULES, STATUS_TABLE, TURN_TABLE, Phase

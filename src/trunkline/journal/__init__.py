@@ -1,4 +1,24 @@
-"""Journals: where sessions are kept. ``open_journal("sqlite:PATH")`` or ``"memory:"``."""
+"""Journals: where sessions are kept. ``open_journal("sqlite:PATH")`` or ``"memory:"``.
+
+* ``address``: reads journal addresses
+* ``codec``: records to rows and back
+* ``failures``: errors of SQLite with their cause and the next step
+* ``fair_queue``: what waits to be written, by session
+* ``file_health``: whether the file is there, whole, and has space
+* ``interface``: what every engine promises
+* ``lease_clock``: the clock of leases, and the name of this start of the machine
+* ``memory``: the journal in memory
+* ``pruning``: removes what ``retention`` finds, in small commits
+* ``readers``: the threads that read
+* ``retention``: blobs, and what may be forgotten
+* ``rules``: rules that all engines share: who may append, where to cut, what is kept
+* ``schema``: tables and migrations
+* ``snapshots``: snapshots beside the records, in SQL
+* ``sqlite``: the journal in a file
+* ``statements``: each operation in SQL
+* ``watch``: waits for a change
+* ``writer``: the one thread that writes, with group commit
+"""
 
 from __future__ import annotations
 

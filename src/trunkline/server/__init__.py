@@ -1,4 +1,14 @@
-"""The HTTP server: any agent for web front ends, safe from the first request. ``asgi`` makes the app."""
+"""The HTTP server: any agent for web front ends, safe from the first request. ``asgi`` makes the app.
+
+* ``agents``: the served agents, each with its hub, all on one journal
+* ``app``: front ends behind a gate, as an ASGI app
+* ``asgi``: ``asgi()``, and the list of all front ends
+* ``errors``: what a refused request is answered
+* ``event_stream``: events as one response, until they end or the client stops reading
+* ``routes``: one module for each family of routes
+* ``run``: the app on a socket, with uvicorn
+* ``security``: what a request passes before it is looked at
+"""
 
 try:
     import starlette as starlette

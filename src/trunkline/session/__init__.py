@@ -1,4 +1,42 @@
-"""Sessions: whatever lives. Hub, Session, Window and Settings are loaded when they are first used."""
+"""Sessions: everything that lives longer than a connection. Names are loaded when they are first used.
+
+* ``adopt``: takes over what an agent remembers and the journal does not know
+* ``agent_hooks``: the optional methods of an agent, as a session calls them
+* ``coalesce``: joins neighbouring deltas, and gives events their positions
+* ``commandable``: the commands of a session, the same in every process
+* ``context``: ``TurnContext``: what an agent can do
+* ``earlier_turns``: the turns before the last one
+* ``edited_calls``: a tool call whose arguments a person edited
+* ``event_check``: checks the events of an agent
+* ``followers``: cancels a turn that no reader follows any more
+* ``handles``: a running call, and the shared state, for agents
+* ``hub``: the sessions of one agent on one journal
+* ``hub_interface``: what a session needs of its hub
+* ``ids``: random ids
+* ``open_state``: what opening a session learns from its records
+* ``out_of_turn``: events that concern a session and none of its turns
+* ``owners``: how a process names itself in a lease
+* ``ownership``: claims, renews and releases the lease of a session
+* ``permissions``: policy and earlier answers, before a person is asked
+* ``prompt_queue``: prompts that wait for the running turn
+* ``questions``: open questions: first answer, expiry, withdrawal
+* ``readable``: what can be read of a session: events, history, what it waits for
+* ``reader``: follows a stream at its own pace
+* ``receipts``: prompts that were accepted, and where their turns begin
+* ``remote``: commands between processes
+* ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
+* ``settings``: limits and waits, with defaults
+* ``snapshots``: writes and reads snapshots of a session
+* ``stream``: the events of a session: legal, numbered, shown, written
+* ``tasks``: the tasks that run beside a turn
+* ``thread_wait``: waits in a plain function for something in the loop of a turn
+* ``turn``: one prompt on its way through an agent
+* ``turn_session``: what a turn needs of its session
+* ``usage``: adds up the tokens of a turn
+* ``view``: ``SessionView``: the session as its agent sees it
+* ``window``: shows a turn through an encoder, from a cursor on
+* ``workspace_guard``: asks the policy for every access to files and terminals
+"""
 
 from __future__ import annotations
 

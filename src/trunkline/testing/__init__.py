@@ -8,6 +8,15 @@
 
 The pytest plugin is registered by itself and brings the fixtures ``memory_journal`` and
 ``scripted_hub``. Names are loaded when they are first used.
+
+* ``acp``: an ACP client in memory
+* ``answers``: answers without a person
+* ``chat``: a LangChain chat model that plays a script
+* ``plugin``: the pytest fixtures
+* ``recording``: a transport that records, and answers from a queue
+* ``runs``: one prompt through an agent
+* ``transcripts``: events in a form in which equal runs are equal
+* ``validation``: whether an update is legal ACP
 """
 
 from __future__ import annotations

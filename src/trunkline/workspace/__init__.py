@@ -2,6 +2,22 @@
 
 ``Files`` and ``Terminals`` enforce where; ``Policy`` says whether. They do not know each other: the session
 gives both a guard (``guard.py``) that asks its policy.
+
+* ``access``: what an agent can rely on in terminals, ours or the editor's
+* ``command_lines``: which programs a command may run, and whether that can be told
+* ``coverage``: what an "always" covers
+* ``files``: reads, writes, lists and removes files
+* ``guard``: what files and terminals ask before an agent's access
+* ``launches``: what a command must be before it is started
+* ``patterns``: patterns for paths and command lines
+* ``policy``: what an agent may do: ask, allow or deny
+* ``policy_file``: policies by name or from a file
+* ``protected``: files that an agent may not write
+* ``roots``: the only way into a session's folders
+* ``rules``: requests, and what a rule matches
+* ``runners``: programs that run other programs
+* ``terminal``: one command and its output
+* ``terminals``: the commands of a session
 """
 
 from trunkline.transports.process.environment import DEFAULT_ENV_ALLOW, scrub

@@ -2,6 +2,22 @@
 
 An agent needs none of these: ``trunkline acp app.py:agent`` takes it as it is. The middlewares and the
 callback handler are for your own ``create_agent``, with or without our server.
+
+* ``agent``: ``LangChainAgent``: a compiled graph, a deep agent or any Runnable as an agent
+* ``callbacks``: LangChain's callbacks: tokens and tools as they run
+* ``channel``: whom a middleware, a tool or a callback talks to while an agent runs
+* ``channel_lookup``: how a middleware finds its channel
+* ``errors``: what went wrong in a run: a code for programs, the provider's own text for people
+* ``graph``: a compiled graph: read, copy with hooks, state, threads, interrupts
+* ``messages``: LangChain's messages and blocks to events and back
+* ``middleware``: middlewares for ``create_agent``, usable alone
+* ``own_program``: an agent in one's own program, without our server
+* ``permissions``: whether a tool call may run, also below subagents
+* ``pii``: keeps what an agent's PIIMiddleware redacts out of the stream
+* ``recognise``: recognises LangChain's objects without importing LangChain
+* ``stop_reasons``: how a run ended, and its tokens, by provider
+* ``tools``: tools of a session: MCP servers, client tools
+* ``turn``: one turn of a compiled graph, from the prompt to its end
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 A scenario is an async generator that takes the turn's context and the rest of the prompt's line.
 None of them needs a network, a key or a model, and all but ``slow`` and ``wait-for-cancel`` end as
 fast as they are read.
+
+* ``asking``: permissions, a form, a link, a tool of the front end
+* ``faults``: an error with a name, one without, an agent that breaks the rules
+* ``talk``: text, thoughts, media, sources, and turns that take their time
+* ``tools``: streamed arguments, parallel calls, a diff, a terminal
+* ``work``: plans, modes, subagents, state, activities, compaction, notices
 """
 
 from __future__ import annotations

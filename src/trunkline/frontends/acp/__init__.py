@@ -20,6 +20,27 @@ editor: the editor's files and terminals
 stdio: serves on standard input and output
 http_streams: which stream of a client over HTTP a message belongs to
 manual: a connection for programs that send updates themselves
+
+* ``closed_words``: words that an agent may add to ours, brought to the closed sets of ACP v1
+* ``config_options``: configuration options on the wire, and modes for clients that know no options
+* ``editor``: the editor's files and terminals, with the methods of the sandboxed ones
+* ``encoder``: neutral events to ACP updates; pure
+* ``endpoint``: one client's methods on the sessions of a hub
+* ``forms_as_buttons``: a form that wants a yes or a no, or a link, as a permission request
+* ``forms_as_text``: a form as a message, and the person's next message as its content
+* ``history``: the history of a session as a client loads it
+* ``http_streams``: which stream of an HTTP client a message belongs to
+* ``initialize``: the answer to ``initialize``, and the cache of agents' cards
+* ``lazy_endpoint``: answers ``initialize`` at once, and loads the rest when it is needed
+* ``losses``: what ACP has no update for, and where its meaning goes
+* ``manual``: ACP on stdin and stdout by hand, without sessions
+* ``open_session``: a session that a client has open: its files, terminals and prompts
+* ``prompt_view``: a turn as one client sees it: updates, questions, waits
+* ``questions``: questions as requests to the client
+* ``request_checks``: refuses what cannot be done, before any work begins
+* ``session_list``: sessions as a client lists them, page by page
+* ``stdio``: serves ACP on standard input and output
+* ``tool_calls``: tool calls on the wire
 """
 
 from __future__ import annotations

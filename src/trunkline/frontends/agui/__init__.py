@@ -19,6 +19,26 @@ transports: streams for agents that run without our server
 buffered_transports: SSE, ndjson, protobuf and WebSocket streams with a queue
 event_queue: the events that wait for a slow reader
 console: prints events
+
+* ``buffered_transports``: transports whose reader may be slow or gone
+* ``console``: events on a console, as JSON or for a person
+* ``decoder``: what a request means for a session; pure
+* ``early_results``: results of front-end tools that come before the agent asks for them
+* ``encoder``: neutral events to AG-UI events; pure
+* ``endpoint``: opens the runs of clients on the turns of a session
+* ``event_queue``: events on their way to a reader, in order and bounded
+* ``history``: the history of a thread where a run begins, and what its client lacks of it
+* ``lanes``: the lanes of a run: the agent's own, and one for each subagent
+* ``losses``: what AG-UI has no event for, and where its meaning goes
+* ``notices``: text messages for what AG-UI has no event for that pages show
+* ``options``: what the front end shows, and how long it waits
+* ``pages``: how much of a thread each client has seen
+* ``questions``: questions as interrupts, and their answers
+* ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
+* ``snapshots``: snapshots of messages that a client can take
+* ``state``: the shared state in a run: snapshots and patches
+* ``tool_calls``: tool calls on the wire
+* ``transports``: takes AG-UI events to a client, for agents without our server
 """
 
 from __future__ import annotations

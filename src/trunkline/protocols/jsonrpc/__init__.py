@@ -8,6 +8,12 @@ messages: what one line means; ids and errors
 oversize: the id of a message that is too long to be read
 peer: one end of a connection as a state machine, without I/O
 connection: the peer in an event loop, with tasks and a transport
+
+* ``connection``: a peer in an event loop: tasks and waiting
+* ``framing``: a stream of bytes into lines
+* ``messages``: what one line means
+* ``oversize``: the id of a message that is too long to be read
+* ``peer``: one end of a connection as a state machine; pure
 """
 
 from __future__ import annotations

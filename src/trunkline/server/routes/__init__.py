@@ -1,1 +1,12 @@
-"""TODO: describe this package."""
+"""The routes of the server, one module for each family.
+
+* ``acp``: ``/acp`` as a WebSocket and as streamable HTTP
+* ``acp_connections``: the clients that are connected to ``/acp``
+* ``agui``: ``POST /agui`` and ``GET /agui/capabilities``
+* ``agui_formats``: the formats of AG-UI streams: server-sent events, JSON lines, protobuf
+* ``agui_runs``: what ``/agui``, ``/agui/ws`` and ``/copilotkit`` have in common
+* ``agui_websocket``: ``/agui/ws``
+* ``copilotkit``: CopilotKit's routes
+* ``health``: ``/healthz`` and ``/readyz``
+* ``sessions``: ``/sessions``: list, read, follow, command
+"""

@@ -1,1 +1,7 @@
-"""TODO: describe this package."""
+"""LangChain's callbacks: what models and tools report while they run.
+
+* ``lanes``: which lane (subagent) a run belongs to
+* ``listener``: what callbacks report, given to an emitter in the right lane
+* ``own_run_handler``: the callback handler for one's own ``invoke`` and ``ainvoke``
+* ``session_handler``: the callback handler for a turn of a session
+"""

@@ -1,1 +1,14 @@
-"""TODO: describe this package."""
+"""LangChain's messages and blocks to events and back.
+
+* ``blocks``: LangChain's standard content blocks, one by one, both ways
+* ``emitter``: messages to events, each emitted once; pure
+* ``history``: a conversation as messages, and messages as a conversation
+* ``json_values``: values of an agent made fit for JSON
+* ``mapper``: content both ways: LangChain's, ours and ACP's
+* ``openai_items``: blank lines between the items of an OpenAI response
+* ``plain_outputs``: the output of a graph without messages, as text
+* ``plan``: the plan that a graph keeps in its state
+* ``providers``: content blocks of the providers, brought to LangChain's standard ones
+* ``refused_inputs``: attachments that a model refused, named as text in later requests
+* ``server_tools``: calls of tools that the provider runs itself
+"""

@@ -1,1 +1,11 @@
-"""TODO: describe this package."""
+"""An agent in one's own program, without our server.
+
+* ``acp``: a channel over an object that can emit updates and send requests
+* ``agent``: ``acp_agent``, and what every protocol needs for it
+* ``agui``: ``agui_agent`` and ``agui_system``
+* ``agui_request``: what the request of an AG-UI client means for an agent
+* ``agui_run``: a channel over an object that can emit AG-UI events
+* ``run``: what all these channels have in common: one run of an agent
+* ``runs``: which run uses which channel
+* ``sender``: carries the events of a run to a transport, in order and from any thread
+"""

@@ -1,0 +1,71 @@
+"""The folders: tests mirror src, and each package's docstring lists its modules."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src/trunkline"
+NEEDS_TESTS = 100
+"""Lines above which a module has a test file of its own."""
+PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
+ENTRY = re.compile(r"^\* ``(\w+)``: \S.*\S$", re.MULTILINE)
+
+# This list only shrinks.
+WITHOUT_TESTS = {
+    "agents/agui/langgraph.py",
+    "agents/langchain/channel.py",
+    "agents/langchain/own_program/agui_request.py",
+    "agents/langchain/own_program/agui_run.py",
+    "agents/langchain/own_program/run.py",
+    "agents/langchain/own_program/sender.py",
+    "agents/langchain/tools/current_call.py",
+    "cli/exec_output.py",
+    "conversation.py",
+    "demos/scenarios/asking.py",
+    "demos/scenarios/talk.py",
+    "demos/scenarios/work.py",
+    "frontends/agui/buffered_transports.py",
+    "frontends/agui/console.py",
+    "frontends/agui/event_queue.py",
+    "frontends/agui/lanes.py",
+    "journal/codec.py",
+    "journal/memory.py",
+    "journal/rules.py",
+    "journal/statements.py",
+    "mcp/server.py",
+    "outline.py",
+    "server/agents.py",
+    "server/routes/acp_connections.py",
+    "session/agent_hooks.py",
+    "session/earlier_turns.py",
+    "session/handles.py",
+    "session/open_state.py",
+    "session/readable.py",
+    "session/remote.py",
+    "workspace/terminal.py",
+}
+
+
+def expected_test(module: Path) -> Path:
+    """Give the path of a module's own tests: ``a/_b.py`` has ``tests/a/test_b.py``."""
+    return ROOT / "tests" / module.relative_to(SOURCE).parent / f"test_{module.stem.strip('_')}.py"
+
+
+def test_every_module_of_some_size_has_tests_of_its_own() -> None:
+    modules = [path for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
+    modules = [path for path in modules if path.read_text("utf-8").count("\n") > NEEDS_TESTS]
+    missing = {str(path.relative_to(SOURCE)) for path in modules if not expected_test(path).is_file()}
+    assert missing - WITHOUT_TESTS == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_packages_docstring_lists_its_modules_in_one_line_each(package: Path) -> None:
+    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text("utf-8"))) or ""
+    modules = {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert ENTRY.findall(docstring) == sorted(modules | folders)
