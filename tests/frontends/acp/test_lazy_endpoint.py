@@ -20,7 +20,7 @@ from trunkline.frontends.acp.initialize import CardCache
 from trunkline.frontends.acp.lazy_endpoint import LazyEndpoint
 from trunkline.options import ConfigOption
 from trunkline.protocols.jsonrpc.connection import Connection
-from trunkline.session.context import TurnContext
+from trunkline.session.context import SessionView, TurnContext
 from trunkline.session.hub import Hub
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
@@ -125,6 +125,19 @@ async def test_a_handshake_that_fails_is_told_with_the_session_and_not_cached(
         assert isinstance(hub.agent, Shaking)
         hub.agent.fails = False
         assert (await hub.create()).view.config == {"fast": True}, "it is asked again"
+
+
+async def test_a_card_that_is_learned_with_a_session_is_known_at_the_next_start(cache: CardCache) -> None:
+    class Late(Shaking):
+        prepare = None  # type: ignore[assignment]
+
+        async def open_session(self, session: SessionView) -> None:
+            self.card = AgentCard(name="hal")
+
+    for name in ("not asked yet", "hal"):
+        async with world(Late()) as hub, at_the_door(House(hub), cache) as (editor, _):
+            assert (await editor.call("initialize", protocolVersion=1))["agentInfo"]["name"] == name
+            await editor.call("session/new", **NEW)
 
 
 async def test_with_a_known_card_the_greeting_comes_first_and_the_agent_after_it(cache: CardCache) -> None:

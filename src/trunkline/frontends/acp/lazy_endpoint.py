@@ -54,6 +54,7 @@ class LazyEndpoint:
         self._client: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._endpoint: AcpEndpoint | None = None
+        self._hub: Hub | None = None
         self._error: TrunklineError | None = None
         self._closing = False
 
@@ -89,6 +90,8 @@ class LazyEndpoint:
             # An agent that was being loaded is loaded now, and whoever opened it can close it.
             if self._endpoint is not None:
                 self._endpoint.release()
+            if self._hub is not None:
+                self._remember(self._hub)  # An agent may have learned its card when it opened a session.
 
     async def _initialize(self, params: Params) -> Any:
         asked = params if isinstance(params, dict) else {}
@@ -152,6 +155,7 @@ class LazyEndpoint:
     def _remember(self, hub: Hub) -> dict[str, Any]:
         import msgspec
 
+        self._hub = hub
         card: dict[str, Any] = msgspec.to_builtins(hub.agent.card)
         if self._cache is not None:
             self._cache.store(card)
