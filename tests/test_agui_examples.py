@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.frontends.agui.reducer import Client
-from tests.frontends.agui.rules import breaches
+from tests.frontends.agui.event_verifier import breaches
+from tests.frontends.agui.reference_client import Client
 
 EXAMPLES = {"debug", "minimal", "two_clients"}
 

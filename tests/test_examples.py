@@ -15,7 +15,7 @@ import pytest
 
 from tests.agents.langchain.providers.serving import serve_model
 from tests.agents.langchain.providers.wires import Anthropic, Call, OpenAiChat, Text, Wire
-from tests.frontends.acp.talking import Message, Talk, text
+from tests.frontends.acp.stdio_client import Message, Talk, text
 from trunkline.frontends.acp.losses import LOSSES
 
 DONE = {"stopReason": "end_turn"}

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.frontends.acp.talking import Line, Message, Talk, text
+from tests.frontends.acp.stdio_client import Line, Message, Talk, text
 from trunkline import events as ev
 from trunkline.journal import open_journal
 

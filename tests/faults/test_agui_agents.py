@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.children.served import LINE, MEGABYTES
 from tests.faults.serving import Server, serving, text_of, told
-from tests.frontends.agui.rules import breaches
+from tests.frontends.agui.event_verifier import breaches
 
 pytestmark = pytest.mark.slow
 

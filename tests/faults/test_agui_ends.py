@@ -12,7 +12,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.faults.serving import AGENTS, SECONDS, SECRET, Told, eventually, serving, text_of, told
-from tests.frontends.agui.rules import breaches
+from tests.frontends.agui.event_verifier import breaches
 
 pytestmark = pytest.mark.slow
 

@@ -17,10 +17,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.scenes import SCENES
 from tests.agents.langchain.tools.test_client_tools import COLOUR
-from tests.frontends.agui.talking import EDITED, NAMES, comparable, prompt_of
-from tests.frontends.agui.test_announcing import LATER, Talker
+from tests.frontends.agui.client_runs import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_early_results import BOTH, reviewed
 from tests.frontends.agui.test_notices import failing
+from tests.frontends.agui.test_runs_inside_turns import LATER, Talker
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.running_server import BEARER, SECRET, served
 from tests.worlds import make, until

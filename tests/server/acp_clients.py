@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import Any, Protocol
 
 import httpx
-from tests.frontends.acp.editors import Editor
+from tests.frontends.acp.memory_editor import Editor
 from tests.frontends.acp.schema import find_fault
 from tests.server.running_server import BEARER, frames
 from tests.worlds import make, soon

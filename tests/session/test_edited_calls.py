@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.editors import Editor, editing
+from tests.frontends.acp.memory_editor import Editor, editing
 from tests.worlds import forever, soon, until, world
 
 from trunkline.commands import Answer, Prompt

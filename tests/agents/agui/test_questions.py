@@ -13,7 +13,7 @@ from trunkline.agents.agui.questions import (
     question_of,
     resume_fields,
 )
-from trunkline.agents.agui.translator import RunEnd
+from trunkline.agents.agui.run_end import RunEnd
 from trunkline.frontends.agui.questions import answer_of, interrupt_of
 from trunkline.protocols.agui.wire import ResumeEntry
 from trunkline.questions import ClientCall, Form, Link, Option, Permission, Question, default_options
@@ -132,19 +132,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "c2": {"name": "sell", "arguments": '{"what": "hats"}', "lane": "s1"},
     "c3": {"name": "pick", "arguments": "nonsense", "lane": None},
 }
-APPROVED = answered(option_id="approve", option_kind="allow_once")
-
-
-def langgraph(key: str, raw: Any) -> dict[str, Any]:
-    message = raw if isinstance(raw, str) else None
-    return {"id": key, "reason": "x", "message": message, "metadata": {"langgraph": {"raw": raw}}}
-
-
-def review(*actions: tuple[str, Any], allowed: tuple[str, ...] = ("approve", "edit", "reject")) -> Any:
-    return {
-        "action_requests": [{"name": name, "args": args, "description": "May I?"} for name, args in actions],
-        "review_configs": [{"action_name": name, "allowed_decisions": list(allowed)} for name, _ in actions],
-    }
 
 
 def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arguments() -> None:
@@ -152,63 +139,6 @@ def test_calls_of_the_front_ends_tools_are_asked_with_what_is_known_of_their_arg
     assert open_questions(ending, CALLS, ["pick"]) == [
         OpenQuestion("client:c3", ClientCall(call_id="c3", name="pick", input="nonsense"))
     ]
-
-
-def test_one_interrupt_goes_back_by_its_id_and_several_of_langgraph_by_its_command() -> None:
-    one, two = langgraph("i1", "Why?"), langgraph("i2", "How?")
-    (alone,) = open_questions(RunEnd(interrupts=(one,)), {}, [])
-    assert alone.key == "i1"
-    both = open_questions(RunEnd(interrupts=(one, two)), {}, [])
-    given = answered(outcome="accepted", content={"answer": "so"})
-    replies = [
-        AnsweredQuestion(both[0].key, both[0].question, given),
-        AnsweredQuestion(*both[1][:2], answered(outcome="declined")),
-    ]
-    cancelled = {"__agui_cancelled__": True, "interrupt_id": "i2"}
-    assert resume_fields(replies, {}) == {"command": {"resume": {"i1": "so", "i2": cancelled}}}
-
-
-def test_an_interrupt_told_without_an_id_is_answered_without_one() -> None:
-    (wait,) = open_questions(RunEnd(interrupts=(langgraph("", "Why?"),), as_custom=True), {}, [])
-    given = answered(outcome="accepted", content={"answer": "so"})
-    assert resume_fields([AnsweredQuestion(wait.key, wait.question, given)], {}) == {
-        "command": {"resume": "so"}
-    }
-
-
-def test_the_reviews_of_one_interrupt_are_a_permission_each_and_go_back_together() -> None:
-    raw = review(("sell", {"what": "hats"}), ("sell", {"what": "socks"}), ("burn", {}))
-    waits = open_questions(RunEnd(interrupts=(langgraph("i1", raw),)), CALLS, [])
-    asked = [wait.question for wait in waits if isinstance(wait.question, Permission)]
-    assert [question.call_id for question in asked] == ["c2", "c1", "burn"]
-    assert {question.allows_edit for question in asked} == {True}
-    answers = (
-        APPROVED,
-        answered(option_id="approve", option_kind="allow_once", input={"what": "ties"}),
-        answered(option_id="reject", option_kind="reject_once", reason="no"),
-    )
-    replies = [
-        AnsweredQuestion(wait.key, wait.question, answer) for wait, answer in zip(waits, answers, strict=True)
-    ]
-    decisions = [
-        {"type": "approve"},
-        {"type": "edit", "edited_action": {"name": "sell", "args": {"what": "ties"}}},
-        {"type": "reject", "message": "no"},
-    ]
-    assert resume_fields(replies, CALLS) == {
-        "resume": [{"interruptId": "i1", "status": "resolved", "payload": {"decisions": decisions}}]
-    }
-
-
-def test_a_review_offers_what_its_tool_allows() -> None:
-    raw = review(("sell", {}), allowed=("approve",))
-    (wait,) = open_questions(RunEnd(interrupts=(langgraph("i1", raw),), as_custom=True), CALLS, [])
-    assert isinstance(wait.question, Permission)
-    assert [option.kind for option in wait.question.options] == ["allow_once"]
-    assert not wait.question.allows_edit
-    assert resume_fields([AnsweredQuestion(wait.key, wait.question, APPROVED)], CALLS) == {
-        "command": {"resume": {"i1": {"decisions": [{"type": "approve"}]}}}
-    }
 
 
 def test_answers_of_client_tools_are_messages_and_no_resume() -> None:

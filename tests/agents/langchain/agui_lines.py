@@ -14,8 +14,8 @@ import pytest
 from ag_ui.core import Event
 from pydantic import TypeAdapter
 
-from tests.frontends.agui.reducer import Client
-from tests.frontends.agui.rules import breaches
+from tests.frontends.agui.event_verifier import breaches
+from tests.frontends.agui.reference_client import Client
 from tests.worlds import soon
 from trunkline.agents.langchain.own_program.agui import AguiAgent
 from trunkline.agents.langchain.permissions.decide import Rule

@@ -20,7 +20,7 @@ from tests.agents.langchain.scenes import (
     shown,
     stopped,
 )
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import events_of, only, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent

@@ -11,7 +11,7 @@ from langchain_core.tools import tool
 
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.loose import create_deep_agent
-from tests.frontends.acp.editors import Editor, editing
+from tests.frontends.acp.memory_editor import Editor, editing
 from tests.worlds import world
 from trunkline import adapt
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware

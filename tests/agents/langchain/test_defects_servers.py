@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage
 
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.workshops import SCRIPT, is_alive, patiently, text_in, unhurried
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import until
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.testing.chat import ScriptedChatModel, call

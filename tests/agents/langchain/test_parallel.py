@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.loose import create_agent
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import soon, world
 from trunkline import adapt
 from trunkline.testing.chat import ScriptedChatModel, call, thinks

@@ -16,7 +16,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.scenes import SCENES, ended, finish, reviewed, shown, staged, stopped
-from tests.frontends.acp.editors import editing
+from tests.frontends.acp.memory_editor import editing
 from tests.worlds import only, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.frontends.acp.editors import Editor, join
+from tests.frontends.acp.memory_editor import Editor, join
 from tests.worlds import forever, make, soon, until, world
 
 from trunkline.agents.interface import AgentCard, PromptCapabilities

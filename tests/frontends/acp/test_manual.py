@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.frontends.acp.talking import Line, Talk, text
+from tests.frontends.acp.stdio_client import Line, Talk, text
 
 from trunkline import stdio_transport
 
 
 @pytest.fixture
 def talk() -> Iterator[Talk]:
-    with Talk([sys.executable, "-m", "tests.frontends.acp.handset_agent"]) as talk:
+    with Talk([sys.executable, "-m", "tests.frontends.acp.manual_agent"]) as talk:
         yield talk
         assert talk.finish() == 0, talk.stderr
 

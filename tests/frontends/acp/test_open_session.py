@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import forever, soon, until, world
 
 from trunkline.commands import Prompt

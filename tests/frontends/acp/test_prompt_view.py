@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.editors import Editor, Wire, editing
+from tests.frontends.acp.memory_editor import Editor, Wire, editing
 from tests.worlds import BRISK, make, soon, until, world
 
 from trunkline import events as ev

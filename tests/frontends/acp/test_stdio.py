@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.frontends.acp.talking import Talk, text
+from tests.frontends.acp.stdio_client import Talk, text
 
 Serve = Callable[[str], Talk]
 

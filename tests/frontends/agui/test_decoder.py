@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.reducer import Told
+from tests.frontends.agui.reference_client import Told
 from tests.strategies import json_values
 
 from trunkline import content as c

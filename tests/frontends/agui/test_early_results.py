@@ -10,8 +10,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.tools.test_client_tools import COLOUR
-from tests.frontends.agui.reducer import Client
-from tests.frontends.agui.talking import comparable, held, run
+from tests.frontends.agui.client_runs import comparable, held, run
+from tests.frontends.agui.reference_client import Client
 from tests.worlds import world
 
 from trunkline.frontends.agui.endpoint import AguiEndpoint

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from tests.frontends.agui.reducer import Told
-from tests.frontends.agui.rules import breaches, plain
+from tests.frontends.agui.event_verifier import breaches, plain
+from tests.frontends.agui.reference_client import Told
 from tests.strategies import event_kinds
 
 from trunkline import content as c

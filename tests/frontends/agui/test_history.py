@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.rules import plain
-from tests.frontends.agui.talking import run
+from tests.frontends.agui.client_runs import run
+from tests.frontends.agui.event_verifier import plain
+from tests.frontends.agui.reference_client import Client, Told
 from tests.stories import rewound_stories
 from tests.worlds import CountingJournal, TurnContext, collect, world
 

@@ -15,8 +15,8 @@ from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.loose import StateGraph
 from tests.agents.langchain.scenes import SCENES
 from tests.agents.langchain.tools.test_client_tools import routed
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.talking import comparable, held, run, talk
+from tests.frontends.agui.client_runs import comparable, held, run, talk
+from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import world
 
 from trunkline import adapt

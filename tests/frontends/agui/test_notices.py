@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.talking import ScriptedAgent, answer_all, run, talk
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, run, talk
+from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import TurnContext, until, world
 
 from trunkline import events as ev

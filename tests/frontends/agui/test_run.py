@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.rules import breaches, plain
-from tests.frontends.agui.talking import ScriptedAgent, answer_all, comparable, held, run, talk
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, comparable, held, run, talk
+from tests.frontends.agui.event_verifier import breaches, plain
+from tests.frontends.agui.reference_client import Client, Told
 from tests.frontends.agui.test_endpoint import counts
 from tests.worlds import WAIT, world
 

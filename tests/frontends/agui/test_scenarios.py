@@ -13,8 +13,8 @@ import pytest
 from ag_ui.core import Event
 from ag_ui_validate.pytest_plugin import validate_agui
 from pydantic import TypeAdapter
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.talking import NAMES, ScriptedAgent, comparable, held, normalized, play, run
+from tests.frontends.agui.client_runs import NAMES, ScriptedAgent, comparable, held, normalized, play, run
+from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import world
 
 from trunkline.frontends.agui.endpoint import AguiEndpoint

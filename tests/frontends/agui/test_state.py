@@ -6,8 +6,8 @@ import jsonpatch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.reducer import Client
-from tests.frontends.agui.rules import plain
+from tests.frontends.agui.event_verifier import plain
+from tests.frontends.agui.reference_client import Client
 from tests.strategies import json_values
 
 from trunkline import events as ev

@@ -15,7 +15,7 @@ import websockets
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
-from tests.frontends.agui.rules import breaches
+from tests.frontends.agui.event_verifier import breaches
 from tests.server.running_server import listening
 from tests.worlds import soon, until
 

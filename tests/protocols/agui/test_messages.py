@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ag_ui.core import Message
 from pydantic import TypeAdapter
-from tests.frontends.agui.rules import plain
+from tests.frontends.agui.event_verifier import plain
 
 from trunkline import content as c
 from trunkline import events as ev

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.frontends.acp.editors import Wire, join
+from tests.frontends.acp.memory_editor import Wire, join
 from tests.worlds import forever, soon, until
 
 from trunkline.errors import AuthenticationRequired, SessionNotFound

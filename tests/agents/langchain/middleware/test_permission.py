@@ -17,7 +17,7 @@ from langgraph.types import Command
 from tests.agents.langchain.graphs import calls_of, terminal
 from tests.agents.langchain.loose import create_agent
 from tests.agents.langchain.permits import Trace, ask, chooses, outlive, permissions, says
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev

@@ -12,7 +12,7 @@ from deepagents.middleware.filesystem import FilesystemMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.loose import create_deep_agent
 from tests.agents.langchain.permits import ask, chooses
-from tests.frontends.acp.editors import ABLE, Editor, editing
+from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.session.test_edited_calls import edit
 from tests.worlds import world
 

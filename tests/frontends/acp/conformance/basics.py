@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.frontends.acp.conformance.kit import Failure, Kit, fail, need, requirement, result_of
 from tests.frontends.acp.schema import find_fault, unknown_keys
-from tests.frontends.acp.talking import Line, Message
+from tests.frontends.acp.stdio_client import Line, Message
 
 __all__: list[str] = []
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, cast
 
-from tests.frontends.acp.talking import Line, Message, Talk, text
+from tests.frontends.acp.stdio_client import Line, Message, Talk, text
 
 __all__ = ["REQUIREMENTS", "Failure", "Kit", "NotApplicable", "Subject", "Verdict", "judge", "requirement"]
 

@@ -14,7 +14,7 @@ from tests.frontends.acp.conformance.kit import (
     result_of,
 )
 from tests.frontends.acp.schema import find_fault
-from tests.frontends.acp.talking import Line, Message
+from tests.frontends.acp.stdio_client import Line, Message
 
 __all__: list[str] = []
 

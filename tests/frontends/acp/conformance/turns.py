@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.frontends.acp.conformance.kit import Kit, is_update, need, requirement, result_of
 from tests.frontends.acp.schema import find_fault
-from tests.frontends.acp.talking import Message, text
+from tests.frontends.acp.stdio_client import Message, text
 
 __all__: list[str] = []
 

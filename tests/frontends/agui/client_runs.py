@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import groupby
 from typing import Any
 
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.rules import breaches, plain
+from tests.frontends.agui.event_verifier import breaches, plain
+from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import WAIT, world
 
 from trunkline.demos.scenarios import SCENARIOS

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.talking import comparable, held, run
+from tests.frontends.agui.client_runs import comparable, held, run
+from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import TurnContext, soon, until, world
 
 from trunkline import events as ev

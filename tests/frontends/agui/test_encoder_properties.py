@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.rules import breaches, plain
-from tests.frontends.agui.talking import comparable
+from tests.frontends.agui.client_runs import comparable
+from tests.frontends.agui.event_verifier import breaches, plain
+from tests.frontends.agui.reference_client import Client, Told
 from tests.stories import Story, rechunked, stories
 from tests.strategies import sloppy_streams
 

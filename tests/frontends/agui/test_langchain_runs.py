@@ -1,8 +1,4 @@
-"""What ag-ui-langgraph gets wrong on the wire, by the numbers of our list; here it is right.
-
-Each test plays the scene in which the peer was caught and looks at what a client hears and folds. D14 and
-D15, a client that leaves and one that stalls, are with the faults.
-"""
+"""Runs of LangChain agents over AG-UI: calls, questions, state, failures and large results."""
 
 from __future__ import annotations
 
@@ -19,8 +15,8 @@ from tests.agents.langchain.graphs import agent_of, broken
 from tests.agents.langchain.loose import StateGraph
 from tests.agents.langchain.scenes import SCENES
 from tests.agents.langchain.streams import PARIS, ROME, pieces
-from tests.frontends.agui.reducer import Client, Told
-from tests.frontends.agui.talking import comparable, held, run, talk
+from tests.frontends.agui.client_runs import comparable, held, run, talk
+from tests.frontends.agui.reference_client import Client, Told
 from tests.frontends.agui.test_langchain import check_equal, check_valid, thread_of
 from tests.worlds import world
 
@@ -56,7 +52,7 @@ async def heard(agent: Any, prompt: str = "Go!") -> list[Told]:
     return events
 
 
-async def test_d1_a_result_has_the_id_of_its_message_and_stands_before_the_answer() -> None:
+async def test_a_result_has_the_id_of_its_message_and_stands_before_the_answer() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"}, "w1")], "Sunny.", checkpointer=InMemorySaver())
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)
@@ -69,13 +65,13 @@ async def test_d1_a_result_has_the_id_of_its_message_and_stands_before_the_answe
         await check_equal(endpoint, client, agent.runnable)
 
 
-async def test_d2_name_and_arguments_in_one_chunk_are_both_heard() -> None:
+async def test_name_and_arguments_in_one_chunk_are_both_heard() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0))], "Sunny.")
 
     assert arguments(await heard(agent)) == {"w1": PARIS}
 
 
-async def test_d3_two_calls_in_one_chunk_are_both_heard_before_any_result() -> None:
+async def test_two_calls_in_one_chunk_are_both_heard_before_any_result() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0), ("w2", "weather", ROME, 1))], "Sunny.")
     events = await heard(agent)
 
@@ -84,7 +80,7 @@ async def test_d3_two_calls_in_one_chunk_are_both_heard_before_any_result() -> N
     assert kinds(events[:first]).count("TOOL_CALL_END") == 2
 
 
-async def test_d4_interleaved_arguments_reach_their_own_calls() -> None:
+async def test_interleaved_arguments_reach_their_own_calls() -> None:
     agent, _ = agent_of(
         [
             pieces(("w1", "weather", "", 0)),
@@ -102,7 +98,7 @@ async def test_d4_interleaved_arguments_reach_their_own_calls() -> None:
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call", "batched_subagents", "per_call_subagents"])
-async def test_d5_two_interrupts_are_answered_at_once(name: str) -> None:
+async def test_two_interrupts_are_answered_at_once(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
     async with world(adapt(graph)) as hub:
         endpoint = AguiEndpoint(hub)
@@ -116,7 +112,7 @@ async def test_d5_two_interrupts_are_answered_at_once(name: str) -> None:
         await check_equal(endpoint, client, graph)
 
 
-async def test_d6_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer() -> None:
+async def test_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer() -> None:
     graph, _ = SCENES["batched"][0](InMemorySaver())
     async with world(adapt(graph)) as hub:
         client = Client()
@@ -131,7 +127,7 @@ async def test_d6_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer(
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
-async def test_d7_a_resumed_run_tells_only_results(name: str) -> None:
+async def test_a_resumed_run_tells_only_results(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
     async with world(adapt(graph)) as hub:
         client = Client()
@@ -146,7 +142,7 @@ async def test_d7_a_resumed_run_tells_only_results(name: str) -> None:
             json.loads(made["function"]["arguments"])
 
 
-async def test_d8_a_message_is_refused_while_an_interrupt_is_open() -> None:
+async def test_a_message_is_refused_while_an_interrupt_is_open() -> None:
     graph, _ = SCENES["batched"][0](InMemorySaver())
     async with world(adapt(graph)) as hub:
         client = Client()
@@ -158,7 +154,7 @@ async def test_d8_a_message_is_refused_while_an_interrupt_is_open() -> None:
             await run(endpoint, client)
 
 
-async def test_d9_a_tool_of_the_front_end_is_the_models_to_call_and_the_front_ends_to_run() -> None:
+async def test_a_tool_of_the_front_end_is_the_models_to_call_and_the_front_ends_to_run() -> None:
     agent, model = agent_of(
         [call("pick", {"of": "colours"}, "p1")], "Blue it is.", checkpointer=InMemorySaver()
     )
@@ -186,7 +182,7 @@ async def test_d9_a_tool_of_the_front_end_is_the_models_to_call_and_the_front_en
         assert comparable(client.messages) == comparable(messages)
 
 
-async def test_d10_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
+async def test_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
     class Notes(MessagesState):
         notes: Annotated[list[str], operator.add]
 
@@ -217,7 +213,7 @@ async def test_d10_state_is_reduced_at_every_moment_and_holds_no_messages() -> N
 
 
 @pytest.mark.parametrize("where", ["text", "thought", "call"])
-async def test_d11_a_model_that_raises_leaves_nothing_open(where: str) -> None:
+async def test_a_model_that_raises_leaves_nothing_open(where: str) -> None:
     begun = {"text": "Half a ", "thought": thinks("Half a "), "call": pieces(("w1", "weather", '{"ci', 0))}
     agent, _ = agent_of([begun[where], RuntimeError("the provider hung up")])
     async with world(agent) as hub:
@@ -234,7 +230,7 @@ async def test_d11_a_model_that_raises_leaves_nothing_open(where: str) -> None:
         assert kinds(events).count(opened) == kinds(events).count(closed)
 
 
-async def test_d11_a_tool_that_raises_is_a_failed_result_and_the_run_has_its_end() -> None:
+async def test_a_tool_that_raises_is_a_failed_result_and_the_run_has_its_end() -> None:
     agent, _ = agent_of([call("broken", {}, "b1")], "Oh.", tools=[broken])
     async with world(agent) as hub:
         client = Client()
@@ -245,7 +241,7 @@ async def test_d11_a_tool_that_raises_is_a_failed_result_and_the_run_has_its_end
     assert kinds(events)[-1] in ("RUN_FINISHED", "RUN_ERROR")
 
 
-async def test_d12_a_model_that_cannot_stream_is_heard_all_the_same() -> None:
+async def test_a_model_that_cannot_stream_is_heard_all_the_same() -> None:
     agent, _ = agent_of("All at once.", streaming=False)
     events = await heard(agent)
 
@@ -253,7 +249,7 @@ async def test_d12_a_model_that_cannot_stream_is_heard_all_the_same() -> None:
     assert kinds(events).count("TEXT_MESSAGE_START") == 1
 
 
-async def test_d13_without_a_checkpointer_the_next_turn_remembers() -> None:
+async def test_without_a_checkpointer_the_next_turn_remembers() -> None:
     agent, model = agent_of("One.", "Two.")
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)
@@ -274,7 +270,7 @@ def fetching(size: int) -> tuple[Any, Any]:
     return agent_of([call("fetch", {}, "f1")], "Long.", tools=[fetch])
 
 
-async def test_d16_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
+async def test_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
     agent, model = fetching(1_000_000)
     events = await heard(agent)
 
@@ -284,7 +280,7 @@ async def test_d16_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
     assert len(model.calls[1].messages[-1].text) == 1_000_000
 
 
-async def test_d17_a_result_of_twelve_megabytes_breaks_no_client() -> None:
+async def test_a_result_of_twelve_megabytes_breaks_no_client() -> None:
     agent, _ = fetching(12_000_000)
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)
@@ -296,7 +292,7 @@ async def test_d17_a_result_of_twelve_megabytes_breaks_no_client() -> None:
     assert max(len(encode(event)) for event in events) < 10 * 1024 * 1024
 
 
-async def test_d18_of_runs_that_come_at_once_one_runs_and_none_is_lost_in_silence() -> None:
+async def test_of_runs_that_come_at_once_one_runs_and_none_is_lost_in_silence() -> None:
     agent, _ = agent_of("Done.", each_turn=True, checkpointer=InMemorySaver())
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)
@@ -319,7 +315,7 @@ async def test_d18_of_runs_that_come_at_once_one_runs_and_none_is_lost_in_silenc
     assert sum(message["role"] == "user" for message in thread) == len(runs) == 1
 
 
-async def test_d19_a_run_says_its_protocol_its_times_and_its_outcome() -> None:
+async def test_a_run_says_its_protocol_its_times_and_its_outcome() -> None:
     agent, _ = agent_of("Hello.")
     events = await heard(agent)
 
@@ -328,7 +324,7 @@ async def test_d19_a_run_says_its_protocol_its_times_and_its_outcome() -> None:
     assert events[-1]["outcome"] == {"type": "success"}
 
 
-async def test_d20_reasoning_is_in_the_snapshot_under_the_id_it_was_heard() -> None:
+async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_heard() -> None:
     agent, _ = agent_of([thinks("Hm."), "Yes."], each_turn=True, checkpointer=InMemorySaver())
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)
