@@ -12,18 +12,18 @@ from tests.worlds import only
 
 from mcp import types
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.current_call import Call
 from trunkline.mcp import calls
 from trunkline.mcp.calls import RateLimit, RunningCalls, show_progress
 
-Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
+Act = Callable[[Channel, dict[str, Any]], Awaitable[Any]]
 
 
 async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
     actions: list[str] = []
 
-    async def act(channel: SessionChannel) -> None:
+    async def act(channel: Channel) -> None:
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with calls_on_server.running(Call(channel, "c1")):
@@ -43,8 +43,8 @@ async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
 
 
 async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
-    async def act(channel: SessionChannel) -> str:
-        other = SessionChannel(channel.ctx, channel.emitter)
+    async def act(channel: Channel) -> str:
+        other = Channel(channel.ctx, channel.emitter)
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with calls_on_server.running(Call(channel, "c1")), calls_on_server.running(Call(other, "c2")):
@@ -56,11 +56,11 @@ async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
 
 
 async def test_a_server_is_answered_also_when_asking_fails() -> None:
-    class Mute(SessionChannel):
+    class Mute(Channel):
         async def ask(self, question: Any, **options: Any) -> ev.Answered:
             raise OSError("the line is cut")
 
-    async def act(channel: SessionChannel) -> str:
+    async def act(channel: Channel) -> str:
         calls_on_server = RunningCalls("w")
         params = types.ElicitRequestFormParams(message="?", requestedSchema={"type": "object"})
         with calls_on_server.running(Call(Mute(channel.ctx, channel.emitter), "c1")):
@@ -73,7 +73,7 @@ async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
     params = types.LoggingMessageNotificationParams(level="error", data={"a": [1]})
     await RunningCalls("w").log(params)
 
-    async def act(channel: SessionChannel) -> None:
+    async def act(channel: Channel) -> None:
         calls_on_server = RunningCalls("w")
         with calls_on_server.running(Call(channel, None)):
             await calls_on_server.log(params)
@@ -88,7 +88,7 @@ async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_muc
 ) -> None:
     monkeypatch.setattr(calls.time, "monotonic", lambda: 0.0)
 
-    async def act(channel: SessionChannel) -> None:
+    async def act(channel: Channel) -> None:
         channel.emitter.tool_started(None, "c1", "w", {})
         show = show_progress(Call(channel, "c1"))
         await show(1, None, None)
@@ -119,7 +119,7 @@ def test_a_rate_limit_lets_a_burst_through_and_then_some_a_second(monkeypatch: p
 async def test_a_call_without_a_channel_or_an_id_has_no_place() -> None:
     assert Call(None, "c1").event_id is None
 
-    async def act(channel: SessionChannel) -> tuple[str | None, str | None]:
+    async def act(channel: Channel) -> tuple[str | None, str | None]:
         channel.emitter.tool_started(None, "c1", "w", {})
         return Call(channel, None).event_id, Call(channel, "c1").event_id
 

@@ -38,7 +38,7 @@ class UserChannel(Protocol):
         """Ask the user and wait for the answer."""
         ...
 
-    def say(self, event: Any, /) -> None:
+    def emit(self, event: Any, /) -> None:
         """Show an event to the user."""
         ...
 
@@ -163,7 +163,7 @@ class RunningCalls:
             self._notice(channel, "info", "it says more than is shown here; the rest is in the debug log")
 
     def _notice(self, channel: UserChannel, severity: Literal["info", "warning", "error"], text: str) -> None:
-        channel.say(
+        channel.emit(
             ev.Notice(
                 title=f"MCP server {self._server!r}",
                 description=text[:_LONGEST],

@@ -362,6 +362,11 @@ class TurnContext:
             content=tuple(edited.block(block) for block in blocks) or None,
         )
 
+    @property
+    def asks_about_everything(self) -> bool:
+        """Whether ``decide`` gives None for every call."""
+        return self._turn.permissions.asks_about_everything
+
     def decide(self, request: ToolRequest, *, by_policy_only: bool = False) -> Decision | None:
         """What the policy or an earlier "always" says of a call; None when a person is to be asked.
 

@@ -93,6 +93,11 @@ class Permissions:
         """What a person allowed (or refused) for good, by the key of what the answer covers."""
         self._asked: dict[str, Coverage] = {}
 
+    @property
+    def asks_about_everything(self) -> bool:
+        """Whether there is neither a rule nor an "always", and the default is to ask."""
+        return not (self.always or self.policy.rules) and self.policy.default == "ask"
+
     def decide(self, request: ToolRequest) -> Decision | None:
         """Decide about a call; None means that a person must."""
         verdict = self._judge(request)

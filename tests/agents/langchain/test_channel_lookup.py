@@ -16,15 +16,19 @@ from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import soon
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.channel_lookup import (
-    TrunklineContext,
     find_channel,
     is_nested,
     use_run_channel,
 )
-from trunkline.agents.langchain.own_program.acp import AcpVoice
-from trunkline.agents.langchain.own_program.runs import Switchboard
+from trunkline.agents.langchain.own_program.context import TrunklineContext
+from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
+
+
+def acp_runs(transport: RecordingTransport | None = None) -> OwnRuns:
+    return OwnRuns(AcpHosted(), transport)
 
 
 class Asks(AgentMiddleware[Any, Any, Any]):
@@ -63,13 +67,13 @@ async def run(middleware: Asks, **options: Any) -> list[Channel | None]:
 async def test_the_channel_of_the_run_comes_first() -> None:
     ear = Ear()
     with use_channel(ear):
-        assert set(await run(Asks(Switchboard(RecordingTransport())))) == {ear}
+        assert set(await run(Asks(acp_runs(RecordingTransport())))) == {ear}
 
 
-async def test_a_switchboard_gives_one_channel_to_a_whole_run() -> None:
-    board = Switchboard(RecordingTransport())
+async def test_one_channel_is_given_to_a_whole_run() -> None:
+    board = acp_runs(RecordingTransport())
     (channel,) = set(await run(Asks(board)))
-    assert isinstance(channel, AcpVoice)
+    assert channel is not None
     assert channel.session_id == "s1"
     (other,) = set(await run(Asks(board)))
     assert other is not channel
@@ -80,21 +84,23 @@ async def test_a_context_is_enough() -> None:
     (channel,) = set(
         await run(Asks(), context=TrunklineContext(transport=RecordingTransport(), thread_id="s2"))
     )
-    assert isinstance(channel, AcpVoice)
+    assert channel is not None
     assert channel.session_id == "s2"
 
 
-async def test_the_transport_of_the_context_is_used_before_the_switchboards_own() -> None:
+async def test_the_transport_of_the_context_is_used_before_the_middlewares_own() -> None:
     own, given = RecordingTransport(), RecordingTransport()
-    (channel,) = set(await run(Asks(Switchboard(own)), context=TrunklineContext(transport=given)))
-    assert isinstance(channel, AcpVoice)
-    assert channel.line.transport is given
+    (channel,) = set(await run(Asks(acp_runs(own)), context=TrunklineContext(transport=given)))
+    assert channel is not None
+    channel.emitter.announce(None, "c9", "weather", None)
+    assert [update["toolCallId"] for update in given.updates] == ["c9"]
+    assert own.updates == []
 
 
 @pytest.mark.parametrize("context", [None, TrunklineContext(), {"mine": 1}])
 async def test_without_a_transport_there_is_no_channel(context: Any) -> None:
     assert set(await run(Asks(), context=context)) == {None}
-    assert set(await run(Asks(Switchboard()), context=context)) == {None}
+    assert set(await run(Asks(acp_runs()), context=context)) == {None}
 
 
 async def test_a_context_of_ones_own_may_be_one_of_ours() -> None:
@@ -105,7 +111,7 @@ async def test_a_context_of_ones_own_may_be_one_of_ours() -> None:
     context = Mine(transport=RecordingTransport())
     assert "RecordingTransport" not in repr(context)
     (channel,) = set(await run(Asks(), context=context))
-    assert isinstance(channel, AcpVoice)
+    assert channel is not None
 
 
 def test_a_graph_inside_another_is_nested() -> None:

@@ -13,7 +13,7 @@ from tests.agents.langchain.lines import PROMPT, call_of, on_thread, text
 from tests.agents.langchain.loose import create_agent
 from tests.worlds import collect, soon, text_of, world
 from trunkline import events as ev
-from trunkline.agents.langchain.own_program.agent import acp_agent
+from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 

@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool
 
 from tests.worlds import soon, world
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import SessionChannel, use_channel
+from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
@@ -89,7 +89,7 @@ async def invoke(tool: BaseTool, call_id: str = "c1", **args: Any) -> ToolMessag
 
 
 async def in_turn(
-    act: Callable[[SessionChannel], Awaitable[Any]],
+    act: Callable[[Channel], Awaitable[Any]],
     answers: Mapping[type[ev.Event], Callable[[Any, Any], Awaitable[Any]]] | None = None,
     **prompt: Any,
 ) -> tuple[Any, list[ev.Event]]:
@@ -100,7 +100,7 @@ async def in_turn(
     results: list[Any] = []
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        channel = SessionChannel(ctx, Emitter(ctx.emit, ctx.turn_id))
+        channel = Channel(ctx, Emitter(ctx.emit, ctx.turn_id))
         with use_channel(channel):
             results.append(await act(channel))
         yield ""

@@ -29,7 +29,6 @@ from trunkline._lazy import lazy_names
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
     from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
-    from trunkline.agents.langchain.channel_lookup import TrunklineContext
     from trunkline.agents.langchain.errors import map_error_to_content
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
@@ -37,8 +36,9 @@ if TYPE_CHECKING:
     from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
     from trunkline.agents.langchain.middleware.session import SessionMiddleware
     from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-    from trunkline.agents.langchain.own_program.agent import acp_agent, acp_middleware
+    from trunkline.agents.langchain.own_program.acp import acp_agent, acp_middleware
     from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
+    from trunkline.agents.langchain.own_program.context import TrunklineContext
     from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
     from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
     from trunkline.agents.langchain.tools.session_tools import session_tools
@@ -82,9 +82,9 @@ __getattr__, __dir__ = lazy_names(
         "SessionMiddleware": "trunkline.agents.langchain.middleware.session",
         "ToolMiddleware": "trunkline.agents.langchain.middleware.tools",
         "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks.own_run_handler",
-        "TrunklineContext": "trunkline.agents.langchain.channel_lookup",
-        "acp_agent": "trunkline.agents.langchain.own_program.agent",
-        "acp_middleware": "trunkline.agents.langchain.own_program.agent",
+        "TrunklineContext": "trunkline.agents.langchain.own_program.context",
+        "acp_agent": "trunkline.agents.langchain.own_program.acp",
+        "acp_middleware": "trunkline.agents.langchain.own_program.acp",
         "agui_agent": "trunkline.agents.langchain.own_program.agui",
         "agui_middleware": "trunkline.agents.langchain.own_program.agui",
         "agui_system": "trunkline.agents.langchain.own_program.agui",

@@ -1,119 +1,42 @@
 """The channel: whom a middleware, a tool or a callback talks to while an agent runs.
 
-In a session it is the turn (:class:`SessionChannel`); in somebody's own ``ainvoke`` it is whatever transport
-they gave. It travels in a context variable, so one agent object serves many clients at once and
-nothing of it reaches a checkpoint.
+It is the turn that the run belongs to: of a session, or a hosted turn in somebody's own ``ainvoke``. It
+travels in a context variable, so one agent object serves many clients at once and nothing of it reaches a
+checkpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
+
+from langgraph.config import get_config
+from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 
 from trunkline import events as ev
+from trunkline.agents.langchain.graph.interrupts import put_question, read_answer
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.questions import Coverage, Question
+from trunkline.agents.langchain.own_program.run import OwnRun
+from trunkline.questions import ClientCall, Coverage, Question
 from trunkline.session.context import Decision, ToolRequest, TurnContext
+from trunkline.session.questions import check_answer
 from trunkline.translate import Translator
 from trunkline.workspace.coverage import command_in
 
-__all__ = ["CHANNEL", "Channel", "SessionChannel", "current_channel", "use_channel"]
+__all__ = ["CHANNEL", "Channel", "current_channel", "filtered", "use_channel"]
+
+_CANNOT_ASK = (
+    "nobody can be asked in this run: give the agent a checkpointer and resume its interrupt, "
+    "or serve it with trunkline"
+)
+
+Filter = Translator[ev.AnyEvent, ev.AnyEvent]
 
 
-class Channel(Protocol):
-    """Says events and asks questions, for one run of an agent."""
-
-    @property
-    def session_id(self) -> str:
-        """The session's name, which is the thread of a graph."""
-        ...
-
-    @property
-    def emitter(self) -> Emitter:
-        """Says messages and calls, each once, whoever comes first."""
-        ...
-
-    @property
-    def memory(self) -> dict[Any, Any]:
-        """A place for things that live as long as the session does in this process."""
-        ...
-
-    @property
-    def mode(self) -> str | None:
-        """The mode the session is in at this moment."""
-        ...
-
-    @property
-    def client_tools(self) -> tuple[Any, ...]:
-        """The tools that the front end runs itself, as given with the prompt."""
-        ...
-
-    def say(self, event: ev.AnyEvent) -> None:
-        """Say an event; safe from any thread, never raises."""
-        ...
-
-    async def ask(
-        self,
-        question: Question,
-        *,
-        durable_key: str | None = None,
-        group: str | None = None,
-        lane: str | None = None,
-    ) -> ev.Answered:
-        """Ask a person and wait; a key that was answered in an earlier process is not asked again."""
-        ...
-
-    def ask_sync(
-        self,
-        question: Question,
-        *,
-        durable_key: str | None = None,
-        group: str | None = None,
-        lane: str | None = None,
-    ) -> ev.Answered:
-        """Ask from a plain function, which runs in a thread of its own."""
-        ...
-
-    def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
-        """What is known of a tool call before anybody is asked; None when a person must decide.
-
-        The operator's policy comes first, then the "always" answers of this session. A call whose key
-        was answered in an earlier process is left to ``ask``.
-        """
-        ...
-
-    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
-        """What an "always" about a tool call would cover; None where it would not count."""
-        ...
-
-    def remember(self, covers: Coverage | None, decision: Decision) -> None:
-        """Keep an "always" for the rest of the session."""
-        ...
-
-
-CHANNEL: ContextVar[Channel | None] = ContextVar("trunkline_channel", default=None)
-"""The channel of the run this code is part of."""
-
-
-def current_channel() -> Channel | None:
-    """The channel of the run this code is part of, or None outside of one."""
-    return CHANNEL.get()
-
-
-@contextmanager
-def use_channel(channel: Channel) -> Generator[None]:
-    """Let everything that starts inside this block talk through ``channel``."""
-    token = CHANNEL.set(channel)
-    try:
-        yield
-    finally:
-        CHANNEL.reset(token)
-
-
-class SessionChannel:
-    """Talks through a turn of a session."""
+class Channel:
+    """Emits events and asks questions, for one run of an agent."""
 
     def __init__(
         self,
@@ -122,14 +45,22 @@ class SessionChannel:
         *,
         durable: bool = False,
         answers: Mapping[str, ev.Answered] | None = None,
-        discretion: Translator[ev.AnyEvent, ev.AnyEvent] | None = None,
+        discretion: Filter | None = None,
+        run: OwnRun | None = None,
     ) -> None:
-        """Speak in a turn; ``answers`` are those that came after a restart, by durable key.
+        """Talk through a turn; ``run`` is the caller's own, where no session drives the agent.
 
-        ``discretion`` leaves out what is not to be shown.
+        ``answers`` are those that came after a restart, by durable key; ``discretion`` leaves out what is not
+        to be shown.
         """
         self.ctx = ctx
         self.emitter = emitter
+        self.run = run
+        """The caller's own run, which callbacks and middlewares follow to its end; None in a session."""
+        self.follows_run = run is None
+        """Whether the session follows the run by itself: its tokens, its state and its end."""
+        self.ends_run_on_question = run is not None and run.ends_on_question
+        """Whether a question stops the graph, to be resumed with the answer."""
         self._discretion = discretion
         self._durable = durable
         self._answers = dict(answers or {})
@@ -141,8 +72,13 @@ class SessionChannel:
 
     @property
     def memory(self) -> dict[Any, Any]:
-        """The session's own place for things."""
+        """A place for things that live as long as the session does in this process."""
         return self.ctx.session.memory
+
+    @property
+    def shown(self) -> dict[Any, Any]:
+        """A place for what the client was shown, to tell it only of changes."""
+        return self.memory if self.run is None else self.run.shown
 
     @property
     def mode(self) -> str | None:
@@ -151,11 +87,11 @@ class SessionChannel:
 
     @property
     def client_tools(self) -> tuple[Any, ...]:
-        """The tools that the front end runs itself."""
+        """The tools that the front end runs itself, as given with the prompt."""
         return tuple(self.ctx.prompt.tools)
 
-    def say(self, event: ev.AnyEvent) -> None:
-        """Say an event in this turn."""
+    def emit(self, event: ev.AnyEvent) -> None:
+        """Emit an event in this turn; safe from any thread."""
         for shown in (event,) if self._discretion is None else self._discretion.feed(event):
             self.ctx.emit(shown)
 
@@ -167,11 +103,13 @@ class SessionChannel:
         group: str | None = None,
         lane: str | None = None,
     ) -> ev.Answered:
-        """Ask whoever follows the session; only an agent that remembers can be asked durably."""
+        """Ask a person and wait; a key that was answered in an earlier process is not asked again."""
         if durable_key is not None and (known := self._answers.pop(durable_key, None)) is not None:
             return known
+        if self.ends_run_on_question:
+            return self._interrupt(question, durable_key, lane)
         if self._discretion is not None:
-            # A call that is asked about has to be shown first; the question itself is the turn's to say.
+            # A call that is asked about has to be shown first; the question itself is the turn's to emit.
             *held, _ = self._discretion.feed(ev.Asked(question_id="", question=question))
             for event in held:
                 self.ctx.emit(event)
@@ -187,10 +125,32 @@ class SessionChannel:
         lane: str | None = None,
     ) -> ev.Answered:
         """Ask from a plain function, which runs in a thread of its own."""
+        if self.ends_run_on_question:
+            return self._interrupt(question, durable_key, lane)
         return self.ctx.wait(self.ask(question, durable_key=durable_key, group=group, lane=lane))
 
+    def _interrupt(self, question: Question, durable_key: str | None, lane: str | None) -> ev.Answered:
+        """Stop the graph for a question, or decline where it could not be resumed."""
+        # What has no key is asked in the middle of something that could not begin again.
+        if durable_key is None or not (_has_checkpointer() or isinstance(question, ClientCall)):
+            key = durable_key or "question"
+            return ev.Answered(question_id=key, outcome="declined", reason=_CANNOT_ASK, by="trunkline")
+        given = put_question(question, lane)
+        answered = read_answer(given, durable_key)
+        if answered is not None or self.run is None:
+            return answered or ev.Answered(question_id=durable_key, outcome="declined", by="trunkline")
+        asked = ev.Asked(question_id=durable_key, question=question, lane=lane)
+        return check_answer(asked, self.run.turn.output.read_answer(asked, given))
+
+    # -- permissions -------------------------------------------------------------------------------
+
     def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
-        """What the session's policy or an earlier answer says of a tool call; None to ask."""
+        """What the policy or an earlier "always" says of a tool call; None when a person must decide.
+
+        A call whose key was answered in an earlier process is left to ``ask``.
+        """
+        if self.ctx.asks_about_everything:
+            return None
         # What a person said of this very call says more than "always".
         answered = durable_key in self._answers
         return self.ctx.decide(self._request(call, kind), by_policy_only=answered)
@@ -214,3 +174,37 @@ class SessionChannel:
             paths=tuple(self.emitter.call_files.paths(name, args)),
             command=command_in(args),
         )
+
+
+def _has_checkpointer() -> bool:
+    """Whether the graph that runs here can be resumed."""
+    return bool(get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER))
+
+
+def filtered(discretion: Filter, emit: Callable[[ev.AnyEvent], None]) -> Callable[[ev.AnyEvent], None]:
+    """Emit only what ``discretion`` leaves."""
+
+    def emit_shown(event: ev.AnyEvent) -> None:
+        for shown in discretion.feed(event):
+            emit(shown)
+
+    return emit_shown
+
+
+CHANNEL: ContextVar[Channel | None] = ContextVar("trunkline_channel", default=None)
+"""The channel of the run this code is part of."""
+
+
+def current_channel() -> Channel | None:
+    """The channel of the run this code is part of, or None outside of one."""
+    return CHANNEL.get()
+
+
+@contextmanager
+def use_channel(channel: Channel) -> Generator[None]:
+    """Let everything that starts inside this block talk through ``channel``."""
+    token = CHANNEL.set(channel)
+    try:
+        yield
+    finally:
+        CHANNEL.reset(token)

@@ -23,7 +23,7 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
-from trunkline.agents.langchain.channel import SessionChannel, use_channel
+from trunkline.agents.langchain.channel import Channel, filtered, use_channel
 from trunkline.agents.langchain.errors import answer_error, asked_model
 from trunkline.agents.langchain.graph.checkpointers import LiveSaver
 from trunkline.agents.langchain.graph.interrupts import (
@@ -97,7 +97,7 @@ class GraphTurn:
         self._shared: dict[str, Any] = {}
         discretion = agent.discretion()
         self._emitter = Emitter(
-            ctx.emit if discretion is None else self._emit,
+            ctx.emit if discretion is None else filtered(discretion, ctx.emit),
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
@@ -106,7 +106,7 @@ class GraphTurn:
             emit_text=ctx.emit_text if discretion is None else None,
             scrub=agent.scrub,
         )
-        self._channel = SessionChannel(
+        self._channel = Channel(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
         )
         heed(self._channel, agent.middleware)
@@ -134,9 +134,6 @@ class GraphTurn:
         own = self._agent.annotations_of(tool)
         found = find_tool(self._channel, tool) if own is None else None
         return own if found is None else found.metadata
-
-    def _emit(self, event: ev.AnyEvent) -> None:
-        self._channel.say(event)
 
     def _keep_final(self, message: Any) -> None:
         self._final = message

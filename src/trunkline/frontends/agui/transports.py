@@ -11,7 +11,7 @@ here never raise into the agent. The two that stream are the body of a response 
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui.buffered_transports import StreamTransport, WebSocketTransport
@@ -20,16 +20,9 @@ from trunkline.frontends.agui.options import AguiOptions, OnDisconnect
 from trunkline.protocols import sse
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
+from trunkline.protocols.agui.transport import AguiTransport
 
 __all__ = ["AguiTransport", "console_transport", "http_transport", "sse_transport", "websocket_transport"]
-
-
-class AguiTransport(Protocol):
-    """Takes events to a client."""
-
-    def emit(self, event: wire.AguiEvent, /) -> None:
-        """Take one event; nobody waits for it to arrive."""
-        ...
 
 
 def sse_transport(

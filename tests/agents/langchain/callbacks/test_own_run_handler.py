@@ -31,12 +31,12 @@ from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler, is_followed
 from trunkline.agents.langchain.channel import use_channel
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.agent import acp_agent
+from trunkline.agents.langchain.own_program.acp import acp_agent
+from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.content import TextBlock
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 from trunkline.testing.recording import RecordingTransport
@@ -228,7 +228,7 @@ async def test_a_channel_that_raises_does_no_harm_and_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     class Hoarse(Ear):
-        def say(self, event: Any) -> None:
+        def emit(self, event: Any) -> None:
             raise RuntimeError("cannot speak")
 
     script = model()

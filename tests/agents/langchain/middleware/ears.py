@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from trunkline import events as ev
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.questions import Coverage, Question
-from trunkline.session.context import Decision
+from trunkline.session.context import Decision, TurnContext
 
 
-class Ear:
-    """Hears everything; answers every question with the same option."""
+class Ear(Channel):
+    """Keeps every event; answers every question with the same option."""
 
     def __init__(self, session_id: str = "t", mode: str | None = None, answer: str = "allow_once") -> None:
-        self.session_id = session_id
-        self.mode = mode
-        self.memory: dict[Any, Any] = {}
-        self.client_tools: tuple[Any, ...] = ()
         self.heard: list[Any] = []
         self.asked: list[Question] = []
-        self.emitter = Emitter(self.say, "turn-1")
         self._answer = answer
+        session = SimpleNamespace(
+            thread_id=session_id, memory={}, mode=mode, principal="local", options=(), session_id=session_id
+        )
+        ctx = SimpleNamespace(
+            session=session,
+            prompt=SimpleNamespace(tools=(), content=()),
+            emit=self.heard.append,
+            usage=_ignore,
+            ready=_at_once,
+        )
+        super().__init__(cast("TurnContext", ctx), Emitter(self.emit, "turn-1"))
+        self.follows_run = False
 
-    def say(self, event: ev.AnyEvent) -> None:
+    def emit(self, event: ev.AnyEvent) -> None:
         self.heard.append(event)
 
     async def ask(self, question: Question, **about: Any) -> ev.Answered:
@@ -51,3 +60,11 @@ class Ear:
         marks = {"completed": "+", "in_progress": ">", "pending": ""}
         said = [event for event in self.heard if isinstance(event, ev.Plan)]
         return [[marks[entry.status] + entry.content for entry in plan.entries] for plan in said]
+
+
+def _ignore(usage: ev.TokenUsage) -> None:
+    return None
+
+
+async def _at_once() -> None:
+    return None

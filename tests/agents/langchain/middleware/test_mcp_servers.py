@@ -18,7 +18,7 @@ from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware import _mcp_servers
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
-from trunkline.agents.langchain.own_program.agent import acp_agent
+from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
@@ -115,7 +115,7 @@ def test_a_server_that_fails_does_not_stop_a_plain_invoke(caplog: pytest.LogCapt
         assert agent.invoke(PROMPT)["messages"][-1].content == "Hi."
     (record,) = [one for one in caplog.records if one.name == "trunkline.langchain"]
     assert "'gone'" in record.message
-    _mcp_servers.Unheard().say(ev.Text(message_id="m", delta="unheard"))
+    _mcp_servers.LogChannel().emit(ev.Text(message_id="m", delta="unheard"))
 
 
 async def test_the_options_are_those_of_the_tools() -> None:

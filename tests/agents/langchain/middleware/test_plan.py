@@ -23,11 +23,11 @@ from tests.agents.langchain.middleware.ears import Ear
 from tests.worlds import collect, only, soon, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.agents.langchain import channel_lookup
 from trunkline.agents.langchain.channel import use_channel
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
-from trunkline.agents.langchain.own_program import runs
-from trunkline.agents.langchain.own_program.agent import acp_agent
+from trunkline.agents.langchain.own_program.acp import acp_agent
+from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 from trunkline.testing.recording import RecordingTransport
@@ -245,7 +245,11 @@ def test_a_run_that_only_the_middleware_can_connect_is_heard_also_by_hand() -> N
 
 def test_a_run_is_connected_by_its_context_too(monkeypatch: pytest.MonkeyPatch) -> None:
     ear = Ear()
-    monkeypatch.setattr(runs, "SWITCHBOARD", Operator(ear))
+
+    def runs_of_context(transport: Any) -> Operator:
+        return Operator(ear)
+
+    monkeypatch.setattr(channel_lookup, "runs_of_context", runs_of_context)
     agent = _made([call("plan_by_hand", {"steps": ["a"]})], "Done.", tools=[plan_by_hand])
     agent.invoke(PROMPT, context=TrunklineContext(transport=object()))
     assert ear.plans == [["a"]]

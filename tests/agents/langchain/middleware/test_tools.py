@@ -22,7 +22,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware import tools as tools_module
 from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
-from trunkline.agents.langchain.own_program.agent import acp_agent
+from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar

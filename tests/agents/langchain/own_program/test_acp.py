@@ -10,26 +10,43 @@ import pytest
 from tests.agents.langchain.lines import call_of, kinds, pieces, statuses, text
 from tests.worlds import soon
 
-import trunkline.agents.langchain.own_program.acp as module
-import trunkline.agents.langchain.own_program.sender as line_module
 from trunkline import events as ev
-from trunkline.agents.langchain.own_program.acp import AcpLine, AcpVoice
+from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.own_program.run import OwnRun
+from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import TurnCancelled
+from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, default_options
+from trunkline.session import hosted as module
 from trunkline.session.context import Decision
 from trunkline.testing.recording import RecordingTransport
+from trunkline.transports import sender as sender_module
 
 CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})
 
 
-def channel_on(transport: Any, **options: Any) -> AcpVoice:
-    return AcpVoice(AcpLine(transport, "s1", **options))
+THREAD: Any = {"configurable": {"thread_id": "s1"}}
 
 
-def permission(channel: AcpVoice, **options: Any) -> Permission:
+def channel_on(transport: Any, client: wire.ClientCapabilities | None = None) -> Channel:
+    return opened(OwnRuns(AcpHosted(client_capabilities=client), transport))
+
+
+def opened(runs: OwnRuns) -> Channel:
+    channel = runs.open(None, THREAD)
+    assert channel is not None
+    return channel
+
+
+def run_of(channel: Channel) -> OwnRun:
+    assert channel.run is not None
+    return channel.run
+
+
+def permission(channel: Channel, **options: Any) -> Permission:
     call_id = channel.emitter.describe(None, {"id": "c1", "name": "write_file", "args": {"path": "a.txt"}})
     return Permission(call_id=call_id, options=default_options(), **options)
 
@@ -41,7 +58,7 @@ def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
     transport = RecordingTransport()
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
-    channel.end()
+    run_of(channel).end()
     assert statuses(transport, "c1") == ["pending", "in_progress", "failed"]
 
 
@@ -58,7 +75,7 @@ def test_the_reason_is_how_the_run_ended(outcome: BaseException, word: str) -> N
     transport = RecordingTransport()
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
-    channel.end(outcome)
+    run_of(channel).end(outcome)
     assert call_of(transport, "c1")["content"][-1]["content"]["text"] == word
 
 
@@ -67,63 +84,63 @@ def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
     channel = channel_on(transport)
     channel.emitter.tool_started(None, "c1", "weather", {})
     channel.emitter.tool_raised(None, "c1", "OSError: no wind")
-    channel.end(RuntimeError("something else"))
+    run_of(channel).end(RuntimeError("something else"))
     assert "no wind" in str(call_of(transport, "c1")["content"])
 
 
 def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
     transport = RecordingTransport()
     channel = channel_on(transport)
-    channel.end()
-    channel.end()
-    channel.finish()
-    channel.interrupt()
-    channel.end()
-    channel.say(ev.Text(message_id="m", delta="late"))
+    run_of(channel).end()
+    run_of(channel).end()
+    run_of(channel).finish()
+    run_of(channel).interrupt()
+    run_of(channel).end()
+    channel.emit(ev.Text(message_id="m", delta="late"))
     assert transport.emitted == []
-    assert channel.line.ties.interrupted is None
 
 
 def test_an_interrupted_turn_can_be_given_up() -> None:
     transport = RecordingTransport()
-    channel = channel_on(transport)
+    runs = OwnRuns(AcpHosted(), transport)
+    channel = opened(runs)
     channel.emitter.tool_started(None, "c1", "weather", {})
-    channel.interrupt()
-    channel.end()
-    assert channel.line.ties.interrupted is channel
+    run_of(channel).interrupt()
+    run_of(channel).end()
     assert statuses(transport, "c1") == ["pending", "in_progress"]
-    channel.finish()
-    assert channel.line.ties.interrupted is None
+    run_of(channel).finish()
+    assert opened(runs) is not channel
     assert statuses(transport, "c1")[-1] == "failed"
 
 
 def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
     transport = RecordingTransport()
-    line = AcpLine(transport, "s1")
-    first, second = AcpVoice(line), AcpVoice(line)
-    first.say(ev.Text(message_id="a", delta="one "))
-    second.say(ev.Text(message_id="b", delta="two "))
-    second.end()
-    first.say(ev.Text(message_id="a", delta="three"))
-    first.end()
+    runs = OwnRuns(AcpHosted(), transport)
+    first, second = opened(runs), opened(runs)
+    first.emit(ev.Text(message_id="a", delta="one "))
+    second.emit(ev.Text(message_id="b", delta="two "))
+    run_of(second).end()
+    first.emit(ev.Text(message_id="a", delta="three"))
+    run_of(first).end()
     assert pieces(transport) == ["one ", "two ", "three"]
 
 
 def test_one_handler_speaks_for_a_run() -> None:
     channel = channel_on(RecordingTransport())
     one, other = object(), object()
-    assert not channel.claimed
-    assert channel.claim(one)
-    assert channel.claim(one)
-    assert not channel.claim(other)
-    assert channel.claimed
+    assert run_of(channel).ends_by_itself
+    assert run_of(channel).claim(one)
+    assert run_of(channel).claim(one)
+    assert not run_of(channel).claim(other)
+    assert not run_of(channel).ends_by_itself
+    assert run_of(channel).is_followed_by(one)
 
 
 def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
     transport = RecordingTransport()
     channel = channel_on(transport)
-    channel.say(ev.Text(message_id="m", delta="\ud800"))
-    channel.say(ev.Text(message_id="m", delta="fine"))
+    channel.emit(ev.Text(message_id="m", delta="\ud800"))
+    channel.emit(ev.Text(message_id="m", delta="fine"))
     assert text(transport) == "fine"
     assert len(caplog.records) == 1
 
@@ -219,7 +236,7 @@ async def test_nobody_is_asked_once_the_run_is_over() -> None:
     transport = RecordingTransport(permissions=["allow_once"])
     channel = channel_on(transport)
     question = permission(channel)
-    channel.end()
+    run_of(channel).end()
     with pytest.raises(TurnCancelled, match="over"):
         await soon(channel.ask(question))
     assert transport.requested == []
@@ -272,7 +289,7 @@ async def test_a_thread_speaks_and_asks_in_the_loop_of_the_transport() -> None:
     channel = channel_on(transport)
 
     def work() -> ev.Answered:
-        channel.say(ev.Text(message_id="m", delta="from afar"))
+        channel.emit(ev.Text(message_id="m", delta="from afar"))
         return channel.ask_sync(permission(channel))
 
     answered = await soon(asyncio.to_thread(work))
@@ -305,14 +322,14 @@ async def test_a_run_in_a_loop_of_its_own_asks_in_the_loop_of_the_transport() ->
 
 async def test_asking_like_a_plain_function_in_a_loop_says_what_to_write() -> None:
     channel = channel_on(RecordingTransport())
-    with pytest.raises(RuntimeError, match="write await ask"):
+    with pytest.raises(RuntimeError, match="write await"):
         channel.ask_sync(permission(channel))
 
 
 async def test_a_loop_that_is_blocked_is_told_apart_from_a_slow_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_SIGN_OF_LIFE", 0.05)
+    monkeypatch.setattr(module, "_LOOP_REPLY_WITHIN", 0.05)
     channel = channel_on(RecordingTransport(permissions=["allow_once"]))
     question = permission(channel)
     errors: list[BaseException] = []
@@ -332,13 +349,13 @@ async def test_a_loop_that_is_blocked_is_told_apart_from_a_slow_person(
 async def test_what_cannot_be_sent_has_a_bound(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(line_module, "_MOST_UNSENT", 3)
+    monkeypatch.setattr(sender_module, "_MOST_UNSENT", 3)
     transport = RecordingTransport()
     channel = channel_on(transport)
 
     def work() -> None:
         for number in range(10):
-            channel.say(ev.Text(message_id="m", delta=str(number)))
+            channel.emit(ev.Text(message_id="m", delta=str(number)))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -349,5 +366,5 @@ async def test_what_cannot_be_sent_has_a_bound(
     assert [one.message for one in caplog.records] == [
         "the client of session s1 cannot be told: it is too far behind"
     ]
-    channel.say(ev.Text(message_id="m", delta="again"))
+    channel.emit(ev.Text(message_id="m", delta="again"))
     assert pieces(transport)[-1] == "again"

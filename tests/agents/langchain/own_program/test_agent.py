@@ -42,13 +42,13 @@ from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import soon
 
 from trunkline.agents.langchain.channel import current_channel
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
 from trunkline.agents.langchain.middleware._end_of_run import Presence
 from trunkline.agents.langchain.middleware.modes import Mode
-from trunkline.agents.langchain.own_program.acp import Transport
-from trunkline.agents.langchain.own_program.agent import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.own_program.acp import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.errors import ConfigurationError, TurnCancelled
+from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 from trunkline.testing.recording import RecordingTransport
 
@@ -641,7 +641,7 @@ async def test_no_checkpoint_on_disk_contains_a_transport_or_a_channel(plain: bo
 
 
 def _assert_clean(kept: bytes) -> None:
-    for word in (b"trunkline", b"Transport", b"transport", b"AcpVoice", b"emitter", b"Switchboard"):
+    for word in (b"trunkline", b"Transport", b"transport", b"OwnRun", b"emitter", b"Channel"):
         assert word not in kept, word
 
 
@@ -674,7 +674,7 @@ def test_with_everything_off_no_step_is_added_to_the_graph() -> None:
 
 
 async def test_an_agent_closes_what_its_middlewares_opened() -> None:
-    agent = acp_agent(model(), transport=cast("Transport", RecordingTransport()))
+    agent = acp_agent(model(), transport=cast("AcpTransport", RecordingTransport()))
     await soon(agent.aclose())
     await soon(agent.aclose())
 

@@ -32,13 +32,15 @@ from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.worlds import soon, until
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import current_channel
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
-from trunkline.agents.langchain.own_program import agui_run
+from trunkline.agents.langchain.channel import Channel, current_channel
+from trunkline.agents.langchain.own_program import runs as runs_module
 from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
-from trunkline.agents.langchain.own_program.agui_run import AguiBoard, AguiVoice
+from trunkline.agents.langchain.own_program.context import TrunklineContext
+from trunkline.agents.langchain.own_program.run import OwnRun
+from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import ConfigurationError
-from trunkline.frontends.agui import AguiOptions, sse_transport
+from trunkline.frontends.agui import sse_transport
+from trunkline.frontends.agui.hosted import AguiHosted
 from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call, ends
 
@@ -627,20 +629,20 @@ async def test_no_checkpoint_contains_a_transport_or_a_channel(page: Page) -> No
         [{k: dict(v) for k, v in saver.storage.items()}, dict(saver.writes), dict(saver.blobs)]
     )
     assert b"sunny" in kept
-    for word in (b"ransport", b"AguiVoice", b"emitter", b"AguiBoard", b"Page", b"TrunklineContext"):
+    for word in (b"ransport", b"Channel", b"emitter", b"OwnRun", b"Page", b"TrunklineContext"):
         assert word not in kept, word
 
 
 async def test_threads_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agui_run, "_MOST_THREADS", 2)
-    board = AguiBoard(Page(), AguiOptions())
+    monkeypatch.setattr(runs_module, "_MOST_SESSIONS", 2)
+    runs = OwnRuns(AguiHosted(), Page())
     for name in ("t1", "t2", "t3"):
-        channel = board.open(None, on_thread(name))
+        channel = runs.open(None, on_thread(name))
         assert channel is not None
         channel.memory["name"] = name
-        channel.end()
+        run_of(channel).end()
     for name, known in (("t3", {"name": "t3"}), ("t1", {})):
-        channel = board.open(None, on_thread(name))
+        channel = runs.open(None, on_thread(name))
         assert channel is not None
         assert channel.memory == known
 
@@ -648,27 +650,32 @@ async def test_threads_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) ->
 # -- the channel -------------------------------------------------------------------------------------
 
 
-def channel_on(page: Page) -> AguiVoice:
-    channel = AguiBoard(page, AguiOptions()).open(None, on_thread("t1"))
-    assert isinstance(channel, AguiVoice)
+def channel_on(page: Page) -> Channel:
+    channel = OwnRuns(AguiHosted(), page).open(None, on_thread("t1"))
+    assert channel is not None
     return channel
+
+
+def run_of(channel: Channel) -> OwnRun:
+    assert channel.run is not None
+    return channel.run
 
 
 def test_between_two_runs_nobody_hears_anything(page: Page) -> None:
     channel = channel_on(page)
-    channel.interrupt(_stop("ask"))
-    channel.end()
-    channel.say(ev.Text(message_id="m", delta="late"))
-    channel.end()
+    run_of(channel).interrupt(_stop("ask"))
+    run_of(channel).end()
+    channel.emit(ev.Text(message_id="m", delta="late"))
+    run_of(channel).end()
     assert page.outcome == "interrupt"
-    channel.finish()
+    run_of(channel).finish()
     assert len([one for one in page.events if one["type"].startswith("RUN_")]) == 2
 
 
 def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
     channel = channel_on(page)
-    channel.interrupt()
-    channel.end()
+    run_of(channel).interrupt()
+    run_of(channel).end()
     assert page.outcome == "success"
 
 
@@ -681,7 +688,7 @@ async def test_what_is_asked_in_the_middle_of_something_is_declined(page: Page) 
     answered = await soon(channel.ask(WHO))
     assert answered.outcome == "declined"
     assert channel.ask_sync(WHO).outcome == "declined"
-    channel.end()
+    run_of(channel).end()
 
 
 async def test_a_message_made_by_a_node_is_told(page: Page) -> None:

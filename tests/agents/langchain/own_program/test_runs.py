@@ -1,4 +1,4 @@
-"""Tests of the switchboard: which run gets which channel, and that none is kept for ever."""
+"""Tests of which run gets which channel, and that none is kept for ever."""
 
 from __future__ import annotations
 
@@ -11,90 +11,101 @@ from tests.agents.langchain.loose import create_agent
 from tests.worlds import soon
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.middleware.tools import Discretion
 from trunkline.agents.langchain.own_program import runs as module
-from trunkline.agents.langchain.own_program.acp import AcpVoice
-from trunkline.agents.langchain.own_program.runs import Switchboard, session_in
+from trunkline.agents.langchain.own_program.context import TrunklineContext
+from trunkline.agents.langchain.own_program.run import OwnRun
+from trunkline.agents.langchain.own_program.runs import OwnRuns, session_in
+from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.testing.chat import ScriptedChatModel
 from trunkline.testing.recording import RecordingTransport
 
 THREAD: Any = {"configurable": {"thread_id": "s1"}}
 
 
-def opened(board: Switchboard, config: Any = THREAD, context: TrunklineContext | None = None) -> AcpVoice:
-    channel = board.open(context, config)
-    assert isinstance(channel, AcpVoice)
+def opened(runs: OwnRuns, config: Any = THREAD, context: TrunklineContext | None = None) -> Channel:
+    channel = runs.open(context, config)
+    assert channel is not None
     return channel
 
 
+def run_of(channel: Channel | None) -> OwnRun:
+    assert channel is not None
+    assert channel.run is not None
+    return channel.run
+
+
 def test_a_session_has_one_memory_however_many_runs() -> None:
-    board = Switchboard(RecordingTransport())
-    first = opened(board)
+    runs = OwnRuns(AcpHosted(), RecordingTransport())
+    first = opened(runs)
     first.memory["seen"] = 1
-    first.end()
-    assert opened(board).memory == {"seen": 1}
-    assert opened(board, {}).memory == {}
+    run_of(first).end()
+    assert opened(runs).memory == {"seen": 1}
+    assert opened(runs, {}).memory == {}
 
 
 def test_the_same_session_on_another_transport_is_another() -> None:
-    board = Switchboard(RecordingTransport())
-    first = opened(board)
-    other = opened(board, context=TrunklineContext(transport=RecordingTransport()))
+    runs = OwnRuns(AcpHosted(), RecordingTransport())
+    first = opened(runs)
+    other = opened(runs, context=TrunklineContext(transport=RecordingTransport()))
     assert first.memory is not other.memory
 
 
 def test_the_context_names_the_session_before_the_config() -> None:
-    board = Switchboard(RecordingTransport(), session_id_extractor=lambda config: "extracted")
-    assert opened(board).session_id == "extracted"
-    assert opened(board, context=TrunklineContext(thread_id="given")).session_id == "given"
+    runs = OwnRuns(AcpHosted(), RecordingTransport(), session_id_extractor=lambda config: "extracted")
+    assert opened(runs).session_id == "extracted"
+    assert opened(runs, context=TrunklineContext(thread_id="given")).session_id == "given"
 
 
 def test_an_interrupted_channel_is_taken_up_by_the_next_run() -> None:
-    board = Switchboard(RecordingTransport())
-    channel = opened(board)
-    channel.interrupt()
-    channel.end()
-    resumed = board.open(None, THREAD, kept=True)
+    runs = OwnRuns(AcpHosted(), RecordingTransport())
+    channel = opened(runs)
+    run_of(channel).interrupt()
+    run_of(channel).end()
+    resumed = runs.start(runs.identify(None, THREAD), ended_by_wrapper=True)
     assert resumed is channel
-    assert channel.kept
-    channel.end()
-    assert opened(board) is not channel
+    assert run_of(channel).ended_by_wrapper
+    run_of(channel).end()
+    assert opened(runs) is not channel
 
 
 def test_a_kind_mapper_and_a_discretion_are_given_to_each_channel() -> None:
     transport = RecordingTransport()
-    board = Switchboard(
-        transport, tool_kind_mapper=lambda name: "fetch", discretion=lambda: Discretion(start=False)
+    runs = OwnRuns(
+        AcpHosted(),
+        transport,
+        tool_kind_mapper=lambda name: "fetch",
+        discretion=lambda: Discretion(start=False),
     )
-    channel = opened(board)
+    channel = opened(runs)
     channel.emitter.announce(None, "1", "weather", None)
     assert transport.updates == []
-    channel.end()
+    run_of(channel).end()
     assert statuses(transport, "1") == []
 
 
 def test_sessions_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_LINES", 2)
-    board = Switchboard(RecordingTransport())
+    monkeypatch.setattr(module, "_MOST_SESSIONS", 2)
+    runs = OwnRuns(AcpHosted(), RecordingTransport())
     for name in ("s1", "s2", "s3"):
-        channel = opened(board, {"configurable": {"thread_id": name}})
+        channel = opened(runs, {"configurable": {"thread_id": name}})
         channel.memory["name"] = name
-        channel.end()
-    assert opened(board, {"configurable": {"thread_id": "s3"}}).memory == {"name": "s3"}
-    assert opened(board).memory == {}
+        run_of(channel).end()
+    assert opened(runs, {"configurable": {"thread_id": "s3"}}).memory == {"name": "s3"}
+    assert opened(runs).memory == {}
 
 
 async def test_runs_that_nobody_ended_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_RUNS", 2)
     transport = RecordingTransport()
-    board = Switchboard(transport)
+    runs = OwnRuns(AcpHosted(), transport)
     channels: list[Any] = []
 
     class Begins(AgentMiddleware[Any, Any, Any]):
         async def abefore_agent(self, state: Any, runtime: Any) -> None:
-            channel = board.connect(None)
-            assert channel is board.connect(None)
+            channel = runs.connect(None)
+            assert channel is runs.connect(None)
             assert channel is not None
             channel.emitter.announce(None, f"c{len(channels)}", "weather", None)
             channels.append(channel)
@@ -105,8 +116,8 @@ async def test_runs_that_nobody_ended_make_room(monkeypatch: pytest.MonkeyPatch)
     assert statuses(transport, "c0")[-1] == statuses(transport, "c1")[-1] == "failed"
     assert statuses(transport, "c3") == ["pending"]
     for channel in channels:
-        channel.finish()
-    channels[0].say(ev.Text(message_id="m", delta="too late"))
+        run_of(channel).finish()
+    channels[0].emit(ev.Text(message_id="m", delta="too late"))
     assert all(one["sessionUpdate"] != "agent_message_chunk" for one in transport.updates)
 
 

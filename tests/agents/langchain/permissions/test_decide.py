@@ -6,14 +6,14 @@ from tests.agents.langchain.permits import Person, chooses, permissions, says
 from tests.worlds import collect, only, world
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
 
 
-class Frank(SessionChannel):
+class Frank(Channel):
     """A channel that takes any answer, as one without a desk would."""
 
     async def ask(self, *args: Any, **options: Any) -> ev.Answered:
@@ -27,7 +27,7 @@ class Frank(SessionChannel):
 
 
 async def verdicts(
-    person: Person, *steps: Any, channels: type[SessionChannel] = SessionChannel
+    person: Person, *steps: Any, channels: type[Channel] = Channel
 ) -> tuple[list[Any], list[Any]]:
     """Take steps with the channel of a turn; give what they gave, and the events."""
     results: list[Any] = []
@@ -53,10 +53,10 @@ def made(number: int = 1, **args: Any) -> dict[str, Any]:
 
 
 async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
-    async def ask(channel: SessionChannel) -> Verdict:
+    async def ask(channel: Channel) -> Verdict:
         return await decide(channel, made(), Rule())
 
-    async def let_go(channel: SessionChannel) -> None:
+    async def let_go(channel: Channel) -> None:
         forget(channel, made())
 
     person = says(chooses("allow_once"), chooses("reject_once", reason="enough"))
@@ -66,13 +66,13 @@ async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
 
 
 async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_call() -> None:
-    async def first(channel: SessionChannel) -> Verdict:
+    async def first(channel: Channel) -> Verdict:
         return await decide(channel, made(), Rule())
 
-    async def other_arguments(channel: SessionChannel) -> Verdict:
+    async def other_arguments(channel: Channel) -> Verdict:
         return await decide(channel, made(path="b"), Rule())
 
-    async def other_lane(channel: SessionChannel) -> Verdict:
+    async def other_lane(channel: Channel) -> Verdict:
         return await decide(channel, made(), Rule(), "l1")
 
     results, _ = await verdicts(
@@ -85,7 +85,7 @@ async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_ca
 
 
 async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
-    async def ask(channel: SessionChannel) -> Verdict:
+    async def ask(channel: Channel) -> Verdict:
         return await decide(channel, made(), Rule(allowed_decisions=("approve", "reject")))
 
     results, _ = await verdicts(chooses("allow_once"), ask, channels=Frank)
@@ -93,17 +93,17 @@ async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
 
 
 async def test_what_was_decided_is_bounded() -> None:
-    async def many(channel: SessionChannel) -> None:
+    async def many(channel: Channel) -> None:
         for number in range(1100):
             await decide(channel, made(number), Rule())
 
-    async def oldest(channel: SessionChannel) -> Verdict:
+    async def oldest(channel: Channel) -> Verdict:
         return await decide(channel, made(0), Rule())
 
-    async def newest(channel: SessionChannel) -> Verdict:
+    async def newest(channel: Channel) -> Verdict:
         return await decide(channel, made(1099), Rule())
 
-    class Quick(SessionChannel):
+    class Quick(Channel):
         """A channel that says yes without asking."""
 
         asked = 0
@@ -125,13 +125,13 @@ async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> N
 
 
 async def test_an_edit_is_shown_and_a_second_gate_finds_it_approved() -> None:
-    async def ask(channel: SessionChannel) -> Verdict:
+    async def ask(channel: Channel) -> Verdict:
         return await decide(channel, made(), Rule())
 
-    async def again(channel: SessionChannel) -> Verdict:
+    async def again(channel: Channel) -> Verdict:
         return await decide(channel, made(path="b"), Rule())
 
-    async def let_go(channel: SessionChannel) -> None:
+    async def let_go(channel: Channel) -> None:
         forget(channel, made())
 
     person = says(chooses("allow_once", input={"path": "b"}), chooses("reject_once"))

@@ -21,7 +21,7 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
-from trunkline.agents.langchain.channel import SessionChannel, use_channel
+from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
@@ -415,7 +415,7 @@ def in_thread(graph: Any, payload: Any = GO) -> Any:
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> Any:
         emitter = Emitter(ctx.emit, ctx.turn_id)
-        with use_channel(SessionChannel(ctx, emitter)):
+        with use_channel(Channel(ctx, emitter)):
             result = await asyncio.to_thread(graph.invoke, payload, {"callbacks": [GraphHandler(emitter)]})
         yield str(result["messages"][-2].content)
 

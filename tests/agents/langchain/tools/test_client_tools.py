@@ -19,7 +19,7 @@ from tests.worlds import collect, events_of, only, text_of, until, world
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.channel import SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.client_tools import client_tools
 from trunkline.agents.langchain.tools.session_tools import session_tools
 from trunkline.commands import Answer, Prompt
@@ -265,7 +265,7 @@ async def test_a_cancelled_turn_does_not_wait_for_the_front_end(tools: Any) -> N
 async def test_a_tool_that_is_kept_beyond_its_run_says_that_nobody_is_there() -> None:
     kept: list[Any] = []
 
-    async def act(channel: SessionChannel) -> None:
+    async def act(channel: Channel) -> None:
         kept.extend(client_tools(channel))
 
     await in_turn(act, tools=(COLOUR,))
@@ -277,7 +277,7 @@ async def test_a_tool_that_is_kept_beyond_its_run_says_that_nobody_is_there() ->
 
 
 async def test_plain_functions_ask_the_front_end_from_their_thread() -> None:
-    async def act(channel: SessionChannel) -> str:
+    async def act(channel: Channel) -> str:
         (tool,) = client_tools(channel)
         run: Any = {"type": "tool_call", "id": "k1", "name": tool.name, "args": {"colour": "red"}}
         message: Any = await asyncio.to_thread(tool.invoke, run)

@@ -12,18 +12,18 @@ from tests.agents.langchain.workshops import PATIENCE, STDIO, in_turn, invoke, n
 from tests.worlds import only, until
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.mcp_servers import McpServers
 from trunkline.commands import Answer
 from trunkline.questions import Form, Link
 
-Act = Callable[[SessionChannel, dict[str, Any]], Awaitable[Any]]
+Act = Callable[[Channel, dict[str, Any]], Awaitable[Any]]
 
 
-def with_tools(place: Any, act: Act) -> Callable[[SessionChannel], Awaitable[Any]]:
+def with_tools(place: Any, act: Act) -> Callable[[Channel], Awaitable[Any]]:
     """Do something with the tools of a server that is held."""
 
-    async def acting(channel: SessionChannel) -> Any:
+    async def acting(channel: Channel) -> Any:
         servers = McpServers({"w": place})
         servers.start()
         try:
@@ -38,7 +38,7 @@ def with_tools(place: Any, act: Act) -> Callable[[SessionChannel], Awaitable[Any
 def calling(tool: str, **args: Any) -> Act:
     """Call one tool as call ``c1``."""
 
-    async def act(channel: SessionChannel, tools: dict[str, Any]) -> str:
+    async def act(channel: Channel, tools: dict[str, Any]) -> str:
         channel.emitter.tool_started(None, "c1", tool, args)
         return text_in(await patiently(invoke(tools[tool], "c1", **args)))
 
@@ -95,7 +95,7 @@ async def test_an_address_to_visit_is_a_link(outcome: str, action: str, http: di
 async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) -> None:
     answered = asyncio.Event()
 
-    async def act(channel: SessionChannel, tools: dict[str, Any]) -> list[str]:
+    async def act(channel: Channel, tools: dict[str, Any]) -> list[str]:
         for name in ("c1", "c2"):
             channel.emitter.tool_started(None, name, "w__taste", {})
         tasting = [asyncio.create_task(invoke(tools["w__taste"], name)) for name in ("c1", "c2")]
@@ -122,7 +122,7 @@ async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) 
 async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
 
-    async def act(channel: SessionChannel, tools: dict[str, Any]) -> None:
+    async def act(channel: Channel, tools: dict[str, Any]) -> None:
         await patiently(invoke(tools["w__ask_later"]))
         await patiently(invoke(tools["w__what_later"], marker=str(marker)))
         await until(marker.exists, PATIENCE)

@@ -29,7 +29,7 @@ from tests.worlds import only, text_of, until, world
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.channel import SessionChannel, current_channel
+from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers
 from trunkline.agents.langchain.tools.session_tools import (
     add_tools,
@@ -220,7 +220,7 @@ async def answer_all(session: Any, asked: ev.Asked) -> None:
 
 
 async def test_a_middleware_binds_them_in_plain_functions_and_in_the_loop() -> None:
-    async def act(channel: SessionChannel) -> list[list[str]]:
+    async def act(channel: Channel) -> list[list[str]]:
         offered: list[list[str]] = []
         for plainly in (True, False):
             model = ScriptedChatModel(call("set_colour", {}, f"k{plainly}"), "Red.")
@@ -266,7 +266,7 @@ async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
 
     with serving("http") as place:
 
-        async def act(channel: SessionChannel) -> list[Any]:
+        async def act(channel: Channel) -> list[Any]:
             await attach_servers(channel.memory, {"w": place})
             try:
                 tools = named(await patiently(wait_for_tools(channel)))
@@ -285,7 +285,7 @@ async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
 async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> None:
     with serving("http") as place:
 
-        async def act(channel: SessionChannel) -> list[Any]:
+        async def act(channel: Channel) -> list[Any]:
             await attach_servers(channel.memory, {"w": place})
             try:
                 await patiently(wait_for_tools(channel))
@@ -300,7 +300,7 @@ async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> No
 
 
 async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() -> None:
-    async def act(channel: SessionChannel) -> list[ToolMessage]:
+    async def act(channel: Channel) -> list[ToolMessage]:
         known = tools_of(channel)
         assert [one.name for one in known] == ["set_colour"]
         calls: list[Any] = [

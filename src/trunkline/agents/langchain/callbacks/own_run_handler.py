@@ -21,13 +21,13 @@ from langgraph.runtime import get_runtime
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.listener import Key, Listener, key_of
 from trunkline.agents.langchain.callbacks.session_handler import handlers_in
-from trunkline.agents.langchain.channel import Channel, SessionChannel, current_channel
+from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.own_program.acp import Transport
-from trunkline.agents.langchain.own_program.run import LineVoice
-from trunkline.agents.langchain.own_program.runs import Board, Switchboard
+from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.protocols.acp.transport import AcpTransport
+from trunkline.session.hosted_frontends import load_front_end
 
 __all__ = ["TrunklineCallbackHandler", "is_followed"]
 
@@ -52,14 +52,16 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         emit_text_chunks: bool = True,
         emit_reasoning_chunks: bool = True,
         content_block_mapper: ContentBlockMapper | None = None,
-        transport: Transport | None = None,
+        transport: AcpTransport | None = None,
     ) -> None:
         """Speak through the run's own channel, or else through a transport."""
         super().__init__()
         self.emit_text_chunks = emit_text_chunks
         self.emit_reasoning_chunks = emit_reasoning_chunks
         self.content_block_mapper = content_block_mapper
-        self.channel_source: ChannelSource | None = None if transport is None else Switchboard(transport)
+        self.channel_source: ChannelSource | None = None
+        if transport is not None:
+            self.channel_source = OwnRuns(load_front_end("acp")(), transport)
         self._routes: dict[Key, _Route] = {}
         self._disposed = False
         self._failed = False
@@ -75,7 +77,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 
     def follows(self, channel: Channel) -> bool:
         """Whether this handler says the tokens and calls of a channel's run."""
-        return isinstance(channel, LineVoice) and channel.speaker is self and not self._disposed
+        return channel.run is not None and channel.run.is_followed_by(self) and not self._disposed
 
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
@@ -109,13 +111,13 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             return route.listener
         route.connected = True
         channel = self._channel(metadata)
-        if channel is None or isinstance(channel, SessionChannel):
+        if channel is None or channel.follows_run:
             return None  # Nobody listens, or a session that follows its agent by itself.
-        on_line = isinstance(channel, LineVoice)
-        if on_line and not channel.claim(self):
-            return None  # Another handler speaks already.
+        run = channel.run
+        if run is not None and not run.claim(self):
+            return None  # Another handler follows the run already.
         route.channel = channel
-        route.listener = Listener(self._view(channel.emitter), on_usage=channel.count if on_line else None)
+        route.listener = Listener(self._view(channel.emitter), on_usage=channel.ctx.usage)
         return route.listener
 
     def _join(self, route: _Route) -> None:
@@ -128,7 +130,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
             runtime = get_runtime()
         except (RuntimeError, KeyError):
             # No graph, but a model, or a chain around one.
-            if current_channel() is None and isinstance(self.channel_source, Board):
+            if current_channel() is None and isinstance(self.channel_source, OwnRuns):
                 return self.channel_source.open(None, {"configurable": metadata or {}})
             return current_channel()
         return find_channel(runtime, self)
@@ -210,8 +212,9 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         route = self._routes.get(run)
         if route is not None and isinstance(error, GraphInterrupt):
             self._join(route)
-            if route.listener is not None and isinstance(route.channel, LineVoice):
-                route.channel.interrupt(error, route.listener.lane_of(run))
+            own = route.channel.run if route.channel is not None else None
+            if route.listener is not None and own is not None:
+                own.interrupt(error, route.listener.lane_of(run))
         self._leave(run, error)
 
     def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -344,10 +347,11 @@ class _Route:
 
     def end(self, outcome: Any) -> None:
         """End the turn, unless somebody keeps it."""
-        if isinstance(self.channel, LineVoice):
-            self.channel.final = outcome
-            if not self.channel.kept:
-                self.channel.end(outcome)
+        run = self.channel.run if self.channel is not None else None
+        if run is not None:
+            run.final = outcome
+            if not run.ended_by_wrapper:
+                run.end(outcome)
         self.listener = None
 
 

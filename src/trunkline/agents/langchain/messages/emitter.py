@@ -227,7 +227,7 @@ class Emitter:
                 messages |= known.messages
                 call_id = f"{call_id}~{len(messages)}"
             annotations = self._annotations(name)
-            kind = kind_of(name, annotations, self._kind_mapper)
+            kind = self.kind_of(name)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
             self._emit(
                 ev.ToolCall(
@@ -242,6 +242,10 @@ class Emitter:
             )
         call.messages |= messages
         return call
+
+    def kind_of(self, name: str) -> ev.ToolKind:
+        """The kind that calls of a tool are announced with."""
+        return kind_of(name, self._annotations(name), self._kind_mapper)
 
     def call_id_of(self, lane: str | None, native_id: str) -> str | None:
         """The id under which a call was announced."""

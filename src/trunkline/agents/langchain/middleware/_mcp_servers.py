@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.agents.langchain.tools.attached_servers import (
     attach_servers,
@@ -21,7 +21,7 @@ from trunkline.agents.langchain.tools.session_tools import wait_for_tools
 from trunkline.errors import ConfigurationError
 from trunkline.session.handles import in_loop
 
-__all__ = ["AttachedServers", "Unheard"]
+__all__ = ["AttachedServers", "LogChannel"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -29,16 +29,17 @@ _OPTIONS = ("prefix_tool_name", "standard_content_blocks")
 _MOST_SESSIONS = 256
 
 
-class Unheard:
-    """Stands in for the channel of a run that nobody follows: it has tools of its own all the same."""
+class LogChannel:
+    """Stands in for the channel of a run without a client, which has MCP servers all the same."""
 
     client_tools: tuple[Any, ...] = ()
+    follows_run = False
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.memory: dict[Any, Any] = {}
 
-    def say(self, event: ev.AnyEvent) -> None:
+    def emit(self, event: ev.AnyEvent) -> None:
         """Log what is not available."""
         if isinstance(event, ev.Notice):
             log.warning("%s: %s", event.title, event.description)
@@ -57,7 +58,7 @@ class AttachedServers:
         if not mcp_capabilities().http:
             raise ConfigurationError("mcp_servers need MCP: run `pip install 'trunkline[mcp]'`")
         self._sessions: OrderedDict[int, dict[Any, Any]] = OrderedDict()
-        self._unheard: OrderedDict[str, Channel] = OrderedDict()
+        self._without_client: OrderedDict[str, Channel] = OrderedDict()
         self._loaded: list[Any] | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -65,14 +66,16 @@ class AttachedServers:
         """The channel that a session's tools belong to; one is made up where nobody listens."""
         if channel is not None:
             return channel
-        unheard = self._unheard.setdefault(session_id or "", cast("Channel", Unheard()))
-        if len(self._unheard) > _MOST_SESSIONS:
-            self._unheard.popitem(last=False)
-        return unheard
+        channel_without_client = self._without_client.setdefault(
+            session_id or "", cast("Channel", LogChannel())
+        )
+        if len(self._without_client) > _MOST_SESSIONS:
+            self._without_client.popitem(last=False)
+        return channel_without_client
 
     async def attach(self, channel: Channel) -> None:
         """See that a session has its servers, and wait until they are up or have failed."""
-        if not isinstance(channel, SessionChannel):  # Those of a session of ours are closed with it.
+        if not channel.follows_run:  # Those of a session of ours are closed with it.
             self._hold(channel.memory)
         await attach_servers(channel.memory, self._servers, source="middleware", **self._options)
         await wait_for_tools(channel)
@@ -105,11 +108,11 @@ class AttachedServers:
             except Exception as error:
                 why = explain(error)
         title = "The MCP servers are not available"
-        channel.say(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
+        channel.emit(ev.Notice(title=title, description=why, severity="warning", code="mcp_server_failed"))
         return []
 
     async def close(self) -> None:
         """End every server; idempotent."""
         sessions, self._sessions = self._sessions, OrderedDict()
-        self._unheard.clear()
+        self._without_client.clear()
         await asyncio.gather(*(detach_servers(memory) for memory in sessions.values()), *self._closing)

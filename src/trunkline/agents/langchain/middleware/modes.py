@@ -18,7 +18,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.config import get_config
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
@@ -102,17 +102,17 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         """
         self._known(mode)
         channel = find_channel(runtime, self)
-        if isinstance(channel, SessionChannel) and channel.mode is not None:
+        if channel is not None and channel.mode is not None:
             listed = channel.ctx.session.options
             option = next(one for one in listed if one.category == "mode")
-            channel.say(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
+            channel.emit(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
             return
         thread = _thread(channel)
         if thread is None:
             raise InvalidCommand("this run has no thread: give its config a thread_id to keep a mode")
         self.set_mode(thread, mode)
         if channel is not None:
-            channel.say(ev.ConfigChanged(options=self.options(mode)))
+            channel.emit(ev.ConfigChanged(options=self.options(mode)))
 
     def mode_of(self, channel: Channel | None) -> str:
         """The mode that a run is in at this moment."""

@@ -18,7 +18,7 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.middleware._hooks import LIGHT, inline
 from trunkline.agents.langchain.permissions.decide import (
@@ -113,7 +113,8 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _guard(self, channel: Channel | None, request: ToolCallRequest) -> AbstractContextManager[None]:
         # Only a session has a policy of its own besides these rules.
-        if not self._subagents or not (self._asks or isinstance(channel, SessionChannel)):
+        has_policy = channel is not None and channel.follows_run
+        if not self._subagents or not (self._asks or has_policy):
             return nullcontext()
         return guarding(channel, _config(request), self._rule_for, **self._about)
 

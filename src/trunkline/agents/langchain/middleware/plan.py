@@ -205,7 +205,7 @@ def _bring(channel: Channel, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
 def _show(channel: Channel, shown: _Shown, plan: tuple[ev.PlanEntry, ...]) -> None:
     if plan != shown.now:
         shown.now = plan
-        channel.say(ev.Plan(turn_id=channel.emitter.turn_id, entries=plan))
+        channel.emit(ev.Plan(turn_id=channel.emitter.turn_id, entries=plan))
 
 
 def _channel_here() -> Channel | None:

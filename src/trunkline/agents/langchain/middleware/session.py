@@ -14,7 +14,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.runtime import get_runtime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
 from trunkline.agents.langchain.middleware._end_of_run import AUDIBLE, attend, hear_end
@@ -27,7 +27,6 @@ from trunkline.agents.langchain.middleware._hooks import (
     without,
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
-from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.agents.langchain.own_program.runs import SessionIdExtractor, session_in
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
 from trunkline.errors import ConfigurationError
@@ -141,8 +140,8 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         owner = self._owner(channel)
         if owner is not None and self._servers is not None:
             await self._servers.attach(owner)
-        if isinstance(channel, LineVoice):
-            await channel.ready()
+        if channel is not None and not channel.follows_run:
+            await channel.ctx.ready()
         try:
             response = await handler(add_tools(request, owner))
         except BaseException as error:
@@ -161,13 +160,13 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         channel = find_channel(request.runtime, self)
         if channel is not None and not is_nested(request.runtime):
             self._tell(channel, request.state)
-            if not isinstance(channel, SessionChannel):
+            if not channel.follows_run:
                 hear_end(get_config(), self.place, partial(self._conclude, channel))
         return channel
 
     def _relay(self, channel: Channel | None, request: Any, response: Any) -> None:
         """Say what the model answered, where no callback said it token by token."""
-        if isinstance(channel, LineVoice) and not is_nested(request.runtime):
+        if channel is not None and channel.run is not None and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
             for message in getattr(answer, "result", [answer]):
                 channel.emitter.message(None, message)
@@ -219,27 +218,27 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _conclude(self, channel: Channel, state: dict[str, Any]) -> None:
         self._tell(channel, state, last=True)
-        if isinstance(channel, LineVoice) and not channel.kept and not channel.claimed:
-            # No callback follows this run, and nobody else will say that it is over.
+        run = channel.run
+        if run is not None and run.ends_by_itself:
             messages = cast("list[Any]", state.get("messages") or [])
-            channel.end(messages[-1] if messages else None)
+            run.end(messages[-1] if messages else None)
 
     def _tell(self, channel: Channel, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
         if when == "none" or (when == "final" and not last):
             return
-        if isinstance(channel, SessionChannel):
+        if channel.follows_run:
             return  # A session reads the state from the graph itself.
         now = self._shown(cast("dict[str, Any]", state))
-        shown = channel.shown if isinstance(channel, LineVoice) else channel.memory
+        shown = channel.shown
         before: Any = shown.get(_STATE)
         if now is None or same_json(now, before) or (before is None and not now):
             return
         shown[_STATE] = now
         if when != "initial" or before is None:
-            channel.say(ev.StateReplaced(state=now))
+            channel.emit(ev.StateReplaced(state=now))
         else:
-            channel.say(ev.StatePatched(patch=tuple(diff(before, now))))
+            channel.emit(ev.StatePatched(patch=tuple(diff(before, now))))
 
     def _shown(self, state: dict[str, Any]) -> Any:
         shared = shareable(state)
@@ -262,11 +261,8 @@ def _break_off(
     Where somebody is ``forgiving``, an error does not end the run: the model is told of it.
     """
     fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
-    if (
-        fatal
-        and isinstance(channel, LineVoice)
-        and not (channel.kept or channel.claimed or is_nested(runtime))
-    ):
+    run = channel.run if channel is not None else None
+    if fatal and run is not None and run.ends_by_itself and not is_nested(runtime):
         if isinstance(error, GraphInterrupt):
-            channel.interrupt(error)
-        channel.end(error)
+            run.interrupt(error)
+        run.end(error)

@@ -17,12 +17,11 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import attend
 from trunkline.agents.langchain.middleware._hooks import LIGHT, TOOL_HOOKS, inline, without
-from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
@@ -112,8 +111,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         call_id = channel.emitter.describe(None, call)
         hints = getattr(request.tool, "metadata", None)
         kind = kind_of(call["name"], hints, self.tool_kind_mapper)
-        if kind != _announced_kind(channel, call["name"], hints):
-            channel.say(ev.ToolUpdate(call_id=call_id, kind=kind))
+        if kind != channel.emitter.kind_of(call["name"]):
+            channel.emit(ev.ToolUpdate(call_id=call_id, kind=kind))
         if not is_followed(channel, request.runtime.config):
             # A callback would know the very moment: after permission was given.
             channel.emitter.tool_started(None, call["id"], call["name"], call["args"])
@@ -144,12 +143,12 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             if shown is not None and call_id is not None:
                 mapped = ev.ToolUpdate(call_id=call_id, content=_blocks(shown))
             # Where a call ends with its result nothing can follow it.
-            first = isinstance(channel, LineVoice) and channel.halts
+            first = channel.ends_run_on_question
             if mapped is not None and first:
-                channel.say(mapped)
+                channel.emit(mapped)
             channel.emitter.tool_message(None, message)
             if mapped is not None and not first:
-                channel.say(mapped)
+                channel.emit(mapped)
 
 
 class Discretion:
@@ -193,13 +192,6 @@ class Discretion:
     def _release(self, call_id: str | None) -> list[ev.AnyEvent]:
         held = self._held.pop(call_id, None) if call_id is not None else None
         return [] if held is None else [held]
-
-
-def _announced_kind(channel: Channel, name: str, hints: Any) -> ev.ToolKind:
-    """What an emitter takes a tool for: only a session knows the hints of its tools."""
-    return kind_of(
-        name, hints if isinstance(channel, SessionChannel) else None, getattr(channel, "kind_mapper", None)
-    )
 
 
 def _messages_of(result: Any, tool_call_id: str) -> list[ToolMessage]:

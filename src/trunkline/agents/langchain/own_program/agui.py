@@ -15,41 +15,29 @@ The third way is ``trunkline.asgi(agent)``, with sessions that outlive their req
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.runnables import Runnable
-from langchain_core.runnables.config import RunnableConfig, merge_configs
+from langchain_core.runnables.config import RunnableConfig
 from langgraph.types import Command
 
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.interrupts import emit_decision
 from trunkline.agents.langchain.messages.history import conversation_of
-from trunkline.agents.langchain.own_program.agent import (
-    NOTHING,
-    PIECES,
-    LineMiddleware,
-    StandaloneAgent,
-    assemble,
-    check_names,
-    names_of,
-)
+from trunkline.agents.langchain.own_program.agent import NOTHING, OwnAgent
 from trunkline.agents.langchain.own_program.agui_request import is_durable, read_request, thread_messages
-from trunkline.agents.langchain.own_program.agui_run import AguiBoard, AguiVoice
-from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.own_program.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.errors import ConfigurationError, InvalidCommand
-from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.transports import AguiTransport
 from trunkline.protocols.agui import wire
+from trunkline.protocols.agui.transport import AguiTransport
 
 __all__ = ["AguiAgent", "agui_agent", "agui_middleware", "agui_system"]
 
-_OWN = AguiOptions.__struct_fields__
-_KNOWN = [*_OWN, *(name for name in names_of(*PIECES) if name not in _OWN)]
 
-
-def agui_middleware(transport: AguiTransport | None = None, **options: Any) -> LineMiddleware:
+def agui_middleware(transport: AguiTransport | None = None, **options: Any) -> OwnMiddleware:
     """Make the middlewares and callbacks with which an agent speaks AG-UI through a transport.
 
     Options are those of AguiOptions, and those of SessionMiddleware, ToolMiddleware, PermissionMiddleware
@@ -57,22 +45,15 @@ def agui_middleware(transport: AguiTransport | None = None, **options: Any) -> L
     name. Without a transport each run brings its own: ``context=TrunklineContext(transport=...)``. The
     callbacks are what sees a run fail or stop: give them to each run.
     """
-    check_names(options, _KNOWN)
-    own = AguiOptions.of(**{name: options[name] for name in _OWN if name in options})
-    # What of a result is shown is the encoder's to say.
-    pieces = {name: value for name, value in options.items() if name != "emit_tool_results"}
-    manner = {name: options[name] for name in ("session_id_extractor", "tool_kind_mapper") if name in options}
-    return LineMiddleware(
-        pieces, lambda discretion: AguiBoard(transport, own, discretion=discretion, **manner)
-    )
+    return OwnMiddleware("agui", transport, options)
 
 
 def agui_system(
     transport: AguiTransport | None = None, **options: Any
-) -> tuple[LineMiddleware, list[BaseCallbackHandler]]:
+) -> tuple[OwnMiddleware, list[BaseCallbackHandler]]:
     """Make the middlewares for ``create_agent(middleware=...)``, and the callbacks for each run's config."""
-    line = agui_middleware(transport, **options)
-    return line, line.callbacks
+    own = agui_middleware(transport, **options)
+    return own, own.callbacks
 
 
 def agui_agent(
@@ -89,91 +70,73 @@ def agui_agent(
     Options are those of ``agui_middleware`` and of ``create_agent``. An agent that exists already is
     followed by callbacks alone: it was built without our middlewares.
     """
-    line = agui_middleware(transport, **{name: options.pop(name) for name in _KNOWN if name in options})
-    built = assemble("agui_agent", model_or_agent, tools, line, middleware, _KNOWN, options)
-    return AguiAgent(built, line, callbacks)
+    known = known_options("agui")
+    own = agui_middleware(transport, **{name: options.pop(name) for name in known if name in options})
+    built = assemble("agui_agent", model_or_agent, tools, own, middleware, known, options)
+    return AguiAgent(built, own, callbacks)
 
 
-class AguiAgent(StandaloneAgent):
-    """An agent that tells an AG-UI client what it does.
+class AguiAgent(OwnAgent):
+    """An agent that shows an AG-UI client what it does.
 
     Besides what the agent itself takes, ``ainvoke`` and ``astream`` take a client's request as it came: a
     ``RunAgentInput``, with its ids, its new message, its state and tools, or its answers to an interrupt.
     """
 
-    def __init__(
-        self,
-        agent: Runnable[Any, Any],
-        middleware: LineMiddleware,
-        callbacks: Iterable[BaseCallbackHandler] = (),
-    ) -> None:
-        """Made by ``agui_agent``."""
-        super().__init__(agent, middleware, callbacks)
-        self._board = cast("AguiBoard", middleware.board)
-
-    def _named(
-        self, input: Any, about: TrunklineContext, config: RunnableConfig
-    ) -> tuple[TrunklineContext, RunnableConfig]:
-        told = input if isinstance(input, wire.RunAgentInput) else None
-        run = self._board.name(about, config, told)
-        return run, merge_configs(config, {"configurable": {"thread_id": run.place}})
-
-    async def _meet(self, about: TrunklineContext) -> None:
-        await self._board.meet(about)
-
-    def _prepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
+    def _prepare(self, input: Any, channel: Channel | None, config: RunnableConfig) -> Any:
         if isinstance(input, wire.RunAgentInput):
             raise ConfigurationError(
                 "a client's request is for ainvoke() and astream(), which read its thread"
             )
-        if isinstance(channel, AguiVoice) and self._goes_on(input):
-            channel.recall(thread_messages(cast("Any", self.agent).get_state(_place(config))))
+        run = channel.run if channel is not None else None
+        if run is not None and self._goes_on(input):
+            run.restore(thread_messages(cast("Any", self.agent).get_state(_thread(config))))
         return input
 
-    async def _aprepare(self, input: Any, channel: LineVoice | None, config: RunnableConfig) -> Any:
-        speaks = channel if isinstance(channel, AguiVoice) else None
-        if speaks is not None:
-            speaks.watch()
+    async def _aprepare(self, input: Any, channel: Channel | None, config: RunnableConfig) -> Any:
+        run = channel.run if channel is not None else None
+        if run is not None:
+            run.cancel_when_client_leaves()
         if isinstance(input, wire.RunAgentInput):
-            return await self._take_in(input, speaks, config)
-        if speaks is not None and self._goes_on(input):
-            speaks.recall(thread_messages(await cast("Any", self.agent).aget_state(_place(config))))
+            return await self._take_request(input, run, config)
+        if run is not None and self._goes_on(input):
+            run.restore(thread_messages(await cast("Any", self.agent).aget_state(_thread(config))))
         return input
 
     def _goes_on(self, input: Any) -> bool:
         return isinstance(input, Command) and is_durable(self.agent)
 
-    async def _take_in(
-        self, told: wire.RunAgentInput, channel: AguiVoice | None, config: RunnableConfig
+    async def _take_request(
+        self, request: wire.RunAgentInput, run: OwnRun | None, config: RunnableConfig
     ) -> Any:
         """Do what a request means before the agent runs; give what it runs with."""
-        place = _place(config)["configurable"]["thread_id"]
+        thread_id = _thread(config)["configurable"]["thread_id"]
+        questions: Mapping[str, ev.Asked] = run.turn.questions if run is not None else {}
+        front_end = self.middleware.runs.front_end
         try:
-            intake = await read_request(
-                self.agent, told, place, channel.questions if channel is not None else {}
-            )
+            meaning = await read_request(self.agent, request, thread_id, questions, front_end.intent_of)
         except InvalidCommand as error:
-            if channel is not None:
-                channel.turn_away(error)
+            if run is not None:
+                run.refuse(error)
             raise
-        if intake.payload is None:
-            if channel is not None:
-                channel.be_too_late()
+        if meaning.payload is None:
+            if run is not None:
+                run.finish_too_late()
             return NOTHING
-        if channel is not None:
-            if intake.asked:
-                channel.remind()
+        if run is not None:
+            if meaning.asked:
+                run.requests.show_known()
             elif is_durable(self.agent):
-                channel.catch_up(conversation_of(intake.known))
-            channel.recall(intake.known, intake.asked)
-            for item, answered in intake.answers:
-                channel.say(answered)
-                emit_decision(channel.emitter, item, answered)
-            if intake.cancels_waiting:
-                channel.give_up("the user went on without an answer")
-        return intake.payload
+                run.requests.show_missing(conversation_of(meaning.known))
+            run.restore(meaning.known, meaning.asked)
+            for item, answered in meaning.answers:
+                run.turn.emit(answered)
+                emit_decision(run.emitter, item, answered)
+            if meaning.cancels_waiting:
+                run.cancel_open_calls("the user went on without an answer")
+        return meaning.payload
 
 
-def _place(config: RunnableConfig) -> Any:
+def _thread(config: RunnableConfig) -> Any:
     """A config for the thread and nothing else."""
     return {"configurable": {"thread_id": config.get("configurable", {})["thread_id"]}}

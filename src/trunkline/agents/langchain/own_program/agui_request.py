@@ -1,4 +1,4 @@
-"""Intake: what the request of an AG-UI client means for an agent.
+"""RequestMeaning: what the request of an AG-UI client means for an agent.
 
 With a checkpointer the thread is the truth, and of a client's history only what is new counts. Without one
 the client's history is all there is.
@@ -6,7 +6,7 @@ the client's history is all there is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -18,20 +18,24 @@ from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.agents.langchain.own_program.run import question_of
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
-from trunkline.frontends.agui.decoder import ThreadOutline, read_intent
-from trunkline.intents import NO_REWIND, AnswerQuestions, StartTurn
+from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.messages import history_events
 from trunkline.session.questions import check_answer
 
-__all__ = ["Intake", "is_durable", "question_of", "read_request", "thread_messages"]
+__all__ = ["RequestMeaning", "is_durable", "read_request", "thread_messages"]
 
 
-class Intake(msgspec.Struct, kw_only=True):
+IntentOf = Callable[[Any, Conversation, Mapping[str, ev.Asked]], Intent]
+"""How the front end reads a request for a thread with these open questions."""
+
+
+class RequestMeaning(msgspec.Struct, kw_only=True):
     """What a request means for an agent."""
 
     payload: Any = None
@@ -57,38 +61,40 @@ def thread_messages(snapshot: Any) -> list[Any]:
 
 
 async def read_request(
-    agent: Any, told: wire.RunAgentInput, thread_id: str, legal: Mapping[str, ev.Asked]
-) -> Intake:
+    agent: Any,
+    request: wire.RunAgentInput,
+    thread_id: str,
+    open_questions: Mapping[str, ev.Asked],
+    intent_of: IntentOf,
+) -> RequestMeaning:
     """Say what a request means; one that cannot be carried out raises InvalidCommand.
 
-    ``legal`` are the open questions as the client was told them, as far as this process knows.
+    ``open_questions`` are those that the client was asked, as far as this process knows.
     """
     mapper = ContentBlockMapper()
     if not is_durable(agent):
-        return _from_history(agent, told, mapper)
+        return _from_history(agent, request, mapper)
     config: Any = {"configurable": {"thread_id": thread_id}}
     snapshot: Any = await agent.aget_state(config)
     messages = thread_messages(snapshot)
     pending = _pending(snapshot, messages)
-    asked = {item.key: legal.get(item.key) or question_of(item) for item in pending}
-    if told.resume and not asked.keys() & {entry.interrupt_id for entry in told.resume}:
-        return Intake(known=messages)  # Too late: nobody asks that any more.
+    asked = {item.key: open_questions.get(item.key) or question_of(item) for item in pending}
+    if request.resume and not asked.keys() & {entry.interrupt_id for entry in request.resume}:
+        return RequestMeaning(known=messages)  # Too late: this is not asked any more.
     conversation = conversation_of(messages, mapper)
-    intent = read_intent(
-        _without_strangers(told, conversation, asked), ThreadOutline.of(conversation), asked, by="agui"
-    )
+    intent = intent_of(_without_unknown_results(request, conversation, asked), conversation, asked)
     if isinstance(intent, AnswerQuestions):
         answers = {
             answer.question_id: check_answer(asked[answer.question_id], answer) for answer in intent.answers
         }
-        return Intake(
+        return RequestMeaning(
             payload=Command(resume=resume_value(pending, answers)),
             known=messages,
             asked=list(asked.values()),
             answers=[(item, answers[item.key]) for item in pending if item.key in answers],
         )
     if not isinstance(intent, StartTurn):
-        return Intake(known=messages)  # Too late as well: nobody waits for that result.
+        return RequestMeaning(known=messages)  # Too late as well: this result is not waited for.
     broken = threads.is_broken(agent, snapshot)
     if broken:
         await threads.repair(agent, thread_id)
@@ -100,17 +106,8 @@ async def read_request(
     brought = messages_of(fold(claimed), mapper)
     given = [*brought, mapper.user_message(intent.prompt.content, intent.prompt.message_id)]
     payload = input_for(agent, given, intent.prompt.text, _fields(intent.prompt.state), "the agent")
-    return Intake(payload=payload, known=[*messages, *brought], cancels_waiting=intent.cancels_waiting)
-
-
-def question_of(item: Pending) -> ev.Asked:
-    """Give what a graph stopped for as a question; its id is the same in every process."""
-    return ev.Asked(
-        question_id=item.key,
-        question=item.question,
-        durable_key=item.key,
-        group=item.interrupt_id,
-        lane=item.lane,
+    return RequestMeaning(
+        payload=payload, known=[*messages, *brought], cancels_waiting=intent.cancels_waiting
     )
 
 
@@ -120,28 +117,28 @@ def _pending(snapshot: Any, messages: list[Any]) -> list[Pending]:
     return pending_questions(snapshot.interrupts, calls)
 
 
-def _without_strangers(
-    told: wire.RunAgentInput, conversation: Conversation, asked: Mapping[str, ev.Asked]
+def _without_unknown_results(
+    request: wire.RunAgentInput, conversation: Conversation, asked: Mapping[str, ev.Asked]
 ) -> wire.RunAgentInput:
     """Leave out results of calls that the thread does not know: they are never taken over anyway."""
     known = conversation.calls.keys() | {getattr(one.question, "call_id", None) for one in asked.values()}
-    kept = [one for one in told.messages if one.role != "tool" or one.tool_call_id in known]
-    return msgspec.structs.replace(told, messages=kept)
+    kept = [one for one in request.messages if one.role != "tool" or one.tool_call_id in known]
+    return msgspec.structs.replace(request, messages=kept)
 
 
-def _from_history(agent: Any, told: wire.RunAgentInput, mapper: ContentBlockMapper) -> Intake:
-    if told.resume:
+def _from_history(agent: Any, request: wire.RunAgentInput, mapper: ContentBlockMapper) -> RequestMeaning:
+    if request.resume:
         raise InvalidCommand(
             "this agent has no memory to resume from: give it a checkpointer, or send a message instead"
         )
-    messages = messages_of(fold(history_events(told.messages)), mapper)
+    messages = messages_of(fold(history_events(request.messages)), mapper)
     last = messages[-1] if messages else None
     if last is None or last.type not in ("human", "tool"):
         raise InvalidCommand("there is nothing to answer: the last message must be the user's, or a result")
     text = last.text if last.type == "human" else ""
     known = messages[:-1] if last.type == "human" else messages
-    return Intake(
-        payload=input_for(agent, list(messages), text, _fields(told.state), "the agent"), known=list(known)
+    return RequestMeaning(
+        payload=input_for(agent, list(messages), text, _fields(request.state), "the agent"), known=list(known)
     )
 
 

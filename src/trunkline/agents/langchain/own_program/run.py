@@ -1,223 +1,204 @@
-"""What the channels on a line have in common: one run of an agent, from its first word to its last.
-
-What an agent says goes through the grammar, so it is legal whatever the agent does, and then on to the
-protocol that a channel speaks.
-"""
+"""A run of an agent in somebody's own program: who follows it, and how its hosted turn ends."""
 
 from __future__ import annotations
 
-import threading
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 from trunkline import events as ev
+from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.own_program.sender import Line
+from trunkline.agents.langchain.messages.history import unanswered_calls
 from trunkline.agents.langchain.stop_reasons import code_of, explain, map_to_stop_reason
+from trunkline.conversation import Call
 from trunkline.error_redaction import marks_of
 from trunkline.errors import TurnCancelled
-from trunkline.grammar import Grammar
-from trunkline.questions import Coverage, Question
-from trunkline.session.context import Decision
-from trunkline.tools.naming import KindMapper
-from trunkline.translate import Translator
-from trunkline.workspace.coverage import coverage_of
+from trunkline.session.hosted import HostedTurn
+from trunkline.session.hosted_frontends import RequestOutput, RunInfo
 
-__all__ = ["LineVoice", "terminal_for"]
+__all__ = ["OwnRun", "question_of", "terminal_for"]
 
 
-class LineVoice:
-    """Talks to a client for one run of an agent.
-
-    Not an ABC, whose instances take long to recognize, and everybody asks.
-    """
-
-    halts = False
-    """Whether a question stops the run, to be answered by another one."""
-    mode: str | None = None
-    client_tools: tuple[Any, ...] = ()
-    final: Any = None
-    """The last message of the run, as far as somebody follows it."""
+class OwnRun:
+    """One run that the caller started, and those that resume it."""
 
     def __init__(
         self,
-        line: Line,
-        turn_id: str,
-        grammar: Grammar,
+        turn: HostedTurn,
+        emitter: Emitter,
         *,
-        kind_mapper: KindMapper | None = None,
-        discretion: Translator[ev.AnyEvent, ev.AnyEvent] | None = None,
-        on_over: Callable[[Any], None] | None = None,
-        kept: bool = False,
+        ended_by_wrapper: bool = False,
+        on_released: Callable[[OwnRun, bool], None] | None = None,
     ) -> None:
-        """Begin a turn; ``discretion`` leaves out what is not to be shown.
+        """Follow a hosted turn; the first that sees the run end ends it, unless the wrapper does.
 
-        One that is ``kept`` is ended by whoever made it, any other by the first who sees its run end.
+        ``on_released`` is called when the run is over, and told whether its turn waits to be resumed.
         """
-        line.locate()
-        self.line = line
-        self.turn_id = turn_id
-        self.kind_mapper = kind_mapper
-        self.kept = kept
-        self.emitter = Emitter(self.say, turn_id, kind_mapper=kind_mapper)
-        self._grammar = grammar
-        self._discretion = discretion
-        self._on_over = on_over
-        self.speaker: object | None = None
-        """The callback handler that says the tokens of this run."""
+        self.turn = turn
+        self.emitter = emitter
+        self.ended_by_wrapper = ended_by_wrapper
+        """Whether ``acp_agent`` or ``agui_agent`` started the run, and ends it."""
+        self.ends_on_question = turn.session.front_end.ends_run_on_question
+        # Where questions end a run, another client may come with the next one.
+        self.shown: dict[Any, Any] = {} if self.ends_on_question else turn.session.view.memory
+        """What the client was shown, to tell it only of changes."""
+        self.final: Any = None
+        """The last message of the run, as far as a callback handler follows it."""
+        self._follower: object | None = None
+        self._on_released = on_released
         self._interrupted = False
-        self._over = False
-        self._lock = threading.RLock()
+        self._resumed = False
+        self._interrupts: dict[str, tuple[str | None, Any]] = {}
+        self._stop_watching: Callable[[], object] | None = None
+
+    # -- who follows it ----------------------------------------------------------------------------
+
+    def claim(self, follower: object) -> bool:
+        """Let one callback handler emit the tokens of this run; False for a second one."""
+        if self._follower is None:
+            self._follower = follower
+        return self._follower is follower
+
+    def is_followed_by(self, follower: object) -> bool:
+        """Whether this callback handler emits the tokens of the run."""
+        return self._follower is follower
 
     @property
-    def session_id(self) -> str:
-        """The session, which is the thread of a graph."""
-        return self.line.name
+    def ends_by_itself(self) -> bool:
+        """Whether no wrapper and no callback handler sees the run end, so that a middleware has to."""
+        return not self.ended_by_wrapper and self._follower is None
 
     @property
-    def memory(self) -> dict[Any, Any]:
-        """The session's own place for things, on this transport."""
-        return self.line.ties.memory
+    def requests(self) -> RequestOutput:
+        """The output, of a front end whose runs begin with a request."""
+        return cast("RequestOutput", self.turn.output)
 
-    @property
-    def shown(self) -> dict[Any, Any]:
-        """A place for what the client was shown, to tell it only of changes."""
-        return self.memory
+    def cancel_when_client_leaves(self) -> None:
+        """Cancel the task that runs here when the client leaves, if the front end wants that."""
+        self._stop_watching = self.requests.cancel_when_gone()
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- earlier runs ------------------------------------------------------------------------------
 
-    def claim(self, speaker: object) -> bool:
-        """Let one callback handler say the tokens of this run; False for a second one."""
-        if self.speaker is None:
-            self.speaker = speaker
-        return self.speaker is speaker
+    def resume(self, run: RunInfo, *, ended_by_wrapper: bool) -> None:
+        """Go on in another run."""
+        with self.turn.lock:
+            self._interrupts.clear()
+            self._interrupted, self._resumed = False, True
+            self.ended_by_wrapper = ended_by_wrapper
+            self.turn.begin(run)
 
-    @property
-    def claimed(self) -> bool:
-        """Whether a callback handler follows this run, and will say when it is over."""
-        return self.speaker is not None
+    def restore(self, messages: list[Any], asked: Iterable[ev.Asked] = ()) -> None:
+        """Take as shown what an earlier run showed, in this process or another."""
+        self.emitter.add_history(messages)
+        last = next((message.id for message in reversed(messages) if message.type == "ai"), None)
+        turn_id = self.turn.turn_id
+        for call in unanswered_calls(messages):
+            call_id, name = str(call["id"]), str(call["name"])
+            if self.emitter.call_id_of(None, call_id) is None:
+                known = Call(call_id=call_id, name=name, native_id=call_id, input=call["args"])
+                self.emitter.restore_calls([known])
+                self.turn.prime(
+                    ev.ToolCall(
+                        turn_id=turn_id, call_id=call_id, name=name, native_id=call_id, message_id=last
+                    )
+                )
+                self.turn.prime(ev.ToolUpdate(turn_id=turn_id, call_id=call_id, input=call["args"]))
+        for one in asked:
+            self.turn.prime(one)
 
-    def count(self, usage: ev.TokenUsage) -> None:
-        """Add to the tokens that the run spent, if the protocol has a place for them."""
-        return
+    def cancel_open_calls(self, reason: str) -> None:
+        """End the calls that wait for an answer which will not come."""
+        for call in list(self.turn.output.said.calls.values()):
+            if call.status not in ev.FINAL_STATUSES:
+                self.turn.emit(
+                    ev.ToolUpdate(lane=call.lane, call_id=call.call_id, status="cancelled", reason=reason)
+                )
 
-    async def ready(self) -> None:
-        """Wait until the client can take more."""
-        return
+    # -- the end -----------------------------------------------------------------------------------
 
     def interrupt(self, error: BaseException | None = None, lane: str | None = None) -> None:
-        """The run stops to be resumed: what is open stays open when it ends."""
+        """The graph stops to be resumed; the innermost graph is the first to say where that was."""
         self._interrupted = True
-
-    def go_on(self) -> None:
-        """Another run resumes the interrupted one."""
-        self._interrupted = False
-        self.line.ties.interrupted = None
-        self.line.locate()
+        stops = cast("Iterable[Any]", error.args[0]) if error is not None and error.args else ()
+        for stop in stops:
+            self._interrupts.setdefault(str(stop.id), (lane, stop))
 
     def end(self, outcome: Any = None) -> None:
-        """End the run with its last message or with an error; an interrupted one only rests."""
-        if not self._interrupted:
-            self.finish(self.final if outcome is None else outcome)
-            return
-        with self._lock:
-            if not self._over:
-                self._rest()
+        """End the run with its last message or with an error; an interrupted one suspends its turn."""
+        with self.turn.lock:
+            if not self._interrupted:
+                self.finish(self.final if outcome is None else outcome)
+            elif self.turn.live:
+                self._suspend()
 
-    def _rest(self) -> None:
-        self.line.ties.interrupted = self
-        self._let_go()
+    def _suspend(self) -> None:
+        """Show what the graph waits for; a run that waits for nothing is over."""
+        if self.ends_on_question:
+            if not self.turn.output.is_open:
+                return
+            calls = OpenCalls()
+            for lane, stop in self._interrupts.values():
+                calls.stop(lane, [stop])
+            calls.recall(self.turn.output.said)
+            stops = [stop for _, stop in self._interrupts.values()]
+            pending = pending_questions(stops, calls, self.emitter.describe)
+            self.turn.suspend([question_of(item) for item in pending])
+            if self.turn.output.is_open:
+                self.finish(self.final)
+                return
+        self._release(suspended=True)
 
     def finish(self, outcome: Any = None) -> None:
         """End the turn for good and settle what is open; idempotent."""
-        with self._lock:
-            if self._over:
+        with self.turn.lock:
+            if not self.turn.live:
                 return
             self.emitter.finish_calls(None)
-            self.say(self._terminal(outcome))
-            self._over = True
-            self._give_back()
-            if self.line.ties.interrupted is self:
-                self.line.ties.interrupted = None
-            self._let_go()
+            self.turn.finish(terminal_for(outcome, self.turn.turn_id))
+            self._release(suspended=False)
 
-    def _terminal(self, outcome: Any) -> ev.TurnFinished | ev.TurnFailed:
-        return terminal_for(outcome, self.turn_id)
+    def refuse(self, error: Exception) -> None:
+        """End a run whose request cannot be carried out."""
+        self.requests.refuse(error)
+        self._leave_unchanged()
 
-    @abstractmethod
-    def _give_back(self) -> None:
-        """Keep what the next run of the session speaks by."""
+    def finish_too_late(self) -> None:
+        """End a run that answers a question which is no longer open."""
+        self.requests.finish_too_late()
+        self._leave_unchanged()
 
-    def _let_go(self) -> None:
-        self.speaker = None
-        if self._on_over is not None:
-            self._on_over(self)
+    def _leave_unchanged(self) -> None:
+        """End a run in which nothing was done; what the turn waits for can still be answered."""
+        with self.turn.lock:
+            if self._resumed:
+                self._interrupted = True
+                self._release(suspended=True)
+            else:
+                self.finish()
 
-    # -- saying ------------------------------------------------------------------------------------
-
-    def say(self, event: ev.AnyEvent) -> None:
-        """Say an event; safe from any thread, never raises."""
-        with self._lock:
-            if self._over:
-                return
-            try:
-                for item in (event,) if self._discretion is None else self._discretion.feed(event):
-                    for legal in self._grammar.feed(item):
-                        self._deliver(legal)
-            except Exception as error:
-                self.line.complain(explain(error))
-
-    @abstractmethod
-    def _deliver(self, event: Any) -> None:
-        """Put a legal event on the line."""
-
-    # -- asking ------------------------------------------------------------------------------------
-
-    def decide(self, call: Mapping[str, Any], kind: ev.ToolKind, *, durable_key: str) -> Decision | None:
-        """What an earlier "always" says of a tool call; None to ask."""
-        covers = self.covers(call, kind)
-        earlier = self.line.ties.always.get(covers.key) if covers is not None else None
-        if earlier is None:
-            return None
-        why = f"an earlier answer was to always {'allow' if earlier else 'refuse'} {covers}"
-        return Decision(allowed=earlier, call_id=str(call["id"]), reason=why, by="earlier answer")
-
-    def covers(self, call: Mapping[str, Any], kind: ev.ToolKind) -> Coverage | None:
-        """What an "always" about a tool call would cover."""
-        return coverage_of(str(call["name"]), kind, call.get("args"))
-
-    def remember(self, covers: Coverage | None, decision: Decision) -> None:
-        """Keep an "always" for the rest of the session."""
-        if decision.always and covers is not None:
-            self.line.ties.always[covers.key] = decision.allowed
-
-    @abstractmethod
-    async def ask(
-        self,
-        question: Question,
-        *,
-        durable_key: str | None = None,
-        group: str | None = None,
-        lane: str | None = None,
-    ) -> ev.Answered:
-        """Ask the client."""
-
-    @abstractmethod
-    def ask_sync(
-        self,
-        question: Question,
-        *,
-        durable_key: str | None = None,
-        group: str | None = None,
-        lane: str | None = None,
-    ) -> ev.Answered:
-        """Ask from a plain function, which runs in a thread of its own."""
+    def _release(self, *, suspended: bool) -> None:
+        self._follower = None
+        if self._stop_watching is not None:
+            self._stop_watching()
+            self._stop_watching = None
+        if self.ended_by_wrapper:
+            self.turn.session.busy = False
+        if self._on_released is not None:
+            self._on_released(self, suspended)
 
 
-def terminal_for(
-    outcome: Any, turn_id: str, usage: tuple[ev.TokenUsage, ...] = ()
-) -> ev.TurnFinished | ev.TurnFailed:
+def question_of(item: Pending) -> ev.Asked:
+    """Give what a graph stopped for as a question; its id is the same in every process."""
+    return ev.Asked(
+        question_id=item.key,
+        question=item.question,
+        durable_key=item.key,
+        group=item.interrupt_id,
+        lane=item.lane,
+    )
+
+
+def terminal_for(outcome: Any, turn_id: str) -> ev.TurnFinished | ev.TurnFailed:
     """Say how a turn ended, from its last message or from what it raised."""
     reason = map_to_stop_reason(outcome)
     if isinstance(outcome, TurnCancelled) or (
@@ -226,10 +207,6 @@ def terminal_for(
         reason = "cancelled"
     if isinstance(outcome, Exception) and reason == "end_turn":
         return ev.TurnFailed(
-            turn_id=turn_id,
-            code=code_of(outcome),
-            message=explain(outcome),
-            usage=usage,
-            meta=marks_of(outcome),
+            turn_id=turn_id, code=code_of(outcome), message=explain(outcome), meta=marks_of(outcome)
         )
-    return ev.TurnFinished(turn_id=turn_id, stop_reason=reason, usage=usage)
+    return ev.TurnFinished(turn_id=turn_id, stop_reason=reason)

@@ -1,39 +1,40 @@
-"""The switchboard: which run talks through which channel, where no context variable says so.
+"""Which run of an agent talks through which channel, where no context variable says so.
 
-A run is told from another by the control object that LangGraph gives to each, and to nobody else. So
-two clients of one agent never mix, with or without thread ids. Runs and sessions that are not used any
-more make room for new ones.
+LangGraph gives each run a control object of its own, and a run is found by it. So two clients of one
+agent never mix, with or without thread ids. Runs and sessions that are not used any more make room for
+new ones.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, cast
 
+import msgspec
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
-from trunkline import events as ev
-from trunkline.agents.langchain.channel_lookup import TrunklineContext
-from trunkline.agents.langchain.own_program.acp import AcpLine, AcpVoice, Transport
-from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.channel import Channel, Filter, filtered
+from trunkline.agents.langchain.messages.emitter import Emitter
+from trunkline.agents.langchain.own_program.context import TrunklineContext
+from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.pii import Scrub
-from trunkline.protocols.acp import wire
+from trunkline.errors import SessionBusy
 from trunkline.session.handles import in_loop
+from trunkline.session.hosted import HostedSession
+from trunkline.session.hosted_frontends import HostedFrontEnd, RunInfo, load_front_end
 from trunkline.tools.naming import KindMapper
-from trunkline.translate import Translator
 
-__all__ = ["SWITCHBOARD", "Board", "SessionIdExtractor", "Switchboard", "session_in"]
+__all__ = ["OwnRuns", "SessionIdExtractor", "runs_of_context", "session_in"]
 
 SessionIdExtractor = Callable[[Any], "str | None"]
 """From the config of a run (or of a checkpoint) to the session it belongs to."""
 
 _MOST_RUNS = 1024
-_MOST_LINES = 1024
+_MOST_SESSIONS = 1024
 
 
 def session_in(config: Any) -> str | None:
@@ -46,124 +47,142 @@ def session_in(config: Any) -> str | None:
     return None
 
 
-class Board(ABC):
-    """Connects runs to channels on transports, in whatever protocol."""
+class _Session:
+    """A hosted session, and the channel whose turn waits to be resumed."""
+
+    def __init__(self, front_end: HostedFrontEnd, name: str) -> None:
+        self.hosted = HostedSession(front_end, name)
+        self.suspended: Channel | None = None
+
+
+class OwnRuns:
+    """Gives each run its channel, through one front end."""
 
     scrub: Scrub | None = None
-    """Makes a message fit to be said, where the agent redacts its own."""
+    """Makes a message fit to be shown, where the agent redacts its own."""
 
     def __init__(
         self,
+        front_end: HostedFrontEnd,
         transport: Any = None,
         *,
         session_id_extractor: SessionIdExtractor | None = None,
         tool_kind_mapper: KindMapper | None = None,
-        discretion: Callable[[], Translator[ev.AnyEvent, ev.AnyEvent] | None] | None = None,
+        discretion: Callable[[], Filter | None] | None = None,
     ) -> None:
-        """Speak through a transport, or through the one that a run's context brings."""
+        """Talk through a transport, or through the one that a run's context brings."""
+        self._front_end = front_end
         self._transport = transport
         self._session_of = session_id_extractor or session_in
         self._kind_mapper = tool_kind_mapper
         self._discretion = discretion
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
-        self._runs: OrderedDict[int, tuple[object, LineVoice]] = OrderedDict()
+        self._runs: OrderedDict[int, tuple[object, Channel]] = OrderedDict()
         self._keys: dict[int, list[int]] = {}
-        """Where each channel is among the runs: a thousand of them may wait to be forgotten."""
+        """The keys of each run's entries among the runs."""
+        self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
         self._lock = threading.RLock()
+        if transport is not None:
+            front_end.check(transport)
 
-    def connect(self, context: TrunklineContext | None) -> LineVoice | None:
-        """The channel of the run this code is part of; None when nobody is there to talk to."""
-        run = get_runtime().control
-        if (known := self._runs.get(id(run))) is not None:
+    @property
+    def front_end(self) -> HostedFrontEnd:
+        """The front end that the runs are shown by."""
+        return self._front_end
+
+    def connect(self, context: TrunklineContext | None) -> Channel | None:
+        """The channel of the run this code is part of; None when there is no transport."""
+        control = get_runtime().control
+        if (known := self._runs.get(id(control))) is not None:
             return known[1]
         with self._lock:
-            if (known := self._runs.get(id(run))) is not None:
+            if (known := self._runs.get(id(control))) is not None:
                 return known[1]
             channel = self.open(context, get_config())
-            if channel is None:
+            if channel is None or channel.run is None:
                 return None
-            self._runs[id(run)] = (run, channel)
-            self._keys.setdefault(id(channel), []).append(id(run))
+            self._runs[id(control)] = (control, channel)
+            self._keys.setdefault(id(channel.run), []).append(id(control))
             oldest = next(iter(self._runs.values()))[1]
             crowded = len(self._runs) > _MOST_RUNS
-        if crowded:
-            oldest.finish()
+        if crowded and oldest.run is not None:
+            oldest.run.finish()
         return channel
 
-    def open(self, context: TrunklineContext | None, config: Any, *, kept: bool = False) -> LineVoice | None:
+    def identify(self, context: TrunklineContext | None, config: Any, request: Any = None) -> RunInfo:
+        """Say which session and run this is, and on which transport."""
+        given = context or TrunklineContext()
+        configurable = cast("dict[str, Any]", config.get("configurable") or {})
+        run = self._front_end.identify(
+            self._transport if given.transport is None else given.transport,
+            context_thread=given.thread_id,
+            context_run=given.run_id,
+            config_thread=self._session_of(config),
+            config_run=configurable.get("run_id"),
+            request=request,
+        )
+        return msgspec.structs.replace(run, home=self._home)
+
+    def open(self, context: TrunklineContext | None, config: Any) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted in this session."""
-        transport = self._transport
-        if context is not None and context.transport is not None:
-            transport = context.transport
-        if transport is None:
+        return self.start(self.identify(context, config))
+
+    def start(self, run: RunInfo, *, ended_by_wrapper: bool = False) -> Channel | None:
+        """Begin a turn, or go on with the one that was interrupted; None when there is no transport."""
+        if run.transport is None:
             return None
+        self._front_end.check(run.transport)
         with self._lock:
-            channel = self._begin(transport, context or TrunklineContext(), config, kept=kept)
+            session = self._session(run)
+            if ended_by_wrapper and self._front_end.one_run_per_session:
+                if session.hosted.busy:
+                    # Of two runs at once, a checkpoint keeps one: the other would be lost without a word.
+                    raise SessionBusy("a run of this thread is on its way: wait for it, or stop it first")
+                session.hosted.busy = True
+            channel, session.suspended = session.suspended, None
+            if channel is None or channel.run is None:
+                channel = self._start(session, run, ended_by_wrapper)
+            else:
+                channel.run.resume(run, ended_by_wrapper=ended_by_wrapper)
         channel.emitter.scrub = self.scrub
         return channel
 
-    @abstractmethod
-    def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> LineVoice:
-        """Give the channel of a run on a transport."""
+    def _start(self, session: _Session, run: RunInfo, ended_by_wrapper: bool) -> Channel:
+        turn = session.hosted.start(run)
+        discretion = self._discretion() if self._discretion is not None else None
+        emit = turn.emit if discretion is None else filtered(discretion, turn.emit)
+        emitter = Emitter(emit, turn.turn_id, kind_mapper=self._kind_mapper)
 
-    def _manner(self, *, kept: bool) -> dict[str, Any]:
-        """How a new channel speaks."""
-        return {
-            "kind_mapper": self._kind_mapper,
-            "discretion": self._discretion() if self._discretion is not None else None,
-            "on_over": self._forget,
-            "kept": kept,
-        }
+        def release(own: OwnRun, suspended: bool) -> None:
+            with self._lock:
+                for key in self._keys.pop(id(own), ()):
+                    del self._runs[key]
+                if suspended:
+                    session.suspended = channel
+                elif session.suspended is channel:
+                    session.suspended = None
 
-    def _forget(self, channel: LineVoice) -> None:
-        with self._lock:
-            for key in self._keys.pop(id(channel), ()):
-                del self._runs[key]
+        own = OwnRun(turn, emitter, ended_by_wrapper=ended_by_wrapper, on_released=release)
+        channel = Channel(turn.ctx, emitter, discretion=discretion, run=own)
+        return channel
 
-
-class Switchboard(Board):
-    """Connects runs to channels that speak ACP."""
-
-    def __init__(
-        self,
-        transport: Transport | None = None,
-        *,
-        session_id_extractor: SessionIdExtractor | None = None,
-        client_capabilities: wire.ClientCapabilities | None = None,
-        tool_kind_mapper: KindMapper | None = None,
-        discretion: Callable[[], Translator[ev.AnyEvent, ev.AnyEvent] | None] | None = None,
-    ) -> None:
-        """Speak to clients with these capabilities."""
-        super().__init__(
-            transport,
-            session_id_extractor=session_id_extractor,
-            tool_kind_mapper=tool_kind_mapper,
-            discretion=discretion,
-        )
-        self._client = client_capabilities
-        self._lines: OrderedDict[tuple[int, str | None], AcpLine] = OrderedDict()
-
-    def _begin(self, transport: Any, context: TrunklineContext, config: Any, *, kept: bool) -> AcpVoice:
-        session_id = context.thread_id
-        line = self._line(transport, self._session_of(config) if session_id is None else session_id)
-        channel = line.ties.interrupted
-        if isinstance(channel, AcpVoice):
-            channel.go_on()
-            channel.kept = kept
-            return channel
-        return AcpVoice(line, run_id=context.run_id, **self._manner(kept=kept))
-
-    def _line(self, transport: Transport, session_id: str | None) -> AcpLine:
-        key = (id(transport), session_id)
-        line = self._lines.get(key)
-        if line is None:
-            line = self._lines[key] = AcpLine(transport, session_id, client=self._client, home=self._home)
-            if len(self._lines) > _MOST_LINES:
-                self._lines.popitem(last=False)
-        self._lines.move_to_end(key)
-        return line
+    def _session(self, run: RunInfo) -> _Session:
+        session = self._sessions.get(run.session_key)
+        if session is None:
+            session = self._sessions[run.session_key] = _Session(self._front_end, run.session_name)
+            if len(self._sessions) > _MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(run.session_key)
+        return session
 
 
-SWITCHBOARD = Switchboard()
-"""For runs that bring their own context, whatever middleware they pass."""
+_BY_FRONT_END: dict[str, OwnRuns] = {}
+
+
+def runs_of_context(transport: Any) -> OwnRuns:
+    """The runs that bring their own transport, whatever middleware they pass; ACP unless it names another."""
+    name = str(getattr(transport, "front_end", "acp"))
+    if name not in _BY_FRONT_END:
+        _BY_FRONT_END[name] = OwnRuns(load_front_end(name)())
+    return _BY_FRONT_END[name]

@@ -29,8 +29,7 @@ from langgraph.types import interrupt
 from pydantic import Discriminator
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, SessionChannel
-from trunkline.agents.langchain.own_program.run import LineVoice
+from trunkline.agents.langchain.channel import Channel
 from trunkline.errors import ConfigurationError
 from trunkline.questions import (
     ALLOW_KINDS,
@@ -157,7 +156,7 @@ def decide_sync(
     steps = _deliberate(channel, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
-        if in_loop() and not (isinstance(channel, LineVoice) and channel.halts):
+        if in_loop() and not (channel is not None and channel.ends_run_on_question):
             return _refuse(
                 channel, call, lane, "Nobody can be asked from here: call ainvoke(), not invoke()."
             )
@@ -203,13 +202,14 @@ def _deliberate(
         if known is not None:
             return known
         earlier = channel.decide(call, kind, durable_key=key)
-    covers = coverage_of(name, kind, call.get("args")) if channel is None else channel.covers(call, kind)
-    if earlier is None and rule.require_permission:
+    if earlier is None and not rule.require_permission:
+        return _APPROVED
+    covers: Coverage | None = None
+    if earlier is None:
+        covers = coverage_of(name, kind, call.get("args")) if channel is None else channel.covers(call, kind)
         earlier = _kept(always, covers, _whose(channel))
     if earlier is not None:
         return _APPROVED if earlier else _refuse(channel, call, lane, earlier.reason or _REFUSED)
-    if not rule.require_permission:
-        return _APPROVED
     words: list[Word] = [
         word for word in rule.allowed_decisions if changeable or word in ("approve", "reject")
     ]
@@ -220,7 +220,7 @@ def _deliberate(
         return _interrupt(call, words, message)
     call_id = channel.emitter.describe(lane, call)
     if rule.kind is not None:
-        channel.say(ev.ToolUpdate(lane=lane, call_id=call_id, kind=rule.kind))
+        channel.emit(ev.ToolUpdate(lane=lane, call_id=call_id, kind=rule.kind))
     answered = yield (
         Permission(
             message=message,
@@ -275,7 +275,7 @@ def _note(channel: Channel, key: str, verdict: Verdict) -> None:
 
 def _whose(channel: Channel | None) -> str:
     """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
-    principal = channel.ctx.session.principal if isinstance(channel, SessionChannel) else "local"
+    principal = channel.ctx.session.principal if channel is not None else "local"
     return "" if principal == "local" else json.dumps(principal)
 
 

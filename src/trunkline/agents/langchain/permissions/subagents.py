@@ -25,7 +25,6 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.own_program.run import LineVoice
 from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
@@ -111,7 +110,7 @@ class _Watch:
     ) -> None:
         self.channel = channel
         # A question that stops the run can only be put from inside of the call.
-        self.asks_early = channel is not None and not (isinstance(channel, LineVoice) and channel.halts)
+        self.asks_early = channel is not None and not channel.ends_run_on_question
         self._graph = handler_in(config)
         self._own_run = _run_of(config)
         self._rule_for = rule_for

@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 
 from trunkline import events as ev
-from trunkline.agents.langchain.channel import Channel, SessionChannel
+from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.tools.current_call import Call, CalledTool, this_call
 from trunkline.questions import ClientCall
@@ -34,7 +34,7 @@ def client_tools(channel: Channel) -> list[BaseTool]:
 
 async def restore_client_tools(channel: Channel) -> None:
     """After a restart, make the tools whose calls are still open: the prompt that named them is gone."""
-    if not isinstance(channel, SessionChannel) or channel.ctx.prompt.content:
+    if not channel.follows_run or channel.ctx.prompt.content:
         return
     earlier = await channel.ctx.said()
     asked = (state.asked.question for state in earlier.questions.values())

@@ -162,7 +162,7 @@ async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
 
 def _emit_failures(channel: Channel) -> None:
     for notice in server_failures(channel.memory):
-        channel.say(notice)
+        channel.emit(notice)
 
 
 def warn_unbound_tools(channel: Channel) -> None:
@@ -198,7 +198,7 @@ def _emit_once(channel: Channel, notice: ev.Notice) -> None:
     emitted: set[str] = channel.memory.setdefault(_EMITTED, set())
     if notice.title not in emitted:
         emitted.add(notice.title)
-        channel.say(notice)
+        channel.emit(notice)
 
 
 def _name_of(tool: Any) -> str:
