@@ -179,6 +179,7 @@ def load_front_end(name: str) -> FrontEndClass:
     if name not in found:
         known = ", ".join(sorted(found)) or "none"
         raise ConfigurationError(
-            f"no installed package registers a front end {name!r} under {GROUP!r}; there is: {known}"
+            f"no installed package registers a front end {name!r} under {GROUP!r} (there is: {known}): "
+            "install the package that has it, or trunkline itself again if its source changed"
         )
     return found[name].load()
