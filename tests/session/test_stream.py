@@ -51,7 +51,7 @@ class Held(MemoryJournal):
             future.set_exception(JournalError("the disk is full"))
 
 
-async def speaking(journal: MemoryJournal) -> EventStream:
+async def owned_stream(journal: MemoryJournal) -> EventStream:
     await journal.open()
     await journal.create(SessionInfo(principal="local", session_id="s"))
     lease = await journal.claim(KEY, "me", 60.0)
@@ -82,7 +82,7 @@ STORED_FIRST: list[ev.AnyEvent] = [
 @pytest.mark.parametrize("event", STORED_FIRST, ids=lambda event: type(event).__name__)
 async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.AnyEvent) -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.Text(turn_id="t", message_id="m", delta="at once"))
@@ -96,7 +96,7 @@ async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.An
 
 async def test_what_is_said_behind_a_question_keeps_its_place_behind_it() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     asked, text = STORED_FIRST[2], ev.Text(turn_id="t", message_id="m", delta="behind it")
@@ -115,7 +115,7 @@ async def test_what_is_said_behind_a_question_keeps_its_place_behind_it() -> Non
 
 async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.on_failed = lambda error: stream.close(error)
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -134,7 +134,7 @@ async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> N
 
 async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.on_failed = lambda error: stream.close(error, failed_turn="t")
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -148,7 +148,7 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
 
 async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.on_failed = lambda error: stream.close(error, failed_turn="t")
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -165,7 +165,7 @@ async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
 
 async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
     journal = MemoryJournal()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(STORED_FIRST[2])
@@ -178,7 +178,7 @@ async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
 
 async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
     journal = MemoryJournal()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     follower = EventStream(journal, KEY, Grammar(), Settings())
     reader = follower.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
@@ -190,7 +190,7 @@ async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
 
 async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason() -> None:
     journal = MemoryJournal()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.TurnFinished(turn_id="t"))
     await stream.durable()
@@ -205,7 +205,7 @@ async def test_a_reader_of_a_closed_line_gets_what_is_stored_and_then_the_reason
 
 async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the_loop() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.settings = msgspec.structs.replace(stream.settings, lag_limit=5)
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.TurnFinished(turn_id="t"))
@@ -225,7 +225,7 @@ async def test_an_agent_that_is_ahead_of_a_held_event_waits_without_stopping_the
 
 async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_yet() -> None:
     journal = Held()
-    stream = await speaking(journal)
+    stream = await owned_stream(journal)
     stream.extend_lease(0.0)
     stream.emit(ev.TurnStarted(turn_id="t"))
     storing = asyncio.create_task(stream.durable())
@@ -245,7 +245,7 @@ async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_y
 
 
 async def test_a_line_that_follows_refuses_to_speak() -> None:
-    stream = await speaking(MemoryJournal())
+    stream = await owned_stream(MemoryJournal())
     stream.become_follower()
     with pytest.raises(Fenced, match="took this session over"):
         stream.emit(ev.TurnStarted(turn_id="t"))
@@ -255,7 +255,7 @@ async def test_a_line_that_follows_refuses_to_speak() -> None:
 
 
 async def test_whoever_waits_for_a_lease_that_is_given_up_with_everything_written_goes_on() -> None:
-    stream = await speaking(MemoryJournal())
+    stream = await owned_stream(MemoryJournal())
     stream.emit(ev.TurnStarted(turn_id="t"))
     await stream.durable()
     stream.extend_lease(0.0)
