@@ -59,12 +59,12 @@ class Pipe(Protocol):
 
 
 class Caller(Editor):
-    """An editor whose words go over the network; ``hang_up`` cuts it off without a word."""
+    """An editor whose words go over the network; ``request_close`` cuts it off without a word."""
 
     def __init__(self) -> None:
         super().__init__()
         self.connection_id = ""
-        self.hang_up: Callable[[], Any] = lambda: None
+        self.request_close: Callable[[], Any] = lambda: None
         self._sending: asyncio.Queue[bytes] = asyncio.Queue()
         self.wire.receive = self._sending.put_nowait
 
@@ -112,7 +112,7 @@ async def over_websocket(
         async def work(caller: Caller) -> None:
             assert socket.response is not None
             caller.connection_id = socket.response.headers["acp-connection-id"]
-            caller.hang_up = socket.transport.abort
+            caller.request_close = socket.transport.abort
             await carry_frames(socket, caller)
 
         async with _calling(work) as caller:
@@ -219,7 +219,7 @@ async def over_http(
 
     async def work(caller: Caller) -> None:
         carrier = HttpCarrier(client, path, headers or BEARER, caller)
-        caller.hang_up = lambda: asyncio.ensure_future(carrier.cut())
+        caller.request_close = lambda: asyncio.ensure_future(carrier.cut())
         await carrier.work()
 
     async with _calling(work) as caller:
@@ -239,8 +239,8 @@ def calling(method: str) -> Callable[[Any], bool]:
 def callers_of(app: Server) -> list[Any]:
     """Who is connected to a server, as it knows them."""
     (farewell,) = app.agents.before_close
-    callers: Any = farewell
-    return list(callers.__self__._callers.values())
+    acp_connections: Any = farewell
+    return list(acp_connections.__self__._connections.values())
 
 
 class Heard:

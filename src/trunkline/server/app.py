@@ -43,7 +43,7 @@ class Server:
         """Put front ends behind a gate; ``open_paths`` need no token."""
         self.agents = agents
         self.routes = [route for front_end in front_ends for route in front_end.routes()]
-        most = agents.limits.stranger_connections
+        most = agents.limits.unauthenticated_connections
         self.unauthenticated = UnauthenticatedLimit(most, 2 * most)
         """Connections that have shown no token yet; the HTTP protocol of ``run`` counts them here."""
         self._authenticate = authenticate
@@ -60,7 +60,7 @@ class Server:
 
     def _authenticated(self, scope: Scope) -> None:
         client = scope.get("client")
-        self.unauthenticated.leave(None if client is None else tuple(client))
+        self.unauthenticated.remove(None if client is None else tuple(client))
 
     @property
     def token(self) -> str | None:

@@ -1,8 +1,8 @@
-"""Refusals: what a request that is not carried out is told.
+"""HTTP errors: the answers to requests that are refused.
 
 Every one is JSON, ``{"error": {"code", "message"}}``: a code for programs, a sentence with the next step
-for people, which stands beside the error as well, where CopilotKit's pages look for it. What is our own
-fault is said in general terms, since its words may name files and hosts; the log has the rest.
+for people, which is repeated beside ``error``, where CopilotKit's pages look for it. Our own errors are
+described in general terms, since their texts may name files and hosts; the log has the rest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OURS = 'something went wrong in the server; its log says what. The code is "{}"
 
 
 class HttpError(Exception):
-    """A request that is not carried out, with the status it gets."""
+    """A request is refused with this status."""
 
     def __init__(
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
@@ -40,17 +40,17 @@ class HttpError(Exception):
     @property
     def body(self) -> bytes:
         """The refusal as JSON."""
-        told = {"code": self.code, "message": self.message}
-        return orjson.dumps({"error": told, "message": self.message})
+        error = {"code": self.code, "message": self.message}
+        return orjson.dumps({"error": error, "message": self.message})
 
 
 def refusal_of(error: Exception) -> HttpError:
-    """Say an error so that a stranger may hear it."""
+    """Give the HTTP error for an exception, without what a client must not learn."""
     if isinstance(error, HttpError):
         return error
     if isinstance(error, TrunklineError):
         status, code = error.hint.http, error.code
-        # Errors of the journal name no file, and whoever is refused for want of space must know it.
+        # Errors of the journal name no file, and a client must learn that the disk is full.
         if error.fault in ("peer", "agent") or status < 500 or isinstance(error, JournalError):
             return HttpError(status, code, str(error))
         log.error("a request failed: %s", error)

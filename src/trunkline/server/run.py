@@ -1,7 +1,7 @@
-"""Listening: the app on a socket, from the first connection to the last word of the last run.
+"""Run the app on a socket with uvicorn, until a signal comes.
 
-When it is told to stop it takes nothing new, lets runs finish for a while, then cancels them, so that every
-stream ends with its own last event and every turn is written.
+A shutdown takes no new connections, lets runs finish for a while and then cancels them, so that every stream
+ends with its own last event and every turn is written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_UPGRADE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take a port; port 0 is any free one."""
+    """Bind a port; port 0 is any free one."""
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -59,7 +59,7 @@ def _explain(error: OSError, host: str, port: int) -> str:
 
 
 def url_of(listener: socket.socket) -> str:
-    """The address of a socket, as a person types it."""
+    """Give the URL of a socket, as a person types it."""
     host, port = listener.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
         host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
@@ -71,7 +71,7 @@ async def listen(
 ) -> None:
     """Serve until a signal comes, or ``stop`` is set; a second signal means at once."""
     stop = stop or asyncio.Event()
-    # Here a journal that cannot be opened is a sentence; once the server runs it would be a log.
+    # Before the server runs, a journal that cannot be opened ends the command with a sentence.
     await app.agents.open()
     server = _Uvicorn(app, on_ready)
     with _signals(stop):
@@ -87,7 +87,7 @@ async def listen(
 
 @contextlib.contextmanager
 def _signals(stop: asyncio.Event) -> Generator[None]:
-    def hear() -> None:
+    def on_signal() -> None:
         if stop.is_set():
             # The journal settles what was running when its session is opened again.
             end_descendants()
@@ -97,7 +97,7 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
     loop = asyncio.get_running_loop()
     names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for name in names:
-        loop.add_signal_handler(name, hear)
+        loop.add_signal_handler(name, on_signal)
     try:
         yield
     finally:
@@ -106,12 +106,12 @@ def _signals(stop: asyncio.Event) -> Generator[None]:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn, with patience that ends: for slow heads of requests, and for runs when it goes down."""
+    """Uvicorn with limits on slow clients, and a shutdown that lets runs finish."""
 
     def __init__(self, app: Server, on_ready: Callable[[], None]) -> None:
         limits = app.agents.limits
         room = room_for(limits.connections)
-        app.unauthenticated.most_of_peer = max(1, min(limits.stranger_connections, room // 4))
+        app.unauthenticated.most_of_peer = max(1, min(limits.unauthenticated_connections, room // 4))
         app.unauthenticated.most = 2 * app.unauthenticated.most_of_peer
         super().__init__(
             uvicorn.Config(
@@ -142,30 +142,30 @@ class _Uvicorn(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Leave signals to whoever listens to them."""
+        """Leave signals to ``listen``."""
         yield
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after connections about once a second."""
+        """Close slow and stalled connections, about once a second."""
         if counter % 10 == 0:
             close_slow(self.server_state.connections, self._slow, self._limits)
             abort_stalled(self.server_state.connections, self._unread, self._limits)
         return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Say when it is ready."""
+        """Report when it is ready."""
         await super().startup(sockets)
         self._on_ready()
 
     async def drain(self, stop: asyncio.Event) -> None:
-        """Once told to stop, go down so that nobody is cut off."""
+        """Shut down once ``stop`` is set, so that no response is cut off."""
         await stop.wait()
         for server in self.servers:
             server.close()
         self._agents.closing = True
         await self._agents.wait_for_runs(self._limits.drain_seconds)
         await self._agents.close()
-        cut_off(self.server_state.connections)
+        abort_unread(self.server_state.connections)
         self.should_exit = True
 
 
@@ -183,7 +183,7 @@ class HttpProtocol(H11Protocol):
         """Begin; a few beyond the limit are refused with an answer, the rest without one."""
         super().connection_made(transport)
         if self.client is not None:
-            _app_of(self.config).unauthenticated.enter(self.client, self)
+            _app_of(self.config).unauthenticated.add(self.client, self)
         most = self.config.limit_concurrency
         if most is not None and len(self.connections) > most + most // 16:
             transport.abort()
@@ -191,7 +191,7 @@ class HttpProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         super().connection_lost(exc)
-        _app_of(self.config).unauthenticated.leave(self.client)
+        _app_of(self.config).unauthenticated.remove(self.client)
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
@@ -210,7 +210,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End; one whose upgrade was refused was unauthenticated until now."""
         super().connection_lost(exc)
-        _app_of(self.config).unauthenticated.leave(self.client)
+        _app_of(self.config).unauthenticated.remove(self.client)
 
     async def send(self, message: Any) -> None:
         """Send; a response instead of an upgrade ends the handshake, which uvicorn would call an error."""
@@ -230,7 +230,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 def room_for(connections: int) -> int:
-    """Take as many files as the system gives us; give how many connections leave enough for the rest."""
+    """Raise the limit of open files; give how many connections leave enough files for the rest."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections * 4 // 3 + 1
     if hard != resource.RLIM_INFINITY:
@@ -241,8 +241,8 @@ def room_for(connections: int) -> int:
     return connections if soft == resource.RLIM_INFINITY else min(connections, soft * 3 // 4)
 
 
-def cut_off(connections: set[Any]) -> None:
-    """End responses that nobody reads to their end; there is nothing more to come."""
+def abort_unread(connections: set[Any]) -> None:
+    """Abort responses that their clients do not read to the end; nothing more comes."""
     for connection in list(connections):
         cycle = getattr(connection, "cycle", None)
         if cycle is not None and not cycle.response_complete:
@@ -262,14 +262,14 @@ def close_slow(connections: set[Any], seen: WeakKeyDictionary[Any, float], limit
 
 
 class Unread(NamedTuple):
-    """How much waits for a client to read it, and since when that has not changed."""
+    """How many bytes wait for a client, and since when that number is the same."""
 
     size: int
     since: float
 
 
 def abort_stalled(connections: set[Any], seen: WeakKeyDictionary[Any, Unread], limits: Limits) -> None:
-    """Cut off connections whose client reads nothing; one that is closed would wait for that for ever."""
+    """Abort connections whose client reads nothing; a graceful close would wait for ever."""
     now = time.monotonic()
     for connection in list(connections):
         transport: asyncio.Transport = connection.transport
@@ -283,4 +283,4 @@ def abort_stalled(connections: set[Any], seen: WeakKeyDictionary[Any, Unread], l
 
 
 _NOT_HTTP = object()
-"""Stands for a connection that is past its head for good, such as a WebSocket."""
+"""Marks a connection that has no HTTP request, such as a WebSocket."""

@@ -339,7 +339,7 @@ async def test_a_browser_sends_its_token_as_a_subprotocol() -> None:
 
 
 async def test_a_principal_has_so_many_connections_and_no_more() -> None:
-    async with served(tokens=TOKENS, limits=Limits(callers=2)) as (_, client):
+    async with served(tokens=TOKENS, limits=Limits(acp_connections=2)) as (_, client):
         url = f"ws://{client.base_url.netloc.decode()}/acp"
         ada, bob = bearer("the-secret-of-ada"), bearer("the-secret-of-bob")
         async with connect(url, additional_headers=ada), over_http(client, headers=ada) as caller:
@@ -355,7 +355,7 @@ async def test_a_principal_has_so_many_connections_and_no_more() -> None:
 
 async def test_a_connection_waits_for_so_many_answers_and_no_more(dial: Dial) -> None:
     agent, running, _ = agent_that_waits()
-    async with served(agent, limits=Limits(caller_requests=1)) as (_, client), dial(client) as caller:
+    async with served(agent, limits=Limits(acp_requests=1)) as (_, client), dial(client) as caller:
         await caller.greet()
         session_id = await caller.open()
         prompting = asyncio.create_task(caller.prompt(session_id, "go"))
@@ -384,7 +384,7 @@ async def test_a_client_that_is_cut_off_ends_its_turn(dial: Dial, hasty: Limits)
             session_id = await caller.open()
             prompting = asyncio.create_task(caller.prompt(session_id, "go"))
             await soon(running.wait())
-            caller.hang_up()
+            caller.request_close()
             await soon(stopped.wait())
             prompting.cancel()
         session = await session_in(app, session_id)
@@ -406,7 +406,7 @@ async def test_a_turn_that_somebody_else_follows_goes_on_with_its_question(
             session = await session_in(app, session_id)
             await until(lambda: bool(caller.asked("session/request_permission")))
             reader = session.follow()
-            caller.hang_up()
+            caller.request_close()
             await until(lambda: session.followers == 1)
             prompting.cancel()
         (question,) = session.open_questions
@@ -439,7 +439,7 @@ async def test_a_request_that_the_client_takes_with_it_fails_and_its_files_are_g
             await until(lambda: bool(caller.asked("fs/read_text_file")))
             session = await session_in(app, session_id)
             async with session.follow():
-                caller.hang_up()
+                caller.request_close()
                 await until(lambda: not session.busy)
             prompting.cancel()
         assert "got no answer" in failures[0]
@@ -457,7 +457,7 @@ async def test_a_client_that_says_nothing_is_let_go() -> None:
         async with connect(url, additional_headers=BEARER) as line:
             with pytest.raises(ConnectionClosed):
                 await soon(line.recv())
-            assert (line.close_code, line.close_reason) == (1002, "nothing was said: begin with initialize")
+            assert (line.close_code, line.close_reason) == (1002, "no message came: begin with initialize")
 
 
 async def test_a_server_that_goes_down_ends_turns_and_connections_properly(dial: Dial) -> None:

@@ -30,7 +30,7 @@ async def journal(tmp_path: Path) -> AsyncIterator[SqliteJournal]:
 
 @pytest.fixture
 async def app(journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
-    monkeypatch.setattr(health, "_FRESH", 0.0)
+    monkeypatch.setattr(health, "_REUSE_SECONDS", 0.0)
     server = asgi(make(echo), journal=journal, tokens=SECRET, settings=BRISK)
     async with server.lifespan():
         yield server
@@ -73,19 +73,19 @@ async def test_a_disk_with_little_space_is_not_ready(tmp_path: Path) -> None:
 async def test_a_journal_that_hangs_is_not_ready_and_keeps_nobody_waiting(
     app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_PATIENCE", 0.05)
+    monkeypatch.setattr(health, "_CHECK_SECONDS", 0.05)
     with closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         assert "no answer" in reason(await ready(app))
         assert "no answer" in reason(await ready(app))
-    monkeypatch.setattr(health, "_PATIENCE", 10)
+    monkeypatch.setattr(health, "_CHECK_SECONDS", 10)
     assert (await ready(app)).status == 200
 
 
 async def test_a_flood_of_questions_is_one_write(
     app: Any, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_FRESH", 60.0)
+    monkeypatch.setattr(health, "_REUSE_SECONDS", 60.0)
     commits = journal.commits
     replies = await asyncio.gather(*(ready(app) for _ in range(200)))
     assert {reply.status for reply in replies} == {200}

@@ -20,17 +20,17 @@ class Line:
         self.cut_off = True
 
 
-def crowd(strangers: UnauthenticatedLimit, host: str, *lines: Line) -> None:
+def crowd(limit: UnauthenticatedLimit, host: str, *lines: Line) -> None:
     for port, line in enumerate(lines, 1):
-        strangers.enter((host, port), line)
+        limit.add((host, port), line)
 
 
 def test_the_oldest_of_a_peer_makes_room() -> None:
     lines = [Line() for _ in range(4)]
-    strangers = UnauthenticatedLimit(3, 10)
-    crowd(strangers, "a", *lines)
+    limit = UnauthenticatedLimit(3, 10)
+    crowd(limit, "a", *lines)
     assert [line.cut_off for line in lines] == [True, False, False, False]
-    assert len(strangers) == 3
+    assert len(limit) == 3
 
 
 def test_one_that_is_being_answered_stays() -> None:
@@ -46,23 +46,23 @@ def test_where_all_are_being_answered_the_new_one_goes() -> None:
 
 
 def test_in_all_the_largest_crowd_makes_room() -> None:
-    strangers = UnauthenticatedLimit(5, 6)
+    limit = UnauthenticatedLimit(5, 6)
     few, many, new = [Line()], [Line() for _ in range(5)], Line()
-    crowd(strangers, "a", *few)
-    crowd(strangers, "b", *many)
-    crowd(strangers, "c", new)
+    crowd(limit, "a", *few)
+    crowd(limit, "b", *many)
+    crowd(limit, "c", new)
     assert [line.cut_off for line in (*few, *many, new)] == [False, True, False, False, False, False, False]
 
 
 def test_who_is_known_or_gone_is_not_counted() -> None:
-    strangers = UnauthenticatedLimit(2, 2)
+    limit = UnauthenticatedLimit(2, 2)
     lines = [Line(), Line(), Line()]
-    strangers.enter(("a", 1), lines[0])
-    strangers.enter(("a", 2), lines[1])
+    limit.add(("a", 1), lines[0])
+    limit.add(("a", 2), lines[1])
     for place in (("a", 1), ("a", 1), ("b", 7), None):
-        strangers.leave(place)
-    strangers.enter(("a", 3), lines[2])
+        limit.remove(place)
+    limit.add(("a", 3), lines[2])
     assert not any(line.cut_off for line in lines)
-    strangers.leave(("a", 2))
-    strangers.leave(("a", 3))
-    assert len(strangers) == 0
+    limit.remove(("a", 2))
+    limit.remove(("a", 3))
+    assert len(limit) == 0

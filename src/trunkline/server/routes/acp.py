@@ -38,7 +38,12 @@ from trunkline.protocols.sse import MEDIA_TYPE, write_comment, write_frames
 from trunkline.server.agents import ServedAgents
 from trunkline.server.errors import HttpError
 from trunkline.server.event_stream import StreamResponse, sse_framing
-from trunkline.server.routes.acp_connections import AcpConnection, AcpConnections, HttpAcpConnection, Reading
+from trunkline.server.routes.acp_connections import (
+    AcpConnection,
+    AcpConnections,
+    HttpAcpConnection,
+    StreamReader,
+)
 from trunkline.server.security.bodies import find_fault, read_body
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import access_of
@@ -57,7 +62,7 @@ _NEED_SESSION = frozenset(
         "session/set_config_option",
     }
 )
-_LAST_WORDS_WITHIN = 2.0
+_CLOSE_SECONDS = 2.0
 
 
 def _write(cursor: Cursor | None, messages: Sequence[bytes]) -> bytes:
@@ -74,91 +79,89 @@ class AcpRoutes:
         """Serve agents to ACP clients."""
         self._agents = agents
         self._limits = agents.limits
-        self._callers = AcpConnections(agents.limits)
-        agents.before_close.append(self._callers.close)
+        self._connections = AcpConnections(agents.limits)
+        agents.before_close.append(self._connections.close)
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses, with and without the name of an agent."""
+        """Give the addresses, with and without the name of an agent."""
         routes: list[BaseRoute] = []
         for path in ("/acp", "/acp/{agent}"):
             routes += [
-                WebSocketRoute(path, self.talk),
+                WebSocketRoute(path, self.websocket),
                 Route(path, self.post, methods=["POST"]),
-                Route(path, self.listen, methods=["GET"]),
+                Route(path, self.stream, methods=["GET"]),
                 Route(path, self.delete, methods=["DELETE"]),
             ]
         return routes
 
     # -- WebSocket ---------------------------------------------------------------------------------
 
-    async def talk(self, websocket: WebSocket) -> None:
+    async def websocket(self, websocket: WebSocket) -> None:
         """Carry one connection; what can be refused is refused before it is accepted."""
-        caller = await self._admit(websocket, AcpConnection)
+        connection = await self._connect(websocket, AcpConnection)
         try:
             chosen = "trunkline" if "trunkline" in websocket.scope["subprotocols"] else None
-            await websocket.accept(chosen, [(_CONNECTION.encode(), caller.id.encode())])
-            await _Socket(websocket, caller).serve()
+            await websocket.accept(chosen, [(_CONNECTION.encode(), connection.id.encode())])
+            await _AcpWebSocket(websocket, connection).serve()
         finally:
-            caller.hang_up("the client is gone")
-            await caller.leave()
+            connection.request_close("the client is gone")
+            await connection.close()
 
-    async def _admit(self, connection: HTTPConnection, kind: type[AcpConnection]) -> AcpConnection:
-        agent, access = (
-            self._agents.resolve_name(connection.path_params.get("agent")),
-            access_of(connection.scope),
-        )
+    async def _connect(self, request: HTTPConnection, kind: type[AcpConnection]) -> AcpConnection:
+        agent = self._agents.resolve_name(request.path_params.get("agent"))
+        access = access_of(request.scope)
         access.need("prompt")
         hub = await self._agents.hub(agent)
-        caller = kind(self._agents, agent, access, hub)
-        self._callers.admit(caller)
-        return caller
+        connection = kind(self._agents, agent, access, hub)
+        self._connections.add(connection)
+        return connection
 
     # -- streamable HTTP ---------------------------------------------------------------------------
 
     async def post(self, request: Request) -> Response:
-        """Take one message."""
+        """Handle one message."""
         body = await read_body(request, self._limits)
         message = parse(body)
         if isinstance(message, Malformed):
-            # A botched answer is not ours to answer: whoever waits for it is told.
+            # A malformed answer gets no answer: the request that it belongs to fails instead.
             if not message.is_answer:
                 return _malformed(message, 501 if body.lstrip().startswith(b"[") else 400)
             self._find(request).receive(message)
             return Response(status_code=202)
         if isinstance(message, Call) and message.method == "initialize":
-            return await self._greet(request, message)
-        caller = self._find(request)
+            return await self._initialize(request, message)
+        connection = self._find(request)
         _check_session(request, message)
-        caller.receive(message)
+        connection.receive(message)
         return Response(status_code=202)
 
-    async def _greet(self, request: Request, message: Call) -> Response:
+    async def _initialize(self, request: Request, message: Call) -> Response:
         if _CONNECTION in request.headers:
             raise HttpError(400, "initialized", "this connection is initialized already: begin another one")
-        caller = await self._admit(request, HttpAcpConnection)
-        caller.receive(message)
+        connection = await self._connect(request, HttpAcpConnection)
+        connection.receive(message)
         answer: list[bytes] = []
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.body_seconds):
-                answer = await caller.transport.outbox().take(most=1)
+                answer = await connection.transport.outbox().take(most=1)
         if not answer:
-            caller.hang_up("initialize was not answered")
+            connection.request_close("initialize was not answered")
             raise HttpError(504, "agent", "the agent did not get ready in time: try again")
-        return Response(answer[0], 200, {_CONNECTION: caller.id}, _JSON)
+        return Response(answer[0], 200, {_CONNECTION: connection.id}, _JSON)
 
-    async def listen(self, request: Request) -> Response:
+    async def stream(self, request: Request) -> Response:
         """Open a stream: of a session if one is named, else of the connection."""
         if request.method == "HEAD":
-            # Whoever only asks about a stream would take what comes on it from its reader.
+            # A HEAD request would take the stream from its reader.
             raise HTTPException(405, headers={"allow": "GET"})
         if MEDIA_TYPE not in request.headers.get("accept", ""):
             raise HttpError(406, "accept", f"this is a stream: send the header Accept: {MEDIA_TYPE}")
-        caller = self._find(request)
-        reading = caller.attach(request.headers.get(_SESSION))
+        connection = self._find(request)
+        reader = connection.attach(request.headers.get(_SESSION))
         return StreamResponse(
-            _batches(reading),
+            _batches(reader),
             _MESSAGES,
-            close=partial(caller.detach, reading),
+            close=partial(connection.detach, reader),
             keep_alive=self._limits.keep_alive_seconds,
             stall_seconds=self._limits.stall_seconds,
             # Clients wait for the headers, and the first message may take a while.
@@ -166,8 +169,8 @@ class AcpRoutes:
         )
 
     async def delete(self, request: Request) -> Response:
-        """End a connection; its sessions stay."""
-        self._find(request).hang_up("the client is gone")
+        """Close a connection; its sessions stay."""
+        self._find(request).request_close("the client is gone")
         return Response(status_code=202)
 
     def _find(self, request: Request) -> HttpAcpConnection:
@@ -177,19 +180,19 @@ class AcpRoutes:
             raise HttpError(
                 400, "connection", "the header Acp-Connection-Id is missing: begin with initialize"
             )
-        return self._callers.find(connection_id, agent, access_of(request.scope))
+        return self._connections.find(connection_id, agent, access_of(request.scope))
 
 
-async def _batches(reading: Reading) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
-    while messages := await reading.next():
+async def _batches(reader: StreamReader) -> AsyncGenerator[tuple[Cursor | None, Sequence[Any]]]:
+    while messages := await reader.next():
         yield None, messages
 
 
 def _check_session(request: Request, message: Message) -> None:
-    told, named = request.headers.get(_SESSION), session_of(message)
-    if told is not None and named is not None and told != named:
+    header, named = request.headers.get(_SESSION), session_of(message)
+    if header is not None and named is not None and header != named:
         raise HttpError(400, "session", "Acp-Session-Id names another session than the message")
-    if told is None and isinstance(message, Call | Notification) and message.method in _NEED_SESSION:
+    if header is None and isinstance(message, Call | Notification) and message.method in _NEED_SESSION:
         raise HttpError(400, "session", f"{message.method} needs the header Acp-Session-Id")
 
 
@@ -199,60 +202,62 @@ def _malformed(message: Malformed, status: int) -> Response:
     return Response(body, status, media_type=_JSON)
 
 
-class _Socket:
+class _AcpWebSocket:
     """One accepted WebSocket."""
 
-    def __init__(self, websocket: WebSocket, caller: AcpConnection) -> None:
-        """Let a caller speak over a WebSocket."""
+    def __init__(self, websocket: WebSocket, connection: AcpConnection) -> None:
+        """Carry a connection over a WebSocket."""
         self._websocket = websocket
-        self._caller = caller
+        self._connection = connection
         self._gone = False
 
     async def serve(self) -> None:
-        """Carry frames until either side has enough."""
-        caller = self._caller
-        listening = asyncio.create_task(self._listen())
-        speaking = asyncio.create_task(self._speak())
+        """Carry frames until either side closes."""
+        connection = self._connection
+        receiving = asyncio.create_task(self._receive())
+        sending = asyncio.create_task(self._send())
         try:
-            await asyncio.wait({listening, speaking, caller.over}, return_when=asyncio.FIRST_COMPLETED)
-            if caller.over.done():
-                await caller.leave()
-                await asyncio.wait({speaking}, timeout=_LAST_WORDS_WITHIN)
+            await asyncio.wait(
+                {receiving, sending, connection.close_requested}, return_when=asyncio.FIRST_COMPLETED
+            )
+            if connection.close_requested.done():
+                await connection.close()
+                await asyncio.wait({sending}, timeout=_CLOSE_SECONDS)
         finally:
-            for task in (listening, speaking):
+            for task in (receiving, sending):
                 task.cancel()
-            results = await asyncio.gather(listening, speaking, return_exceptions=True)
-        if caller.over.done() and not self._gone:
+            results = await asyncio.gather(receiving, sending, return_exceptions=True)
+        if connection.close_requested.done() and not self._gone:
             await self._close()
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
                 raise result
 
     async def _close(self) -> None:
-        farewell = self._caller.over.result()
-        # Who does not read gets no farewell either.
+        reason = self._connection.close_requested.result()
+        # A client that does not read gets no close frame either.
         with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
-            async with asyncio.timeout(_LAST_WORDS_WITHIN):
-                await self._websocket.close(farewell.code, farewell.reason)
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._websocket.close(reason.code, reason.reason)
 
-    async def _listen(self) -> None:
-        limits = self._caller.limits
+    async def _receive(self) -> None:
+        limits = self._connection.limits
         patience: float | None = limits.body_seconds
         while True:
             try:
                 async with asyncio.timeout(patience):
                     message = await self._websocket.receive()
             except TimeoutError:
-                self._caller.hang_up("nothing was said: begin with initialize", 1002)
+                self._connection.request_close("no message came: begin with initialize", 1002)
                 return
             if message["type"] == "websocket.disconnect":
                 self._gone = True
                 return
             patience = None
-            self._caller.receive(_read(message.get("text"), limits))
+            self._connection.receive(_read(message.get("text"), limits))
 
-    async def _speak(self) -> None:
-        outbox = self._caller.transport.outbox()
+    async def _send(self) -> None:
+        outbox = self._connection.transport.outbox()
         while messages := await outbox.take():
             for message in messages:
                 await self._websocket.send_text(message.decode())

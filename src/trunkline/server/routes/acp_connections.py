@@ -1,8 +1,8 @@
-"""Callers: the clients that are connected to ``/acp``, over a WebSocket or over HTTP.
+"""The connections of ACP clients to ``/acp``, over a WebSocket or over HTTP.
 
-A caller has one connection, one principal and one agent for as long as it is there. Its sessions are those
-of everybody else with the same principal, and outlive it. When it leaves, its turns are cancelled unless
-somebody else follows them, as when an editor closes our standard input.
+A connection has one principal and one agent. Its sessions are those of the principal, and outlive it. When
+the client leaves, its turns are cancelled unless another client follows them, as when an editor closes the
+standard input of ``trunkline acp``.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from trunkline.server.security.tokens import Access, PermissionScope
 from trunkline.session.hub import Hub
 from trunkline.transports.outbox import Outbox, OutboxTransport
 
-__all__ = ["AcpConnection", "AcpConnections", "CloseReason", "HttpAcpConnection", "Reading"]
+__all__ = ["AcpConnection", "AcpConnections", "CloseReason", "HttpAcpConnection", "StreamReader"]
 
 _NEEDS: dict[str, PermissionScope] = {
-    # An agent has one login, for everybody.
+    # An agent has one login for all clients.
     "authenticate": "admin",
     "logout": "admin",
     "session/delete": "admin",
-    # Titles are the first words of a session; a copy is made to be read.
+    # Titles are the first words of a session, and a fork can be read.
     "session/fork": "follow",
     "session/list": "follow",
     "session/load": "follow",
@@ -63,16 +63,16 @@ class CloseReason(NamedTuple):
     code: int = 1008
 
 
-class Reading(NamedTuple):
-    """Somebody who reads a stream: of a session, or of the connection."""
+class StreamReader(NamedTuple):
+    """One reader of a stream: of a session, or of the connection."""
 
     session_id: str | None
     outbox: Outbox
-    ticket: object
+    token: object
 
     async def next(self) -> list[bytes]:
-        """The next messages; none when the stream is over, or another reader has taken it."""
-        return await self.outbox.take(self.ticket)
+        """Give the next messages; none when the stream has ended, or another reader has taken it."""
+        return await self.outbox.take(self.token)
 
 
 class AcpConnection:
@@ -84,12 +84,12 @@ class AcpConnection:
         self.agent = agent
         self.access = access
         self.limits = agents.limits
-        self.over: asyncio.Future[CloseReason] = asyncio.get_running_loop().create_future()
-        """Done when the server wants the connection to end."""
-        self.left = asyncio.Event()
+        self.close_requested: asyncio.Future[CloseReason] = asyncio.get_running_loop().create_future()
+        """Done when the server wants to close the connection."""
+        self.closed = asyncio.Event()
         self.transport = self._make_transport()
-        self._connection = Connection(self.transport, max_requests=self.limits.caller_requests)
-        self._door = LazyEndpoint(
+        self._connection = Connection(self.transport, max_requests=self.limits.acp_requests)
+        self._endpoint = LazyEndpoint(
             self._connection,
             partial(_given, hub),
             principal=access.principal,
@@ -97,36 +97,36 @@ class AcpConnection:
             may_follow="follow" in access.scopes,
             mcp_reach=agents.outbound.allowed,
         )
-        self._connection.handler = _Guard(self._door, agents, access)
-        self._leaving = False
+        self._connection.handler = _ScopeCheck(self._endpoint, agents, access)
+        self._is_closing = False
 
     def _make_transport(self) -> OutboxTransport:
         return OutboxTransport(
-            self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds
+            self.request_close, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds
         )
 
     def receive(self, message: Message | Malformed) -> None:
-        """Take a message of the client."""
+        """Handle a message of the client."""
         self._connection.receive_message(message)
 
-    def hang_up(self, reason: str, code: int = 1008) -> None:
-        """End the connection; the first reason counts."""
-        if not self.over.done():
-            self.over.set_result(CloseReason(reason, code))
+    def request_close(self, reason: str, code: int = 1008) -> None:
+        """Have the connection closed; the first reason counts."""
+        if not self.close_requested.done():
+            self.close_requested.set_result(CloseReason(reason, code))
 
-    async def leave(self) -> None:
-        """Settle what is open, write the last words, and let go; idempotent."""
-        if self._leaving:
-            await self.left.wait()
+    async def close(self) -> None:
+        """Settle what is open, write what is left and close; idempotent."""
+        if self._is_closing:
+            await self.closed.wait()
             return
-        self._leaving = True
+        self._is_closing = True
         self._connection.input_closed = True
         try:
-            await self._door.close()
+            await self._endpoint.close()
             await self._connection.close("the client is gone")
         finally:
             self.transport.close()
-            self.left.set()
+            self.closed.set()
 
 
 class HttpAcpConnection(AcpConnection):
@@ -135,25 +135,27 @@ class HttpAcpConnection(AcpConnection):
     transport: AcpStreams
 
     def _make_transport(self) -> AcpStreams:
-        return AcpStreams(self.hang_up, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds)
+        return AcpStreams(
+            self.request_close, limit=self.limits.unread_bytes, patience=self.limits.stall_seconds
+        )
 
     def __init__(self, agents: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
-        """Wait for the first stream, for a while."""
+        """Connect a client with an agent, and wait a while for its first stream."""
         super().__init__(agents, agent, access, hub)
         self._timers: dict[str | None, asyncio.TimerHandle] = {}
         self._reading: set[str | None] = set()
         self._wait_for_streams()
 
     def receive(self, message: Message | Malformed) -> None:
-        """Take a message of the client; whoever speaks is there."""
+        """Handle a message of the client; one that posts is still there."""
         if not self._reading:
             self._wait_for_streams()
         if not isinstance(message, Malformed):
             self.transport.note_message(message)
         super().receive(message)
 
-    def attach(self, session_id: str | None) -> Reading:
-        """Read a stream, in the place of whoever does: its connection may be lost and nobody noticed."""
+    def attach(self, session_id: str | None) -> StreamReader:
+        """Read a stream; an earlier reader is replaced, because its connection may be lost unnoticed."""
         if session_id not in self._reading and len(self._reading) > self.limits.streams:
             raise HttpError(
                 409, "streams", f"{self.limits.streams} sessions are open here: use another connection"
@@ -162,31 +164,31 @@ class HttpAcpConnection(AcpConnection):
         self._reading.add(session_id)
         for name in (session_id, None):
             self._cancel_timer(name)
-        return Reading(session_id, outbox, outbox.attach())
+        return StreamReader(session_id, outbox, outbox.attach())
 
-    async def detach(self, reading: Reading) -> None:
-        """A reader is gone; if none comes back, so is whoever it read for."""
-        session_id, outbox, ticket = reading
-        if not outbox.detach(ticket):
+    async def detach(self, reader: StreamReader) -> None:
+        """Stop reading; without another reader in time, the session or the client counts as gone."""
+        session_id, outbox, token = reader
+        if not outbox.detach(token):
             return
         self.transport.forget(session_id)
         self._reading.discard(session_id)
         if not self._reading:
             self._wait_for_streams()
         elif session_id is not None:
-            self._start_timer(session_id, self._stop_listening, session_id)
+            self._start_timer(session_id, self._session_unread, session_id)
 
-    def _stop_listening(self, session_id: str) -> None:
+    def _session_unread(self, session_id: str) -> None:
         del self._timers[session_id]
-        self._door.detach_session(session_id)
+        self._endpoint.detach_session(session_id)
 
     def _wait_for_streams(self) -> None:
         why = f"no stream was read for {self.limits.away_seconds:g} seconds"
-        self._start_timer(None, self.hang_up, why)
+        self._start_timer(None, self.request_close, why)
 
     def _start_timer(self, name: str | None, call: Callable[[str], None], argument: str) -> None:
         self._cancel_timer(name)
-        if not self.over.done():
+        if not self.close_requested.done():
             loop = asyncio.get_running_loop()
             self._timers[name] = loop.call_later(self.limits.away_seconds, call, argument)
 
@@ -195,70 +197,73 @@ class HttpAcpConnection(AcpConnection):
         if timer is not None:
             timer.cancel()
 
-    async def leave(self) -> None:
-        """Settle, and stop every clock."""
+    async def close(self) -> None:
+        """Cancel the timers, and close."""
         for name in list(self._timers):
             self._cancel_timer(name)
-        await super().leave()
+        await super().close()
 
 
 class AcpConnections:
-    """Everybody who is connected."""
+    """All connections of ACP clients."""
 
     def __init__(self, limits: Limits) -> None:
-        """Let a limited number of callers in."""
+        """Allow a limited number for each principal."""
         self._limits = limits
-        self._callers: dict[str, AcpConnection] = {}
+        self._connections: dict[str, AcpConnection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def admit(self, caller: AcpConnection) -> None:
-        """Let a caller in, if its principal has not too many connections already."""
-        principal = caller.access.principal
-        mine = sum(other.access.principal == principal for other in self._callers.values())
-        if mine >= self._limits.callers:
+    def add(self, connection: AcpConnection) -> None:
+        """Add a connection; refuse it when its principal has too many already."""
+        principal = connection.access.principal
+        count = sum(other.access.principal == principal for other in self._connections.values())
+        if count >= self._limits.acp_connections:
             raise HttpError(
                 429,
                 "connections",
-                f"{mine} connections are open already: close one first",
+                f"{count} connections are open already: close one first",
                 {"retry-after": "5"},
             )
-        self._callers[caller.id] = caller
-        task = asyncio.create_task(self._attend(caller), name="trunkline caller")
+        self._connections[connection.id] = connection
+        task = asyncio.create_task(self._close_when_requested(connection), name="trunkline connection")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _attend(self, caller: AcpConnection) -> None:
-        await caller.over
-        self._callers.pop(caller.id, None)
-        await caller.leave()
+    async def _close_when_requested(self, connection: AcpConnection) -> None:
+        await connection.close_requested
+        self._connections.pop(connection.id, None)
+        await connection.close()
 
     def find(self, connection_id: str, agent: str, access: Access) -> HttpAcpConnection:
-        """Give the caller of a request; one of somebody else's does not exist."""
-        caller = self._callers.get(connection_id)
-        if not isinstance(caller, HttpAcpConnection) or (caller.agent, caller.access) != (agent, access):
+        """Give the connection of a request; one of another principal does not exist."""
+        connection = self._connections.get(connection_id)
+        if not isinstance(connection, HttpAcpConnection) or (connection.agent, connection.access) != (
+            agent,
+            access,
+        ):
             raise HttpError(404, "connection", "there is no such connection: begin anew with initialize")
-        return caller
+        return connection
 
     async def close(self) -> None:
-        """The server goes down."""
-        for caller in self._callers.values():
-            caller.hang_up("the server is going down", 1001)
+        """Close every connection, because the server shuts down."""
+        for connection in self._connections.values():
+            connection.request_close("the server is going down", 1001)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-class _Guard:
-    """Holds back what a token does not open, and what nobody may do from far away."""
+class _ScopeCheck:
+    """Refuses what a token has no scope for, and what no client may do over the network."""
 
     def __init__(self, handler: Handler, agents: ServedAgents, access: Access) -> None:
-        """Stand before a handler."""
+        """Check requests before this handler gets them."""
         self._handler = handler
         self._agents = agents
         self._access = access
 
     async def handle(self, method: str, params: Params) -> Any:
-        """Carry out a request, or refuse it; what is our own fault is in the log only."""
+        """Handle a request, or refuse it; the details of our own errors are in the log only."""
         try:
-            return await self._carry_out(method, params)
+            return await self._checked(method, params)
         except (RpcError, msgspec.ValidationError):
             raise
         except Exception as error:
@@ -269,10 +274,10 @@ class _Guard:
             rpc_code = error.hint.jsonrpc if ours else INTERNAL_ERROR
             raise error_with_details(rpc_code, refusal.message) from error
 
-    async def _carry_out(self, method: str, params: Params) -> Any:
+    async def _checked(self, method: str, params: Params) -> Any:
         self._check(method, params)
         if method == "initialize":
-            return self._greeting(await self._handler.handle(method, params))
+            return self._mark_mcp(await self._handler.handle(method, params))
         if method != "session/prompt":
             return await self._handler.handle(method, params)
         run = object()
@@ -289,7 +294,7 @@ class _Guard:
         if needed not in self._access.scopes:
             why = f"this token may not do that: it takes one with the scope {needed!r}"
             raise error_with_details(INVALID_REQUEST, why)
-        for server in _servers_in(params):
+        for server in _mcp_servers_in(params):
             if "command" in server and not self._agents.limits.client_programs:
                 raise error_with_details(
                     INVALID_PARAMS,
@@ -303,15 +308,15 @@ class _Guard:
                     "allow the host with --allow-mcp HOST (allow_mcp in asgi())",
                 )
 
-    def _greeting(self, result: Any) -> Any:
-        """Offer MCP servers only where there is a host that they may be on."""
+    def _mark_mcp(self, result: Any) -> Any:
+        """Do not offer MCP over HTTP where no host is allowed for it."""
         if isinstance(result, dict) and not self._agents.outbound:
-            told = cast("dict[str, Any]", result)
-            told["agentCapabilities"]["mcpCapabilities"] = {"http": False, "sse": False}
+            initialized = cast("dict[str, Any]", result)
+            initialized["agentCapabilities"]["mcpCapabilities"] = {"http": False, "sse": False}
         return cast("Any", result)
 
     def handle_notification(self, method: str, params: Params) -> None:
-        """Take a notification."""
+        """Handle a notification."""
         self._handler.handle_notification(method, params)
 
     def withdraw(self, method: str, params: Params) -> bool:
@@ -323,7 +328,7 @@ async def _given(hub: Hub) -> Hub:
     return hub
 
 
-def _servers_in(params: Params) -> list[dict[str, Any]]:
+def _mcp_servers_in(params: Params) -> list[dict[str, Any]]:
     servers: Any = params.get("mcpServers") if isinstance(params, dict) else None
     named = cast("list[Any]", servers) if isinstance(servers, list) else []
     return [cast("dict[str, Any]", server) for server in named if isinstance(server, dict)]

@@ -48,7 +48,7 @@ class AguiRoutes:
         self._agents = runs.agents
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses, with and without the name of an agent."""
+        """Give the addresses, with and without the name of an agent."""
         return [
             Route("/agui", self.run, methods=["POST"]),
             Route("/agui/capabilities", self.capabilities, methods=["GET"]),

@@ -1,7 +1,7 @@
 """AG-UI over a WebSocket: a RunAgentInput in, one frame per event out, then the next run.
 
-Frames are JSON text. ``{"type": "cancel"}`` stops the run that goes on; an input that comes meanwhile waits
-its turn. What cannot be run is answered with RUN_ERROR, and the socket stays open for the next one.
+Frames are JSON text. ``{"type": "cancel"}`` cancels the present run; an input that comes meanwhile waits.
+What cannot be run is answered with RUN_ERROR, and the socket stays open for the next input.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["AguiWebSocketRoutes"]
 
 
 class _Control(msgspec.Struct, frozen=True):
-    """What a frame says of itself, if it is not an input."""
+    """The type of a frame that is not an input."""
 
     type: str = ""
 
@@ -38,7 +38,7 @@ class AguiWebSocketRoutes:
         self._runs = runs
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses, with and without the name of an agent."""
+        """Give the addresses, with and without the name of an agent."""
         return [WebSocketRoute("/agui/ws", self.serve), WebSocketRoute("/agui/{agent}/ws", self.serve)]
 
     async def serve(self, websocket: WebSocket) -> None:
@@ -47,10 +47,10 @@ class AguiWebSocketRoutes:
         agent = agents.resolve_name(websocket.path_params.get("agent"))
         await agents.open()
         await websocket.accept("trunkline" if "trunkline" in websocket.scope["subprotocols"] else None)
-        await _Socket(websocket, self._runs, agent).serve()
+        await _AguiWebSocket(websocket, self._runs, agent).serve()
 
 
-class _Socket:
+class _AguiWebSocket:
     """One accepted WebSocket and the runs it carries, one after another."""
 
     def __init__(self, websocket: WebSocket, runs: AguiRuns, agent: str) -> None:
@@ -62,27 +62,27 @@ class _Socket:
         self._access = access_of(websocket.scope)
         self._inputs: asyncio.Queue[bytes] = asyncio.Queue(self._limits.waiting_frames)
         self._run: AguiRun | None = None
-        self._stop = False
-        self._stopping: set[asyncio.Task[bool]] = set()
+        self._cancel_next = False
+        self._cancelling: set[asyncio.Task[bool]] = set()
 
     async def serve(self) -> None:
         """Run what comes in until the client leaves, or may not stay."""
-        listening, working = asyncio.create_task(self._listen()), asyncio.create_task(self._work())
+        receiving, running = asyncio.create_task(self._receive()), asyncio.create_task(self._run_inputs())
         try:
-            await asyncio.wait((listening, working), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((receiving, running), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            tasks = (listening, working, *self._stopping)
+            tasks = (receiving, running, *self._cancelling)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         # The gate reports an error of ours; a client that left is no error.
         with suppress(WebSocketDisconnect):
-            if not working.cancelled():
-                working.result()
-            if not listening.cancelled() and (close := listening.result()) is not None:
+            if not running.cancelled():
+                running.result()
+            if not receiving.cancelled() and (close := receiving.result()) is not None:
                 await self._websocket.close(*close)
 
-    async def _listen(self) -> tuple[int, str] | None:
+    async def _receive(self) -> tuple[int, str] | None:
         """Take frames; give the code and the reason to close with, unless the client has closed."""
         while True:
             message = await self._websocket.receive()
@@ -107,17 +107,17 @@ class _Socket:
     def _cancel(self) -> None:
         run = self._run
         if run is None:
-            # It may be about to begin; then it ends at once.
-            self._stop = True
+            # A run may be about to begin; it is cancelled then.
+            self._cancel_next = True
             return
         task = asyncio.create_task(run.session.cancel(by=f"agui:{self._access.principal}"))
-        self._stopping.add(task)
-        task.add_done_callback(self._stopping.discard)
+        self._cancelling.add(task)
+        task.add_done_callback(self._cancelling.discard)
 
-    async def _work(self) -> None:
+    async def _run_inputs(self) -> None:
         while True:
             frame = await self._inputs.get()
-            self._stop = False
+            self._cancel_next = False
             try:
                 run = await self._open(frame)
             except Exception as error:
@@ -125,7 +125,7 @@ class _Socket:
                 continue
             self._run = run
             self._runs.agents.add_run(run)
-            if self._stop:
+            if self._cancel_next:
                 self._cancel()
             try:
                 async with aclosing(aiter(run)) as batches:

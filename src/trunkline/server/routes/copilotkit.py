@@ -49,7 +49,7 @@ class CopilotKitRoutes:
         self._options = msgspec.structs.replace(options, disconnect_grace=options.disconnect_grace or _GRACE)
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses."""
+        """Give the addresses."""
         return [
             Route("/copilotkit", self.single, methods=["POST"]),
             Route("/copilotkit/info", self.info, methods=["GET"]),
@@ -108,7 +108,7 @@ class CopilotKitRoutes:
             "there are the methods info, agent/run, agent/connect and agent/stop; none of that name",
         )
 
-    # -- what they do ------------------------------------------------------------------------------
+    # -- the work behind the addresses -------------------------------------------------------------
 
     def _info(self, request: Request) -> Response:
         access_of(request.scope).need("follow")

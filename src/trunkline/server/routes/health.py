@@ -1,4 +1,4 @@
-"""Health: whether the process answers, and whether it can work; what fails is said without naming a file."""
+"""Health: whether the process answers, and whether its journal works; no answer names a file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["OPEN_PATHS", "HealthRoutes"]
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token."""
 
-_PATIENCE = 3.0
-"""How many seconds the journal has to store something and to give it back."""
-_FRESH = 1.0
-"""For how many seconds an answer counts: many who ask do not make many writes."""
+_CHECK_SECONDS = 3.0
+"""Seconds within which the journal must store something and give it back."""
+_REUSE_SECONDS = 1.0
+"""Seconds for which an answer is reused, so that many requests do not make many writes."""
 
 
 class HealthRoutes:
-    """The routes of whoever watches over the server."""
+    """The routes of monitoring."""
 
     def __init__(self, agents: ServedAgents) -> None:
         """Report on the journal of the served agents."""
@@ -36,17 +36,17 @@ class HealthRoutes:
         self._found: JournalError | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses."""
+        """Give the addresses."""
         return [Route("/healthz", self.health), Route("/readyz", self.ready)]
 
     async def health(self, request: Request) -> Response:
-        """The process answers."""
+        """Answer that the process lives."""
         return JSONResponse({"status": "ok"})
 
     async def ready(self, request: Request) -> Response:
-        """The journal stores and gives back; a server that goes down is not ready."""
+        """Answer whether the journal works; a server that shuts down is not ready."""
         journal = await self._agents.open()
-        if time.monotonic() - self._asked_at > _FRESH:
+        if time.monotonic() - self._asked_at > _REUSE_SECONDS:
             self._found = await _failure_of(journal)
             self._asked_at = time.monotonic()
         if self._found is not None:
@@ -56,10 +56,10 @@ class HealthRoutes:
 
 async def _failure_of(journal: Journal) -> JournalError | None:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_CHECK_SECONDS):
             await journal.check()
     except TimeoutError:
-        return JournalError(f"the journal failed (no answer for {_PATIENCE:g} s): check its disk")
+        return JournalError(f"the journal failed (no answer for {_CHECK_SECONDS:g} s): check its disk")
     except JournalError as error:
         return error
     return None

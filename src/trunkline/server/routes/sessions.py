@@ -1,6 +1,6 @@
-"""Sessions over HTTP: what there is, what was said, what is being said, and commands.
+"""Sessions over HTTP: list, read, follow, command, delete.
 
-A session is everybody's who has a token of its principal, and nobody else's: to others it does not exist.
+A token sees the sessions of its principal only: those of others do not exist for it.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class SessionRoutes:
-    """The routes of whoever looks after sessions."""
+    """The routes of programs that follow and steer sessions."""
 
     def __init__(self, agents: ServedAgents) -> None:
         """Serve the sessions of agents."""
         self._agents = agents
 
     def routes(self) -> Sequence[BaseRoute]:
-        """The addresses."""
+        """Give the addresses."""
         return [
             Route("/sessions", self.list, methods=["GET"]),
             Route("/sessions/{session_id:path}/commands", self.command, methods=["POST"]),
@@ -62,7 +62,7 @@ class SessionRoutes:
         ]
 
     async def list(self, request: Request) -> Response:
-        """Give one's own sessions, newest first; ``next`` is where the following page begins."""
+        """Give the principal's sessions, newest first; ``next`` is where the following page begins."""
         access = access_of(request.scope)
         access.need("follow")
         journal = await self._agents.open()
@@ -115,7 +115,7 @@ class SessionRoutes:
         return _json({"result": await session.submit(signed)})
 
     async def delete(self, request: Request) -> Response:
-        """Forget a session."""
+        """Delete a session."""
         access = access_of(request.scope)
         access.need("admin")
         session_id: str = request.path_params["session_id"]
@@ -136,11 +136,11 @@ def _join(cursor: Cursor | None, frames: Sequence[bytes]) -> bytes:
 
 
 _FRAMES = sse_framing(_join)
-"""Frames that carry their own places."""
+"""Frames that carry their own cursors."""
 
 
 async def _follow(session: Session, after: Cursor | None) -> AsyncGenerator[tuple[None, list[bytes]]]:
-    """Give frame after frame; a place that did not survive gets a snapshot instead of a hole."""
+    """Give frame after frame; a cursor that is no longer stored gets a snapshot first."""
     while isinstance(reader := await session.subscribe(after), Gap):
         folder = Folder()
         after = None
@@ -148,7 +148,7 @@ async def _follow(session: Session, after: Cursor | None) -> AsyncGenerator[tupl
             folder.feed(without_words(entry.event))
             after = entry.cursor
         if after is None:
-            # There is nothing to come after: the next thing said is the first.
+            # The session has no events: the next one is the first.
             reader, gap = await session.subscribe(None), reader
             assert not isinstance(reader, Gap), "from now on there is no gap"
             async with reader:
@@ -171,9 +171,9 @@ async def _read(reader: Reader) -> AsyncGenerator[tuple[None, list[bytes]]]:
         yield None, [_entry(entry) for entry in entries]
 
 
-def _snapshot(gap: Gap, place: Cursor, folder: Folder) -> bytes:
-    told = {"first_seq": gap.first_seq, "conversation": folder.conversation}
-    return b"event: snapshot\n" + _frame(place, told)
+def _snapshot(gap: Gap, cursor: Cursor, folder: Folder) -> bytes:
+    data = {"first_seq": gap.first_seq, "conversation": folder.conversation}
+    return b"event: snapshot\n" + _frame(cursor, data)
 
 
 def _entry(entry: Entry) -> bytes:
@@ -214,4 +214,4 @@ def _before(request: Request) -> tuple[float, str] | None:
     with suppress(ValueError):
         if mark:
             return float(at), session_id
-    raise PeerError("before is not a place in the list: send the `next` of the page before")
+    raise PeerError("before does not name a page: send the `next` of the page before")

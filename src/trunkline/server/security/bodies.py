@@ -40,7 +40,7 @@ class BodyBudget:
 
     @contextlib.contextmanager
     def hold(self, principal: str) -> Generator[Callable[[int], None]]:
-        """Count what is read until the end of the block; more than there is room for is refused."""
+        """Count what is read until the end of the block; refuse more than the budget."""
         mine = 0
 
         def take(size: int) -> None:
@@ -63,7 +63,7 @@ class BodyBudget:
 
 
 def new_part_check(body: bytes, limits: Limits) -> Callable[[int], None] | None:
-    """Give what refuses a request by the size of its new part; None where the whole is small enough."""
+    """Give the check of a request's new part; None where the whole body is small enough."""
     if len(body) <= limits.body_bytes:
         return None
 
@@ -169,7 +169,7 @@ class JsonCheck:
         self._values += outside.count(b",") + outside.count(b"[") + outside.count(b"{")
         if self._values > most:
             return _too_many(limits)
-        # Of more than these, more close than were opened: what follows is read by nobody.
+        # Beyond these, more brackets close than were opened: no reader gets that far.
         steps = outside.translate(_STEPS, _OTHERS)[: max(0, 2 * most - self._brackets)]
         self._brackets += len(steps)
         levels = list(accumulate(memoryview(steps).cast("b"), initial=self._depth))

@@ -1,9 +1,9 @@
-"""The gate: what every request passes before anything of ours looks at it.
+"""The gate: the checks that every request passes before any route sees it.
 
 In this order: the host it names (421), the page it comes from (403), its token (401), the kind of its
-body (415), how much its principal does at once (429). It is plain ASGI, the same for HTTP and for the
-upgrade of a WebSocket, and nothing is accepted before it is through. What is raised behind it becomes a
-refusal here, and never a stack trace.
+body (415), how many requests its principal has open (429). It is plain ASGI, the same for HTTP and for the
+upgrade of a WebSocket, and nothing is accepted before all checks. What is raised behind it becomes an HTTP
+error here, and never a stack trace.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trunkline.server.errors import HttpError, refusal_of, refuse
-from trunkline.server.security.origins import Hosts, Origin, Origins, Place
+from trunkline.server.security.origins import HostPort, Hosts, Origin, Origins
 from trunkline.server.security.tokens import ACCESS, Access, Authenticate, access_of
 
 __all__ = ["Gate", "path_of"]
@@ -33,7 +33,7 @@ _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"vary", b"Origin"))
 
 
 def path_of(scope: Scope) -> str:
-    """The path inside our app, wherever it is mounted."""
+    """Give the path inside our app, also where it is mounted in another one."""
     path: str = scope["path"]
     root: str = scope.get("root_path") or ""
     return path.removeprefix(root) if path.startswith(f"{root}/") else path
@@ -53,10 +53,10 @@ class Gate:
         most: int = 2048,
         on_admitted: Callable[[Scope], None] | None = None,
     ) -> None:
-        """Guard an app; ``open_paths`` need no token, so they must not tell anything.
+        """Guard an app; ``open_paths`` need no token, so they must not disclose anything.
 
-        ``most`` is how many requests of one principal may be open at once; ``on_admitted`` hears of every
-        request whose sender is known.
+        ``most`` is how many requests of one principal may be open at once; ``on_admitted`` is called for
+        every request whose token is known.
         """
         self._app = app
         self._authenticate = authenticate
@@ -103,23 +103,23 @@ class Gate:
             try:
                 await refuse(scope, reply, refusal)
             except Exception as failure:
-                # The server below has given the connection up: there is nobody left to tell.
+                # The server below has closed the connection: the client cannot be reached.
                 log.debug("a refusal (%s) could not be sent: %r", refusal.code, failure)
 
-    def _check_host(self, scope: Scope) -> Place:
+    def _check_host(self, scope: Scope) -> HostPort:
         given = _all(scope, b"host")
-        place = Place.parse(given[0].decode("latin-1")) if len(given) == 1 else None
+        named = HostPort.parse(given[0].decode("latin-1")) if len(given) == 1 else None
         server = scope.get("server") or ("",)
-        if place is None or not self._hosts.knows(place, server[0]):
+        if named is None or not self._hosts.knows(named, server[0]):
             raise HttpError(
                 421,
                 "host",
                 "this server does not go by that name: call it by its address, or allow the name with "
                 "--allow-host (allow_hosts in asgi())",
             )
-        return place
+        return named
 
-    def _check_origin(self, scope: Scope, place: Place) -> bytes | None:
+    def _check_origin(self, scope: Scope, named: HostPort) -> bytes | None:
         """Refuse foreign pages; give the origin that may read the answer, if there is one."""
         given = _all(scope, b"origin")
         site = _one(scope, b"sec-fetch-site").lower()
@@ -128,14 +128,14 @@ class Gate:
                 raise _FOREIGN
             return None
         scheme: str = scope.get("scheme") or "http"
-        own = Origin.of(_SCHEMES.get(scheme, scheme), place)
+        own = Origin.of(_SCHEMES.get(scheme, scheme), named)
         origin = Origin.parse(given[0].decode("latin-1")) if len(given) == 1 else None
         if origin is None or not (origin == own or self._origins.knows(origin)):
             raise _FOREIGN
         return given[0]
 
     async def _admit(self, scope: Scope) -> Scope:
-        """Find out who is asking."""
+        """Authenticate a request."""
         if path_of(scope) in self._open_paths:
             return {**scope, ACCESS: Access("", frozenset())}
         access = self._authenticate(scope)
@@ -152,14 +152,14 @@ class Gate:
             self._on_admitted(scope)
         admitted = {**scope, ACCESS: access}
         if scope["type"] == "websocket":
-            # A secret is not a protocol that anybody may choose and echo.
+            # A secret must not be chosen and echoed as a subprotocol.
             names: list[str] = scope.get("subprotocols") or []
             admitted["subprotocols"] = [name for name in names if name == "trunkline"]
         return admitted
 
     @contextmanager
     def _counted(self, principal: str) -> Generator[None]:
-        """Let a principal do so many things at once, and no more."""
+        """Count a request of a principal while it is open; refuse too many."""
         if self._inside[principal] >= self._most:
             raise HttpError(
                 429,
@@ -208,7 +208,7 @@ async def _answer_preflight(scope: Scope, reply: Send) -> None:
 
 
 def _check_framing(scope: Scope) -> None:
-    """Refuse a body that says twice where it ends: whoever stands before us may have read the other one.
+    """Refuse a body that says twice where it ends: a proxy before us may have read the other end.
 
     RFC 9112, section 6.1: "the server MUST close the connection after responding to such a request"
     (https://www.rfc-editor.org/rfc/rfc9112#section-6.1).
@@ -223,7 +223,7 @@ def _check_framing(scope: Scope) -> None:
 
 
 def _check_body(scope: Scope) -> None:
-    """Take JSON only: a form of a foreign page could be sent without asking first."""
+    """Take JSON only: a browser sends a form of a foreign page without a preflight request."""
     if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
         return
     length, chunked = _one(scope, b"content-length"), _one(scope, b"transfer-encoding")

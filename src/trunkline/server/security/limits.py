@@ -37,24 +37,24 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     idle_seconds: int = 75
     """How long a connection without a request stays open: longer than proxies keep theirs (nginx: 60 s)."""
     connections: int = 4096
-    """Connections at once; more are told to come back later."""
-    stranger_connections: int = 1024
+    """Connections at once; more are refused with the advice to come back later."""
+    unauthenticated_connections: int = 1024
     """Connections of one address that have shown no token yet; twice as many of all addresses together.
 
-    The oldest that asks for nothing is closed for a new one. Never more than a quarter of ``connections``.
+    The oldest idle one is closed for a new one. Never more than a quarter of ``connections``.
     """
     principal_requests: int = 2048
     """Requests, streams and sockets of one principal at once, so that it does not take all connections."""
     drain_seconds: float = 5.0
     """How long runs may go on when the server goes down; then they are cancelled."""
-    callers: int = 64
+    acp_connections: int = 64
     """ACP connections of one principal."""
-    caller_requests: int = 256
+    acp_requests: int = 256
     """Requests of one ACP connection that may wait for their answers."""
     streams: int = 256
     """Sessions that one ACP connection over HTTP may read at once."""
     unread_bytes: int = 16 * 1024 * 1024
-    """How much may wait for an ACP client; whoever produces waits much earlier."""
+    """Bytes that may wait for an ACP client; turns are shown no faster than it reads long before that."""
     away_seconds: float = 10.0
     """How long an ACP client over HTTP may read no stream; then it has left."""
     client_programs: bool = False

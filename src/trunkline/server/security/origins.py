@@ -20,14 +20,14 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class Place(NamedTuple):
+class HostPort(NamedTuple):
     """A host, and a port if one was named."""
 
     host: str
     port: int | None
 
     @classmethod
-    def parse(cls, text: str) -> Place | None:
+    def parse(cls, text: str) -> HostPort | None:
         """Read ``host[:port]``; None for anything else."""
         found = _HOST.fullmatch(text.lower())
         if found is None or (found[2] is not None and int(found[2]) > 65535):
@@ -66,18 +66,18 @@ class Hosts:
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         """Allow these besides the names of this machine; with a port, only with that port."""
-        self._allowed: set[Place] = set()
+        self._allowed: set[HostPort] = set()
         for text in allowed:
-            place = Place.parse(text)
+            place = HostPort.parse(text)
             if place is None:
                 raise ConfigurationError(
                     f"{text!r} is no host: give a name such as chat.example.org, or name:port"
                 )
             self._allowed.add(place)
 
-    def knows(self, place: Place, bound: str | None) -> bool:
+    def knows(self, place: HostPort, bound: str | None) -> bool:
         """Whether the server may be called so; ``bound`` is the address that took the connection."""
-        if place in self._allowed or Place(place.host, None) in self._allowed:
+        if place in self._allowed or HostPort(place.host, None) in self._allowed:
             return True
         if place.host == "localhost":
             return True
@@ -94,7 +94,7 @@ class Origin(NamedTuple):
     port: int | None
 
     @classmethod
-    def of(cls, scheme: str, place: Place) -> Origin:
+    def of(cls, scheme: str, place: HostPort) -> Origin:
         """Make an origin, with the scheme's own port if none is named."""
         return cls(scheme, place.host, place.port or _DEFAULT_PORTS.get(scheme))
 
@@ -102,7 +102,7 @@ class Origin(NamedTuple):
     def parse(cls, text: str) -> Origin | None:
         """Read ``scheme://host[:port]``; None for anything else, ``null`` too."""
         scheme, colon, rest = text.lower().partition("://")
-        place = Place.parse(rest)
+        place = HostPort.parse(rest)
         if not colon or place is None or not _SCHEME.fullmatch(scheme):
             return None
         return cls.of(scheme, place)

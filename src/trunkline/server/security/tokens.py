@@ -1,4 +1,4 @@
-"""Tokens: who is asking, and what they may do.
+"""Tokens: who sends a request, and what it may do.
 
 Every token stands for a principal, whose sessions are the only ones it sees, and has scopes: one that may
 follow a session may not answer its questions. A WebSocket of a browser cannot send headers, so there the
@@ -34,7 +34,7 @@ __all__ = [
 PermissionScope = Literal["follow", "prompt", "answer", "admin"]
 ALL_SCOPES: frozenset[str] = frozenset(get_args(PermissionScope))
 ACCESS = "trunkline.access"
-"""Where in an ASGI scope the gate leaves whom it let in."""
+"""The key of an ASGI scope under which the gate puts the ``Access`` of a request."""
 
 _SECRET = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 _NAMED = re.compile(r"([A-Za-z0-9._@+-]{1,128})(?::([a-z,]+))?=(.{16,})")
@@ -44,7 +44,7 @@ Scope = MutableMapping[str, Any]
 
 
 class Access(msgspec.Struct, frozen=True):
-    """Whom the gate let in, and what they may do."""
+    """The principal of a request, and what it may do."""
 
     principal: str = "local"
     scopes: frozenset[str] = ALL_SCOPES
@@ -65,18 +65,18 @@ class Access(msgspec.Struct, frozen=True):
 
 
 Authenticate = Callable[[Scope], Union[Access, Awaitable[Union[Access, None]], None]]
-"""Says who sends a request; None for nobody we know."""
+"""Says who sends a request; None when that is unknown."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
-    """A secret, whose it is, and what it opens."""
+    """A secret, its principal, and what it allows."""
 
     secret: str
     principal: str = "local"
     scopes: frozenset[str] = ALL_SCOPES
 
     def __post_init__(self) -> None:
-        """Refuse what could not be sent, or could be guessed."""
+        """Refuse a secret that cannot be sent or can be guessed."""
         if not _SECRET.fullmatch(self.secret):
             raise ConfigurationError(
                 "a token has 16 to 512 letters, digits or any of . _ ~ + / = -; "
@@ -110,10 +110,10 @@ def new_secret() -> str:
 
 
 class TokenRing:
-    """Knows tokens by their secrets."""
+    """Finds the access of a request by the secret of its token."""
 
     def __init__(self, tokens: Iterable[Token]) -> None:
-        """Hold these tokens; none at all would shut everybody out."""
+        """Hold these tokens; at least one is needed."""
         self.tokens = tuple(tokens)
         if not self.tokens:
             raise ConfigurationError("give at least one token, or leave them out to have one made")
@@ -126,18 +126,18 @@ class TokenRing:
 
     @classmethod
     def of(cls, tokens: str | Token | Iterable[str | Token] | None) -> TokenRing:
-        """Make a ring of what a person gave: tokens, texts, or nothing (TRUNKLINE_TOKEN, else a new one)."""
+        """Make a ring of tokens or their texts; without any, of TRUNKLINE_TOKEN or a new token."""
         if tokens is None:
             tokens = take_secret("TRUNKLINE_TOKEN") or new_secret()
         given = [tokens] if isinstance(tokens, str | Token) else list(tokens)
         return cls(token if isinstance(token, Token) else Token.parse(token) for token in given)
 
     def __call__(self, scope: Scope) -> Access | None:
-        """Say whose token a request carries."""
+        """Give the access of the token that a request carries."""
         offered = _offered(scope)
         found: Access | None = None
         for secret, access in self._known:
-            # Every secret is compared, so that the time it takes says nothing.
+            # Every secret is compared, so that the time shows nothing about them.
             if hmac.compare_digest(secret, offered):
                 found = access
         return found
@@ -159,6 +159,6 @@ def _offered(scope: Scope) -> bytes:
 
 
 def access_of(scope: Scope) -> Access:
-    """Whom the gate let in."""
+    """Give the access of a request that the gate let in."""
     access: Access = scope[ACCESS]
     return access

@@ -1,7 +1,7 @@
-"""Strangers: connections that have shown no token yet, bounded for each peer and in total.
+"""Connections that have shown no token yet, bounded for each peer and in total.
 
-Whoever only connects costs a file of ours. So the oldest stranger that asks for nothing makes room for a
-new one, of the same peer first; a connection that showed a token once is nobody's business here.
+A connection without a request costs a file descriptor. So the oldest idle one is closed for a new one, of the
+same peer first. A connection that has shown a token is no longer counted here.
 """
 
 from __future__ import annotations
@@ -10,50 +10,50 @@ from typing import Any
 
 __all__ = ["UnauthenticatedLimit"]
 
-Place = tuple[str, int]
+ClientAddress = tuple[str, int]
 """The address and the port at the other end, which name a connection."""
 
 
 class UnauthenticatedLimit:
-    """Keeps count of them, oldest first."""
+    """Counts unauthenticated connections, oldest first."""
 
     def __init__(self, most_of_peer: int, most: int) -> None:
-        """Allow so many of one peer, and so many in all."""
+        """Allow this many of one peer, and this many in all."""
         self.most_of_peer = most_of_peer
         self.most = most
-        self._peers: dict[str, dict[Place, Any]] = {}
+        self._peers: dict[str, dict[ClientAddress, Any]] = {}
         self._count = 0
 
     def __len__(self) -> int:
         """How many there are."""
         return self._count
 
-    def enter(self, place: Place, protocol: Any) -> None:
-        """Take a new connection; an older one that asks for nothing goes for it, or else itself."""
-        mine = self._peers.setdefault(place[0], {})
-        mine[place] = protocol
+    def add(self, address: ClientAddress, protocol: Any) -> None:
+        """Count a new connection; beyond a limit an older idle one is closed for it, or else the new one."""
+        own = self._peers.setdefault(address[0], {})
+        own[address] = protocol
         self._count += 1
-        if len(mine) > self.most_of_peer:
-            self._let_go(mine)
+        if len(own) > self.most_of_peer:
+            self._close_oldest(own)
         elif self._count > self.most:
-            # Of the peer that has most, so that no crowd of one crowds out the others.
-            self._let_go(max(self._peers.values(), key=len))
+            # Of the peer that has most, so that one peer does not keep the others out.
+            self._close_oldest(max(self._peers.values(), key=len))
 
-    def leave(self, place: Place | None) -> None:
-        """Forget a connection: it is gone, or has shown a token."""
-        if place is None:
+    def remove(self, address: ClientAddress | None) -> None:
+        """Count a connection no longer: it is closed, or has shown a token."""
+        if address is None:
             return
-        mine = self._peers.get(place[0])
-        if mine is not None and mine.pop(place, None) is not None:
+        own = self._peers.get(address[0])
+        if own is not None and own.pop(address, None) is not None:
             self._count -= 1
-            if not mine:
-                del self._peers[place[0]]
+            if not own:
+                del self._peers[address[0]]
 
-    def _let_go(self, mine: dict[Place, Any]) -> None:
-        newest = next(reversed(mine))
-        place = next((one for one, protocol in mine.items() if one != newest and _is_idle(protocol)), newest)
-        protocol = mine[place]
-        self.leave(place)
+    def _close_oldest(self, own: dict[ClientAddress, Any]) -> None:
+        newest = next(reversed(own))
+        address = next((one for one, protocol in own.items() if one != newest and _is_idle(protocol)), newest)
+        protocol = own[address]
+        self.remove(address)
         protocol.transport.abort()
 
 
