@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.agents.langchain.workshops import serving
+from tests.agents.langchain.mcp_example import serving
 
 
 @pytest.fixture(scope="session")

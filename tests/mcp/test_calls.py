@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from tests.agents.langchain.workshops import in_turn
+from tests.agents.langchain.mcp_example import in_turn
 from tests.worlds import only
 
 from mcp import types

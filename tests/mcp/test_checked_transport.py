@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.agents.langchain.workshops import patiently
+from tests.agents.langchain.mcp_example import patiently
 from tests.worlds import soon
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers

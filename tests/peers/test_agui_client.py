@@ -15,7 +15,7 @@ from ag_ui_validate.pytest_plugin import validate_agui, validate_agui_endpoint
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of
-from tests.agents.langchain.scenes import SCENES
+from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.client_runs import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_early_results import BOTH, reviewed

@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from starlette.routing import Route, WebSocketRoute
-from tests.agents.langchain.loose import StateGraph
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.server.acp_clients import GREETING, bearer, over_websocket
 from tests.server.running_server import frames, listening, run_events, served, told
 from tests.worlds import BRISK, soon, until

@@ -9,7 +9,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.tools import BaseTool
 from langchain_mcp_adapters import tools as adapters
 from mcp.types import Tool, ToolAnnotations
-from tests.agents.langchain.loose import create_deep_agent
+from tests.agents.langchain.untyped_langchain import create_deep_agent
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agents.langchain.agui_lines import Page
+from tests.agents.langchain.agui_client import Page
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.tools import tool
 
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent

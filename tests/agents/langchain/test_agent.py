@@ -22,7 +22,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolRuntime
 
 from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import content as c

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command, interrupt
 
-from tests.agents.langchain.agui_lines import (
+from tests.agents.langchain.agui_client import (
     ASK,
     WAYS,
     Page,
@@ -24,8 +24,8 @@ from tests.agents.langchain.agui_lines import (
     stream_nothing,
 )
 from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.lines import PROMPT, on_thread
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.recorded_updates import PROMPT, on_thread
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from trunkline.agents.langchain.own_program.agui import AguiAgent, agui_agent
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.testing.chat import ScriptedChatModel, call

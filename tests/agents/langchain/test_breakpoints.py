@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal
-from tests.agents.langchain.loose import StateGraph
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev

@@ -9,8 +9,8 @@ from langchain.agents.middleware import PIIMiddleware
 from langchain_core.tools import tool
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal
-from tests.agents.langchain.lines import PROMPT, call_of, on_thread, text
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, text
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, soon, text_of, world
 from trunkline import events as ev
 from trunkline.agents.langchain.own_program.acp import acp_agent

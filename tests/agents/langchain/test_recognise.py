@@ -9,7 +9,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import MessagesState
 
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from trunkline import adapt
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.recognise import recognise

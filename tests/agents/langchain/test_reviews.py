@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tests.agents.langchain.scenes import SCENES, ended, finish, reviewed, shown, staged, stopped
+from tests.agents.langchain.interrupting_agents import SCENES, ended, finish, reviewed, shown, staged, stopped
 from tests.frontends.acp.memory_editor import editing
 from tests.worlds import only, soon, until, world
 from trunkline import events as ev
@@ -33,7 +33,7 @@ from trunkline.workspace import Policy, Rule
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of a process that was killed while every scene waited for its answers."""
     folder = tmp_path_factory.mktemp("killed")
-    program = [sys.executable, "-m", "tests.agents.langchain.scenes", str(folder)]
+    program = [sys.executable, "-m", "tests.agents.langchain.interrupting_agents", str(folder)]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

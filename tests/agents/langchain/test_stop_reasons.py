@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import GraphRecursionError
 
 from tests.agents.langchain.graphs import weather
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import events as ev
 from trunkline.agents.langchain.stop_reasons import (
     map_to_stop_reason,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import trunkline
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import forever, make
 from trunkline import events as ev
 from trunkline.agents.adapt import adapt

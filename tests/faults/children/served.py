@@ -24,7 +24,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.runtime import Runtime
 
 import trunkline
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline.commands import Prompt
 from trunkline.session.context import SessionView
 from trunkline.testing import ScriptedChatModel

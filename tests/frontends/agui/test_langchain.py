@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import agent_of, broken, weather
-from tests.agents.langchain.loose import StateGraph
-from tests.agents.langchain.scenes import SCENES
+from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import routed
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import world

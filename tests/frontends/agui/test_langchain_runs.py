@@ -12,9 +12,9 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import agent_of, broken
-from tests.agents.langchain.loose import StateGraph
-from tests.agents.langchain.scenes import SCENES
-from tests.agents.langchain.streams import PARIS, ROME, pieces
+from tests.agents.langchain.interrupting_agents import SCENES
+from tests.agents.langchain.streamed_turns import PARIS, ROME, pieces
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, Told
 from tests.frontends.agui.test_langchain import check_equal, check_valid, thread_of

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.agents.langchain.workshops import is_alive, patiently
+from tests.agents.langchain.mcp_example import is_alive, patiently
 from tests.worlds import until
 
 from trunkline.transports.process import pipes as module

@@ -21,9 +21,17 @@ from langchain_core.tracers._streaming import (
 )
 from langgraph.graph import MessagesState
 from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.lines import PROMPT, call_of, on_thread, pieces, session_ids, statuses, text
-from tests.agents.langchain.loose import StateGraph, create_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.recorded_updates import (
+    PROMPT,
+    call_of,
+    on_thread,
+    pieces,
+    session_ids,
+    statuses,
+    text,
+)
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, soon, text_of, world
 
 import trunkline.agents.langchain.callbacks.own_run_handler as callbacks

@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from tests.agents.langchain.graphs import agent_of, folded
-from tests.agents.langchain.loose import StateGraph
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.worlds import collect, text_of, world
 
 from trunkline import adapt

@@ -5,7 +5,7 @@ from typing import Any
 from langchain.agents.middleware import ModelCallLimitMiddleware, TodoListMiddleware
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
 from trunkline.testing.chat import ScriptedChatModel

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode
 from tests.agents.langchain.graphs import weather
-from tests.agents.langchain.loose import StateGraph, create_agent, create_deep_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
 
 from trunkline.agents.langchain.graph.inspect import tools_in
 from trunkline.agents.langchain.graph.instrument import instrument

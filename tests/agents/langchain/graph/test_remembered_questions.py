@@ -15,8 +15,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from tests.agents.langchain.graphs import weather
-from tests.agents.langchain.loose import StateGraph, create_agent
 from tests.agents.langchain.tools.test_client_tools import COLOUR, RED, routed
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.reference_client import Client
 from tests.frontends.agui.test_run import connect

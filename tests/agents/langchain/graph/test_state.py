@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
-from tests.agents.langchain.loose import StateGraph
+from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.worlds import collect, events_of, only, world
 
 from trunkline import events as ev

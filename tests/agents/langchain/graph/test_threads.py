@@ -18,7 +18,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode, tools_condition
-from tests.agents.langchain.loose import StateGraph, create_agent, create_deep_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
 from tests.worlds import collect, events_of, only, soon, text_of, world
 
 from trunkline import events as ev

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages.content import KNOWN_BLOCK_TYPES
-from tests.agents.langchain.meanings import PNG, called
+from tests.agents.langchain.expected_blocks import PNG, called
 
 from trunkline import content as c
 from trunkline import events as ev

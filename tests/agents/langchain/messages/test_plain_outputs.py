@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langgraph.graph import START
 from pydantic import BaseModel
 from tests.agents.langchain.graphs import terminal
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, text_of, world
 
 from trunkline import adapt

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.agents.langchain.meanings import PNG, called
+from tests.agents.langchain.expected_blocks import PNG, called
 
 from trunkline import content as c
 from trunkline import events as ev

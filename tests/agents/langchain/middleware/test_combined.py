@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import AgentMiddleware
 
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import soon
 from trunkline.agents.langchain import Mode, acp_middleware
 from trunkline.agents.langchain.agent import LangChainAgent

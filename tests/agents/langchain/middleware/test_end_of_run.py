@@ -15,11 +15,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import EmptyChannelError
 from langgraph.types import Command, interrupt
 
-from tests.agents.langchain.agui_lines import Page
+from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.graphs import agent_of, weather
-from tests.agents.langchain.lines import PROMPT, on_thread, states
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.recorded_updates import PROMPT, on_thread, states
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel

@@ -12,7 +12,7 @@ from langchain.agents.middleware import AgentMiddleware
 from langsmith import run_helpers
 
 from tests.agents.langchain.graphs import weather
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline.agents.langchain import (
     Mode,
     ModeMiddleware,

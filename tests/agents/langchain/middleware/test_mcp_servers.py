@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.agents.langchain.lines import PROMPT, call_of, on_thread, statuses
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.middleware.ears import Ear
-from tests.agents.langchain.workshops import STDIO, is_alive, patiently
+from tests.agents.langchain.mcp_example import STDIO, is_alive, patiently
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from tests.agents.langchain.graphs import agent_of, calls_of
-from tests.agents.langchain.loose import create_agent, create_deep_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.frontends.acp.memory_editor import editing
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt

@@ -15,8 +15,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from tests.agents.langchain.graphs import calls_of, terminal
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.permits import Trace, ask, chooses, outlive, permissions, says
+from tests.agents.langchain.permission_helpers import Trace, ask, chooses, outlive, permissions, says
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt

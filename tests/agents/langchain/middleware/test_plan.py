@@ -17,9 +17,9 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import Command
 
 from tests.agents.langchain.graphs import agent_of, broken, weather
-from tests.agents.langchain.lines import PROMPT, kinds, on_thread
-from tests.agents.langchain.loose import StateGraph, create_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.recorded_updates import PROMPT, kinds, on_thread
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, soon, world
 from trunkline import adapt
 from trunkline import events as ev

@@ -14,9 +14,9 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
 
 from tests.agents.langchain.graphs import agent_of, broken, weather
-from tests.agents.langchain.lines import PROMPT, call_of, on_thread, statuses
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from tests.agents.langchain.lines import call_of, kinds, pieces, statuses, text
+from tests.agents.langchain.recorded_updates import call_of, kinds, pieces, statuses, text
 from tests.worlds import soon
 
 from trunkline import events as ev

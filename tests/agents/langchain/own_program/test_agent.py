@@ -28,7 +28,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command
 from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.lines import (
+from tests.agents.langchain.recorded_updates import (
     PROMPT,
     call_of,
     kinds,
@@ -38,7 +38,7 @@ from tests.agents.langchain.lines import (
     statuses,
     text,
 )
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import soon
 
 from trunkline.agents.langchain.channel import current_channel

@@ -17,7 +17,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph import MessagesState
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command, Interrupt
-from tests.agents.langchain.agui_lines import (
+from tests.agents.langchain.agui_client import (
     ASK,
     WAYS,
     Page,
@@ -27,8 +27,8 @@ from tests.agents.langchain.agui_lines import (
     model,
 )
 from tests.agents.langchain.graphs import broken, weather
-from tests.agents.langchain.lines import PROMPT, on_thread
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.recorded_updates import PROMPT, on_thread
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import soon, until
 
 from trunkline import events as ev

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware
-from tests.agents.langchain.lines import PROMPT, on_thread, statuses
-from tests.agents.langchain.loose import create_agent
+from tests.agents.langchain.recorded_updates import PROMPT, on_thread, statuses
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import soon
 
 from trunkline import events as ev

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.agents.langchain.permits import Person, chooses, permissions, says
+from tests.agents.langchain.permission_helpers import Person, chooses, permissions, says
 from tests.worlds import collect, only, world
 
 from trunkline import events as ev

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 from langchain_core.tools import tool
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.middleware.ears import Ear
+from tests.agents.langchain.middleware.recording_channel import Ear
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, only, world
 
 from trunkline import adapt

@@ -13,8 +13,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.types import Command, Send
 from tests.agents.langchain.graphs import calls_of, terminal
-from tests.agents.langchain.loose import StateGraph, create_agent, create_deep_agent
-from tests.agents.langchain.permits import Person, Trace, ask, chooses, outlive, permissions, says
+from tests.agents.langchain.permission_helpers import Person, Trace, ask, chooses, outlive, permissions, says
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
 from tests.worlds import collect, only, soon, text_of, world
 
 from trunkline import adapt

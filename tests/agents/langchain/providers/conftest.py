@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.providers.serving import ModelServer, serve_model
+from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import Wire
+from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import adapt
 
 __all__ = ["Make"]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.agents.langchain.graphs import calls_of, weather
-from tests.agents.langchain.providers import claude, wires
-from tests.agents.langchain.providers.claude import (
+from tests.agents.langchain.providers import anthropic_messages, wires
+from tests.agents.langchain.providers.anthropic_messages import (
     call,
     kinds_of,
     page,
@@ -23,8 +23,8 @@ from tests.agents.langchain.providers.claude import (
     thought,
 )
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import stop_of
-from tests.agents.langchain.providers.serving import ModelServer, Reply
+from tests.agents.langchain.providers.conversations import stop_of
+from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.agents.langchain.providers.wires import PROOF
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
@@ -52,7 +52,7 @@ async def test_thoughts_between_calls_stay_where_they_were(
 ) -> None:
     asking = say(
         thought("First, ", "Paris."),
-        claude.hidden_thought("c2VjcmV0"),
+        anthropic_messages.hidden_thought("c2VjcmV0"),
         text("I ask."),
         call("toolu_1", "weather", '{"city": "Paris"}'),
         thought("Then Rome."),
@@ -71,7 +71,7 @@ async def test_thoughts_between_calls_stay_where_they_were(
     assert not only(events, ev.Raw)
     assert text_of(events) == "I ask.Sunny."
     assert all(event.delta for event in only(events, ev.Text))
-    assert kinds_of(claude.blocks_of(server.asked[1])[1]) == [
+    assert kinds_of(anthropic_messages.blocks_of(server.asked[1])[1]) == [
         "thinking",
         "redacted_thinking",
         "text",
@@ -102,7 +102,7 @@ SEARCHED = (
 )
 
 
-@pytest.mark.parametrize("play", [say, claude.whole], ids=["streamed", "whole"])
+@pytest.mark.parametrize("play", [say, anthropic_messages.whole], ids=["streamed", "whole"])
 async def test_a_search_of_the_providers_own_is_a_call_with_pages(
     server: ModelServer,
     make: Make,
@@ -112,7 +112,9 @@ async def test_a_search_of_the_providers_own_is_a_call_with_pages(
 ) -> None:
     settings = version | ({} if play is say else {"disable_streaming": True})
     server.play(play(*SEARCHED, stop="tool_use"), play(text("And sunny.")), play(text("I said: blue.")))
-    async with world(make(WIRE, server, weather, claude.SEARCH, settings=settings, **memory)) as hub:
+    async with world(
+        make(WIRE, server, weather, anthropic_messages.SEARCH, settings=settings, **memory)
+    ) as hub:
         session = await hub.create()
         events = await collect(session, "How is the sky?")
         assert text_of(await collect(session, "What did you say?")) == "I said: blue."
@@ -129,18 +131,18 @@ async def test_a_search_of_the_providers_own_is_a_call_with_pages(
     assert (source.url, source.title) == (BLUE, "Blue")
     assert stop_of(events) == "end_turn"
     for asked in server.asked[1:]:
-        claude.check_history(asked)
+        anthropic_messages.check_history(asked)
 
 
 async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
     server: ModelServer, make: Make
 ) -> None:
     server.play(say(*SEARCHED, stop="tool_use"), say(text("And sunny.")), say(text("Blue.")))
-    async with world(make(WIRE, server, weather, claude.SEARCH)) as hub:
+    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH)) as hub:
         session = await hub.create()
         await collect(session, "How is the sky?")
         await collect(session, "What did you say?")
-    told = [block for blocks in claude.blocks_of(server.asked[2]) for block in blocks]
+    told = [block for blocks in anthropic_messages.blocks_of(server.asked[2]) for block in blocks]
     assert [(block["type"], block.get("text")) for block in told] == [
         ("text", "How is the sky?"),
         ("text", "I look."),
@@ -163,7 +165,7 @@ async def test_a_search_beside_a_call_ends_in_the_next_answer(
     asking = call("toolu_1", "weather", '{"city": "Paris"}')
     found = result("web_search", "srvtoolu_1", [page(SKY, "Sky")])
     server.play(say(searching, asking, stop="tool_use"), say(found, text("Blue.")), say(text("Well.")))
-    async with world(make(WIRE, server, weather, claude.SEARCH, settings=version)) as hub:
+    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, settings=version)) as hub:
         session = await hub.create()
         events = await collect(session, "How is the sky?")
         await collect(session, "And?")
@@ -172,7 +174,7 @@ async def test_a_search_beside_a_call_ends_in_the_next_answer(
     assert calls["srvtoolu_1"].content == (c.SourceBlock(source_id=SKY, url=SKY, title="Sky"),)
     assert json.loads(calls["srvtoolu_1"].arguments) == {"query": "sky"}
     assert not only(events, ev.Notice)
-    claude.check_history(server.asked[2])
+    anthropic_messages.check_history(server.asked[2])
 
 
 async def test_a_search_that_failed_says_why(
@@ -181,7 +183,7 @@ async def test_a_search_that_failed_says_why(
     why = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
     searched = served("srvtoolu_1", "web_search", '{"query": "sky"}')
     server.play(say(searched, result("web_search", "srvtoolu_1", why), text("I do not know.")))
-    async with world(make(WIRE, server, claude.SEARCH, settings=version)) as hub:
+    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version)) as hub:
         events = await collect(await hub.create(), "How is the sky?")
     assert (the_call(events).status, the_call(events).reason) == ("failed", "max_uses_exceeded")
     assert text_of(events) == "I do not know."
@@ -198,7 +200,7 @@ PAGE = {
     "source": {"type": "text", "media_type": "text/plain", "data": "Blue."},
 }
 VIEW = {"file_type": "text", "content": "a = 1", "num_lines": 1, "start_line": 1, "total_lines": 1}
-RUNS: dict[str, tuple[claude.Block, claude.Block, str, list[Any]]] = {
+RUNS: dict[str, tuple[anthropic_messages.Block, anthropic_messages.Block, str, list[Any]]] = {
     "code": (
         served("srvtoolu_1", "code_execution", '{"code": "print(4)"}'),
         result("code_execution", "srvtoolu_1", ran("code_execution_result", "4\n", "", 0, "file_1")),
@@ -248,7 +250,7 @@ async def test_what_the_provider_ran_is_shown_as_what_it_printed_and_found(
 ) -> None:
     asking, answer, title, shown = made
     server.play(say(asking, answer, text("Done.")), say(text("Well.")))
-    async with world(make(WIRE, server, claude.SEARCH, settings=version, **memory)) as hub:
+    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "Go on!")
         await collect(session, "And?")
@@ -257,7 +259,7 @@ async def test_what_the_provider_ran_is_shown_as_what_it_printed_and_found(
     assert run.status == "completed"
     assert str(run.title).startswith(title)
     assert [said_by(block) for block in run.content] == shown
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
 
 
 def said_by(block: Any) -> str:
@@ -308,7 +310,7 @@ async def test_documents_that_are_cited_are_sources_each_by_itself(server: Model
     ]
     assert len({one.source_id for one in sources}) == 3
     assert parts_of(events) == ["source", "source", "source", "text"]
-    (sent,) = claude.blocks_of(server.asked[0])
+    (sent,) = anthropic_messages.blocks_of(server.asked[0])
     assert [block.get("title") for block in sent] == [None, "a.pdf", "b.pdf"]
 
 
@@ -353,5 +355,5 @@ async def test_what_a_person_sends_reaches_the_model(
         await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), given)))
         await collect(session, "And now?")
         (first, *_) = (await session.history()).messages
-    assert [claude.blocks_of(asked)[0][1] for asked in server.asked] == [sent, sent]
+    assert [anthropic_messages.blocks_of(asked)[0][1] for asked in server.asked] == [sent, sent]
     assert first.content[1] == given

@@ -12,10 +12,10 @@ from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, terminal, weather
-from tests.agents.langchain.meanings import PNG
-from tests.agents.langchain.providers import claude, wires
-from tests.agents.langchain.providers.claude import (
+from tests.agents.langchain.providers import anthropic_messages, wires
+from tests.agents.langchain.providers.anthropic_messages import (
     call,
     kinds_of,
     say,
@@ -25,9 +25,9 @@ from tests.agents.langchain.providers.claude import (
     thought,
 )
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import stop_of
-from tests.agents.langchain.providers.pauses import pause
-from tests.agents.langchain.providers.serving import ModelServer
+from tests.agents.langchain.providers.conversations import stop_of
+from tests.agents.langchain.providers.model_server import ModelServer
+from tests.agents.langchain.providers.paused_stream import pause
 from tests.worlds import collect, text_of, world
 from trunkline import content as c
 from trunkline import events as ev
@@ -95,8 +95,8 @@ async def test_images_and_errors_of_tools_are_told_to_the_model(
     assert calls["toolu_1"].content == (c.TextBlock(text="A dot."), image)
     assert (calls["toolu_2"].status, calls["toolu_2"].reason) == ("failed", "it hurts")
     for asked in server.asked[1:]:
-        claude.check_history(asked)
-        seen, hurt = claude.blocks_of(asked)[2]
+        anthropic_messages.check_history(asked)
+        seen, hurt = anthropic_messages.blocks_of(asked)[2]
         assert kinds_of(seen["content"]) == ["text", "image"]
         assert (seen["is_error"], hurt["is_error"], hurt["content"]) == (False, True, "it hurts")
 
@@ -113,7 +113,7 @@ async def test_input_that_is_no_json_fails_its_call_and_not_the_next_turn(
     assert failed.status == "failed"
     assert '{"city": Paris}' in str(failed.reason)
     assert text_of(events) == "Sorry."
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
 
 
 async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
@@ -137,8 +137,8 @@ async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
     assert (the_call(events).status, the_call(events).reason) == ("denied", "not today")
     assert text_of(events) == "I ask.As you wish."
     for asked in server.asked[1:]:
-        claude.check_history(asked)
-    (told,) = claude.blocks_of(server.asked[1])[2]
+        anthropic_messages.check_history(asked)
+    (told,) = anthropic_messages.blocks_of(server.asked[1])[2]
     assert (told["is_error"], "not today" in told["content"]) == (True, True)
 
 
@@ -164,7 +164,7 @@ async def test_an_answer_with_a_structure_is_shown(server: ModelServer, make: Ma
 
 # -- the end -----------------------------------------------------------------------------------------
 
-STOPS: dict[str, tuple[tuple[claude.Block, ...], ev.StopReason]] = {
+STOPS: dict[str, tuple[tuple[anthropic_messages.Block, ...], ev.StopReason]] = {
     "stop_sequence": ((text("Half"),), "end_turn"),
     "model_context_window_exceeded": ((text("Half"),), "max_tokens"),
     "refusal": ((), "refusal"),
@@ -181,7 +181,7 @@ async def test_why_it_stopped_is_told_and_the_next_turn_goes_on(
         session = await hub.create()
         assert stop_of(await collect(session, "Go on!")) == reason
         assert text_of(await collect(session, "And?")) == "Well."
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
 
 
 async def test_a_search_that_was_paused_failed_and_is_not_sent_back(
@@ -189,12 +189,12 @@ async def test_a_search_that_was_paused_failed_and_is_not_sent_back(
 ) -> None:
     searching = served("srvtoolu_1", "web_search", '{"query": "sky"}')
     server.play(say(text("I look."), searching, stop="pause_turn"), say(text("Well.")))
-    async with world(make(WIRE, server, claude.SEARCH, settings=version, **memory)) as hub:
+    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "How is the sky?")
         assert text_of(await collect(session, "Go on!")) == "Well."
     assert the_call(events).status == "failed"
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
     assert "I look." in json.dumps(server.asked[1])
 
 
@@ -206,8 +206,8 @@ async def test_an_error_in_the_middle_of_a_stream_ends_what_was_begun(
         served("srvtoolu_1", "web_search", '{"que'),
         call("toolu_1", "weather", '{"ci'),
     )
-    server.play(claude.error(half, "overloaded_error", "Too many people."), say(text("Better.")))
-    async with world(make(WIRE, server, weather, claude.SEARCH, **memory)) as hub:
+    server.play(anthropic_messages.error(half, "overloaded_error", "Too many people."), say(text("Better.")))
+    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "Hello")
         assert text_of(await collect(session, "Hello again")) == "Better."
@@ -215,13 +215,15 @@ async def test_an_error_in_the_middle_of_a_stream_ends_what_was_begun(
     for begun in calls_of(events).values():
         assert begun.status == "failed"
         assert str(begun.reason).startswith("the model's answer broke off")
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
 
 
 async def test_an_error_in_the_middle_of_a_stream_is_told_in_the_providers_own_words(
     server: ModelServer, make: Make
 ) -> None:
-    server.play(claude.error(say(text("Half a ", "word")), "overloaded_error", "Too many people."))
+    server.play(
+        anthropic_messages.error(say(text("Half a ", "word")), "overloaded_error", "Too many people.")
+    )
     async with world(make(WIRE, server)) as hub:
         ended = terminal(await collect(await hub.create(), "Hello"))
     assert isinstance(ended, ev.TurnFailed)
@@ -239,7 +241,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     )
     reply, held = pause(half, 3)
     server.play(reply, say(text("Better.")))
-    async with world(make(WIRE, server, weather, claude.SEARCH, **memory)) as hub:
+    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, **memory)) as hub:
         session = await hub.create()
 
         async def stop(piece: ev.ToolInput) -> None:
@@ -251,5 +253,5 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
         assert text_of(await collect(session, "Hello again")) == "Better."
     assert stop_of(events) == "cancelled"
     assert {one.status for one in calls_of(events).values()} == {"cancelled"}
-    claude.check_history(server.asked[1])
+    anthropic_messages.check_history(server.asked[1])
     assert "Half a word" in json.dumps(server.asked[1])

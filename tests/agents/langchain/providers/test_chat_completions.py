@@ -10,14 +10,14 @@ from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
-from tests.agents.langchain.meanings import PNG
-from tests.agents.langchain.providers import completions, wires
-from tests.agents.langchain.providers.completions import Delta, piece
+from tests.agents.langchain.providers import chat_completions, wires
+from tests.agents.langchain.providers.chat_completions import Delta, piece
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import stop_of
-from tests.agents.langchain.providers.pauses import pause
-from tests.agents.langchain.providers.serving import ModelServer
+from tests.agents.langchain.providers.conversations import stop_of
+from tests.agents.langchain.providers.model_server import ModelServer
+from tests.agents.langchain.providers.paused_stream import pause
 from tests.agents.langchain.providers.wires import Call, Text, Wire
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
@@ -27,7 +27,7 @@ from trunkline.commands import Prompt
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OPENAI, DEEPSEEK, MISTRAL = wires.OpenAiChat(), wires.DeepSeek(), wires.Mistral()
-DONE = completions.say({"content": "Done."})
+DONE = chat_completions.say({"content": "Done."})
 
 
 class City(BaseModel):
@@ -110,7 +110,7 @@ CALLS = [
 async def test_calls_are_put_together_however_they_come(
     wire: Wire, server: ModelServer, make: Make, said: list[Delta]
 ) -> None:
-    server.play(completions.say(*said, stop="tool_calls"), DONE)
+    server.play(chat_completions.say(*said, stop="tool_calls"), DONE)
     async with world(make(wire, server, weather)) as hub:
         events = await collect(await hub.create(), "How is the weather?")
     calls = calls_of(events)
@@ -120,7 +120,7 @@ async def test_calls_are_put_together_however_they_come(
     }
     assert [json.loads(call.arguments) for call in calls.values()] == [{"city": "Paris"}, {"city": "Rome"}]
     assert (text_of(events), stop_of(events)) == ("Done.", "end_turn")
-    completions.check_history(server.asked[1])
+    chat_completions.check_history(server.asked[1])
 
 
 # -- words -------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ async def test_deltas_without_content_say_nothing(wire: Wire, server: ModelServe
         {"content": None},
         {"content": " two"},
     )
-    server.play(completions.say(*deltas))
+    server.play(chat_completions.say(*deltas))
     async with world(make(wire, server)) as hub:
         events = await collect(await hub.create(), "Count!")
     assert [event.delta for event in only(events, ev.Text)] == ["One", " two"]
@@ -143,7 +143,7 @@ async def test_deltas_without_content_say_nothing(wire: Wire, server: ModelServe
 async def test_an_answer_that_never_says_why_it_ended_has_ended(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
-    server.play(completions.say({"content": "One"}, stop=None), DONE)
+    server.play(chat_completions.say({"content": "One"}, stop=None), DONE)
     async with world(make(wire, server)) as hub:
         session = await hub.create()
         events = await collect(session, "Count!")
@@ -160,7 +160,7 @@ async def test_thoughts_beside_the_content_are_shown_once(
     server: ModelServer, make: Make, fields: tuple[str, ...]
 ) -> None:
     thoughts = [{"content": None} | dict.fromkeys(fields, said) for said in ("Let me ", "look.")]
-    server.play(completions.say(*thoughts, {"content": "Sunny."}))
+    server.play(chat_completions.say(*thoughts, {"content": "Sunny."}))
     async with world(make(DEEPSEEK, server)) as hub:
         events = await collect(await hub.create(), "How is the weather?")
     assert [event.delta for event in only(events, ev.Thought)] == ["Let me ", "look."]
@@ -172,14 +172,14 @@ async def test_thoughts_of_mistral_are_shown_as_words(
     server: ModelServer, make: Make, memory: dict[str, Any], settings: dict[str, Any]
 ) -> None:
     thoughts = [{"type": "thinking", "thinking": [{"type": "text", "text": text}]} for text in ("Hm", ".")]
-    server.play(completions.say(*({"content": [one]} for one in thoughts), {"content": "Sunny."}), DONE)
+    server.play(chat_completions.say(*({"content": [one]} for one in thoughts), {"content": "Sunny."}), DONE)
     async with world(make(MISTRAL, server, settings=settings, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "How is the weather?")
         await collect(session, "And now?")
     assert [event.delta for event in only(events, ev.Thought)] == ["Hm", "."]
     assert text_of(events) == "Sunny."
-    completions.check_history(server.asked[1])
+    chat_completions.check_history(server.asked[1])
 
 
 @pytest.mark.parametrize("wire", [OPENAI, DEEPSEEK], ids=name_of, indirect=True)
@@ -187,7 +187,7 @@ async def test_an_error_in_the_middle_of_a_stream_is_told(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
     error = {"message": "The engine died.", "type": "server_error", "code": 502}
-    server.play(completions.say({"content": "Half"}, stop=None, error=error), DONE)
+    server.play(chat_completions.say({"content": "Half"}, stop=None, error=error), DONE)
     async with world(make(wire, server)) as hub:
         session = await hub.create()
         events = await collect(session, "Hello")
@@ -272,7 +272,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     assert stop_of(events) == "cancelled"
     assert [call.status for call in calls_of(events).values()] == ["cancelled"]
     assert folded(events).messages[-1].text == "Half a word"
-    completions.check_history(server.asked[1])
+    chat_completions.check_history(server.asked[1])
 
 
 @pytest.mark.parametrize("way", [ToolStrategy, ProviderStrategy])
@@ -300,7 +300,7 @@ async def test_words_of_a_refusal_are_shown_where_a_structure_was_wanted(
         {"refusal": "I will "},
         {"refusal": "not."},
     )
-    server.play(completions.say(*refusal))
+    server.play(chat_completions.say(*refusal))
     async with world(make(OPENAI, server, response_format=ProviderStrategy(City))) as hub:
         events = await collect(await hub.create(), "Where?")
     assert text_of(events) == "I will not."

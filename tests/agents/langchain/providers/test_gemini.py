@@ -8,12 +8,12 @@ import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import tool
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
-from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import converse, failure_of, stop_of
-from tests.agents.langchain.providers.serving import ModelServer, Reply
+from tests.agents.langchain.providers.conversations import converse, failure_of, stop_of
+from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
 from trunkline import events as ev

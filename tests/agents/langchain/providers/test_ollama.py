@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from langchain_core.tools import tool
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, terminal, weather
-from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import converse, failure_of, stop_of
-from tests.agents.langchain.providers.serving import ModelServer, Reply, answer
+from tests.agents.langchain.providers.conversations import converse, failure_of, stop_of
+from tests.agents.langchain.providers.model_server import ModelServer, Reply, answer
 from tests.worlds import only, text_of
 from trunkline import content as c
 from trunkline import events as ev

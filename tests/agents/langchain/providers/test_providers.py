@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from langchain_core.tools import tool
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
-from tests.agents.langchain.meanings import PNG
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversing import stop_of
-from tests.agents.langchain.providers.serving import ModelServer, serve_model
+from tests.agents.langchain.providers.conversations import stop_of
+from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import PROOF, Call, Text, Thought, Wire
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c

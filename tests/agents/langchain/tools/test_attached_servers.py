@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from tests.agents.langchain.workshops import STDIO, invoke, is_alive, named, patiently, text_in
+from tests.agents.langchain.mcp_example import STDIO, invoke, is_alive, named, patiently, text_in
 from tests.worlds import until
 
 from trunkline.agents.interface import McpCapabilities

@@ -13,8 +13,8 @@ from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal, weather
-from tests.agents.langchain.loose import StateGraph, create_agent
-from tests.agents.langchain.workshops import in_turn, invoke
+from tests.agents.langchain.mcp_example import in_turn, invoke
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, events_of, only, text_of, until, world
 
 from trunkline import events as ev

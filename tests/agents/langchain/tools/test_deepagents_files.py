@@ -10,8 +10,8 @@ import pytest
 from deepagents.backends import CompositeBackend, FilesystemBackend, LocalShellBackend, StateBackend
 from deepagents.middleware.filesystem import FilesystemMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
-from tests.agents.langchain.loose import create_deep_agent
-from tests.agents.langchain.permits import ask, chooses
+from tests.agents.langchain.permission_helpers import ask, chooses
+from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.session.test_edited_calls import edit
 from tests.worlds import world

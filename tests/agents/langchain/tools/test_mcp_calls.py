@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.langchain.workshops import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
+from tests.agents.langchain.mcp_example import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
 from tests.worlds import only, until
 
 from trunkline import events as ev

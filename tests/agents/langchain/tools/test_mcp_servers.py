@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.agents.langchain.workshops import (
+from tests.agents.langchain.mcp_example import (
     PATIENCE,
     STDIO,
     invoke,
@@ -172,13 +172,13 @@ async def test_plain_threads_call_the_server_that_is_held() -> None:
 
 
 async def test_a_server_without_tools_and_one_that_breaks_its_word_harm_nobody() -> None:
-    silent = Path(__file__).parent.parent / "servers" / "liar.py"
-    place = {"command": sys.executable, "args": [str(silent)]}
-    async with held({"liar": place, "empty": {**place, "env": {"EMPTY": "1"}}}) as servers:
-        assert [tool.name for tool in servers.tools] == ["liar__count", "liar__vanish"]
+    script = Path(__file__).parent.parent / "servers" / "invalid_result_server.py"
+    place = {"command": sys.executable, "args": [str(script)]}
+    async with held({"wrong": place, "empty": {**place, "env": {"EMPTY": "1"}}}) as servers:
+        assert [tool.name for tool in servers.tools] == ["wrong__count", "wrong__vanish"]
         assert servers.failures() == []
-        broken = await patiently(invoke(named(servers.tools)["liar__count"]))
+        broken = await patiently(invoke(named(servers.tools)["wrong__count"]))
         assert broken.status == "error"
-        assert "MCP server 'liar' gave an invalid result" in text_in(broken)
-        gone = await patiently(invoke(named(servers.tools)["liar__vanish"]))
-        assert "MCP server 'liar' refused the call: no such tool" in text_in(gone)
+        assert "MCP server 'wrong' gave an invalid result" in text_in(broken)
+        gone = await patiently(invoke(named(servers.tools)["wrong__vanish"]))
+        assert "MCP server 'wrong' refused the call: no such tool" in text_in(gone)

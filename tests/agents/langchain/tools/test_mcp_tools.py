@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.workshops import (
+from tests.agents.langchain.mcp_example import (
     PATIENCE,
     STDIO,
     in_turn,
@@ -20,6 +19,7 @@ from tests.agents.langchain.workshops import (
     patiently,
     text_in,
 )
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import only, until
 
 from trunkline import content as c

@@ -12,8 +12,7 @@ from langchain_core.tools import tool
 from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
 from tests.agents.langchain.graphs import agent_of, calls_of, weather
-from tests.agents.langchain.loose import StateGraph, create_agent
-from tests.agents.langchain.workshops import (
+from tests.agents.langchain.mcp_example import (
     STDIO,
     in_turn,
     is_alive,
@@ -24,6 +23,7 @@ from tests.agents.langchain.workshops import (
     turn_of,
     unhurried,
 )
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import only, text_of, until, world
 
 from trunkline import content as c

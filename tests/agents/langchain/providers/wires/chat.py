@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.agents.langchain.providers.serving import Reply, answer
+from tests.agents.langchain.providers.model_server import Reply, answer
 from tests.agents.langchain.providers.wires.parts import (
     Call,
     End,

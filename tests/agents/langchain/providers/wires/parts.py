@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from tests.agents.langchain.providers.serving import Reply
+from tests.agents.langchain.providers.model_server import Reply
 
 __all__ = ["PROOF", "Call", "End", "Part", "Text", "Thought", "Wire", "blocks_of", "events", "load"]
 

@@ -1,7 +1,4 @@
-"""What ag-ui-langgraph gets wrong about the stream of a run, by the numbers of our list; here it is right.
-
-Each test plays the scene in which the peer was caught, through a real agent in a hub.
-"""
+"""The events of a run, in order and complete: scenes that ag-ui-langgraph gets wrong."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 
 from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
-from tests.agents.langchain.loose import StateGraph, create_agent
-from tests.agents.langchain.streams import PARIS, ROME, check_settled, order_of, pieces, run
+from tests.agents.langchain.streamed_turns import PARIS, ROME, check_settled, order_of, pieces, run
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, events_of, only, text_of, world
 from trunkline import content as c
 from trunkline import events as ev
@@ -28,7 +25,7 @@ from trunkline.conversation import CallPart, TextPart, ThoughtPart
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
 
-async def test_d1_a_result_has_the_id_of_its_message_and_comes_before_the_answer_to_it() -> None:
+async def test_a_result_has_the_id_of_its_message_and_comes_before_the_answer_to_it() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"}, "w1")], "Sunny.", checkpointer=InMemorySaver())
     async with world(agent) as hub:
         session = await hub.create("t")
@@ -42,13 +39,13 @@ async def test_d1_a_result_has_the_id_of_its_message_and_comes_before_the_answer
     assert shown == [message.id for message in state.values["messages"]]
 
 
-async def test_d2_name_and_arguments_in_one_chunk_are_both_said() -> None:
+async def test_name_and_arguments_in_one_chunk_are_both_said() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0))], "Sunny.")
     made = calls_of(await run(agent))["w1"]
     assert (made.arguments, made.input, made.status) == (PARIS, {"city": "Paris"}, "completed")
 
 
-async def test_d3_two_calls_in_one_chunk_are_both_said_before_any_tool_runs() -> None:
+async def test_two_calls_in_one_chunk_are_both_said_before_any_tool_runs() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0), ("w2", "weather", ROME, 1))], "Sunny.")
     events = await run(agent)
     began = next(at for at, event in enumerate(events) if getattr(event, "status", None) == "in_progress")
@@ -57,7 +54,7 @@ async def test_d3_two_calls_in_one_chunk_are_both_said_before_any_tool_runs() ->
     assert {made.status for made in calls_of(events).values()} == {"completed"}
 
 
-async def test_d4_interleaved_arguments_reach_their_own_calls() -> None:
+async def test_interleaved_arguments_reach_their_own_calls() -> None:
     agent, _ = agent_of(
         [
             pieces(("w1", "weather", "", 0)),
@@ -78,7 +75,7 @@ async def test_d4_interleaved_arguments_reach_their_own_calls() -> None:
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
-async def test_d7_a_call_that_was_reviewed_is_not_announced_again(mode: Any) -> None:
+async def test_a_call_that_was_reviewed_is_not_announced_again(mode: Any) -> None:
     review = HumanInTheLoopMiddleware({"weather": True}, interrupt_mode=mode)
     agent, _ = agent_of(
         [call("weather", {"city": "Paris"}, "w1")],
@@ -103,7 +100,7 @@ async def test_d7_a_call_that_was_reviewed_is_not_announced_again(mode: Any) -> 
     ]
 
 
-async def test_d10_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
+async def test_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
     class Notes(MessagesState):
         notes: Annotated[list[str], operator.add]
 
@@ -130,7 +127,7 @@ async def test_d10_state_is_reduced_at_every_moment_and_holds_no_messages() -> N
     assert all(state.keys() == {"notes"} for state in seen)
 
 
-async def test_d11_a_model_that_breaks_off_leaves_nothing_open() -> None:
+async def test_a_model_that_breaks_off_leaves_nothing_open() -> None:
     agent, _ = agent_of(
         ["Let me see. ", call("weather", {"city": "Rome"}, "w1"), ConnectionError("line cut")]
     )
@@ -143,7 +140,7 @@ async def test_d11_a_model_that_breaks_off_leaves_nothing_open() -> None:
     assert calls_of(events)["w1"].status == "failed"
 
 
-async def test_d11_a_tool_that_ends_the_run_leaves_nothing_open() -> None:
+async def test_a_tool_that_ends_the_run_leaves_nothing_open() -> None:
     asks = [call("broken", {}, "b1"), call("weather", {"city": "Rome"}, "w1")]
     made = create_agent(ScriptedChatModel(asks), [broken, weather])
     events = await run(LangChainAgent(made, raise_tool_errors=True))
@@ -152,14 +149,14 @@ async def test_d11_a_tool_that_ends_the_run_leaves_nothing_open() -> None:
     assert calls_of(events)["b1"].reason == "ValueError: no fuel"
 
 
-async def test_d12_a_model_that_cannot_stream_is_heard() -> None:
+async def test_a_model_that_cannot_stream_is_heard() -> None:
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny.", streaming=False)
     events = await run(agent)
     assert text_of(events) == "Sunny."
     assert order_of(events, ev.ToolCall, ev.Text) == ["ToolCall", "Text"]
 
 
-async def test_d13_no_checkpointer_is_needed_for_a_run_nor_for_the_next() -> None:
+async def test_no_checkpointer_is_needed_for_a_run_nor_for_the_next() -> None:
     agent, model = agent_of("Hello.", "Again.")
     async with world(agent) as hub:
         session = await hub.create()
@@ -169,7 +166,7 @@ async def test_d13_no_checkpointer_is_needed_for_a_run_nor_for_the_next() -> Non
     assert [message.text for message in model.calls[1].messages] == ["Hi", "Hello.", "Hi again"]
 
 
-async def test_d16_a_big_result_is_told_once() -> None:
+async def test_a_big_result_is_told_once() -> None:
     size = 1_000_000
 
     @tool
@@ -185,7 +182,7 @@ async def test_d16_a_big_result_is_told_once() -> None:
     assert sum(len(ev.encode_event(event)) for event in events) < 2.1 * size
 
 
-async def test_d18_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
+async def test_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
     agent, _ = agent_of("One.", "Two.", "Three.", checkpointer=InMemorySaver())
     async with world(agent) as hub:
         session = await hub.create("t")
@@ -196,7 +193,7 @@ async def test_d18_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> 
     assert [message.text for message in state.values["messages"]] == ["a", "One.", "b", "Two.", "c", "Three."]
 
 
-async def test_d20_reasoning_stays_in_what_is_replayed() -> None:
+async def test_reasoning_stays_in_what_is_replayed() -> None:
     agent, _ = agent_of([thinks("Rome, then."), "Sunny."], checkpointer=InMemorySaver())
     async with world(agent) as hub:
         session = await hub.create()

@@ -1,4 +1,4 @@
-"""What the permission tests share: a tool that leaves a trace, and a person who answers."""
+"""What the permission tests share: a tool that records its calls, and a user who answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workshop, started in every way a server can be, and small turns in which its tools are called."""
+"""The example MCP server, started over each transport, and small turns in which its tools are called."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ T = TypeVar("T")
 
 PATIENCE = 40.0
 """Starting a server takes a second, and many on a busy machine."""
-SCRIPT = str(Path(__file__).with_name("servers") / "workshop.py")
+SCRIPT = str(Path(__file__).with_name("servers") / "example_server.py")
 STDIO: dict[str, Any] = {"transport": "stdio", "command": sys.executable, "args": [SCRIPT, "stdio"]}
 
 
 @contextmanager
 def serving(transport: str) -> Generator[dict[str, Any]]:
-    """Run the workshop on a port of its own and give its connection."""
+    """Run the example server on a port of its own and give its connection."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         argv = [sys.executable, SCRIPT, transport, str(listening.fileno())]

@@ -1,4 +1,4 @@
-"""LangChain's makers of agents, taken as Any: their own generics are unknown to a strict checker."""
+"""LangChain's factories of agents as Any: a strict type checker cannot infer their generics."""
 
 from __future__ import annotations
 

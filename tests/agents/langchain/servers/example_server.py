@@ -1,6 +1,6 @@
-"""A real MCP server with a bit of everything: ``python workshop.py stdio``, or ``http FD``, or ``sse FD``.
+"""A real MCP server with a tool of every kind: run it with ``stdio``, ``http FD`` or ``sse FD``.
 
-FD is a socket that listens already, so whoever starts the server may connect at once.
+FD is a socket that listens already, so the test can connect at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Ctx = Context[ServerSession, None]
 PIXEL = base64.b64encode(b"not really a picture").decode()
 SOUND = base64.b64encode(b"not really a sound").decode()
 
-server = FastMCP("workshop", log_level="ERROR")
+server = FastMCP("example", log_level="ERROR")
 uri: Callable[[str], Any] = AnyUrl
 calls = 0
 

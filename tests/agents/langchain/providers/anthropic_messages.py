@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.agents.langchain.graphs import calls_of, folded
-from tests.agents.langchain.providers.serving import Reply, answer
+from tests.agents.langchain.providers.model_server import Reply, answer
 from tests.agents.langchain.providers.wires import PROOF, events
 from trunkline.conversation import Call
 

@@ -1,4 +1,4 @@
-"""What deepagents-acp gets wrong about modes and plans, by the numbers of our list; here it is right."""
+"""Modes and plans, each shown once: scenes that deepagents-acp gets wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 
 from tests.agents.langchain.graphs import agent_of
-from tests.agents.langchain.loose import create_deep_agent
+from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import Editor, editing
 from tests.worlds import world
 from trunkline import adapt
@@ -40,7 +40,7 @@ def permit(editor: Editor, kind: str) -> None:
 # -- 15: an unknown mode is accepted, and a change of the mode is never told --------------------------
 
 
-async def test_15_an_unknown_mode_is_refused_and_changes_nothing() -> None:
+async def test_an_unknown_mode_is_refused_and_changes_nothing() -> None:
     agent, model = agent_of("Done.", middleware=[ModeMiddleware(default_mode="readonly")])
     async with world(agent) as hub, editing(hub) as editor:
         session = await editor.open()
@@ -52,7 +52,7 @@ async def test_15_an_unknown_mode_is_refused_and_changes_nothing() -> None:
     assert model.calls[0].tool_names == []
 
 
-async def test_15_a_session_begins_with_its_modes_and_tells_each_change() -> None:
+async def test_a_session_begins_with_its_modes_and_tells_each_change() -> None:
     agent, _ = agent_of("Done.", middleware=[ModeMiddleware()])
     async with world(agent) as hub, editing(hub) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
@@ -67,7 +67,7 @@ async def test_15_a_session_begins_with_its_modes_and_tells_each_change() -> Non
     assert [(one["id"], one["currentValue"]) for one in changed["configOptions"]] == [("mode", "readonly")]
 
 
-async def test_15_a_change_that_the_agent_makes_itself_is_told_too() -> None:
+async def test_a_change_that_the_agent_makes_itself_is_told_too() -> None:
     modes = ModeMiddleware(default_mode="planning")
 
     @tool
@@ -86,7 +86,7 @@ async def test_15_a_change_that_the_agent_makes_itself_is_told_too() -> None:
 
 
 @pytest.mark.parametrize("middleware", [[], [PlanMiddleware()]], ids=["alone", "with PlanMiddleware"])
-async def test_18_a_plan_is_told_once_and_after_the_tool_has_run(middleware: list[Any]) -> None:
+async def test_a_plan_is_told_once_and_after_the_tool_has_run(middleware: list[Any]) -> None:
     agent, _ = agent_of([WRITE_TODOS], "Done.", middleware=[*middleware, TodoListMiddleware()])
     async with world(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
@@ -94,7 +94,7 @@ async def test_18_a_plan_is_told_once_and_after_the_tool_has_run(middleware: lis
     assert _running(editor, "t1") < editor.heard().index("plan")
 
 
-async def test_18_a_deep_agent_tells_its_plan_once() -> None:
+async def test_a_deep_agent_tells_its_plan_once() -> None:
     model = ScriptedChatModel([WRITE_TODOS], "Done.")
     agent = adapt(create_deep_agent(model=model, tools=[], middleware=[TodoListMiddleware()]))
     async with world(agent) as hub, editing(hub) as editor:
@@ -105,7 +105,7 @@ async def test_18_a_deep_agent_tells_its_plan_once() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"), [("allow_once", [["Look", "Write"]]), ("reject_once", list[list[str]]())]
 )
-async def test_18_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: str, told: list[Any]) -> None:
+async def test_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: str, told: list[Any]) -> None:
     ask = PermissionMiddleware({"write_todos": Rule()})
     agent, _ = agent_of([WRITE_TODOS], "Done.", middleware=[PlanMiddleware(), ask, TodoListMiddleware()])
     async with world(agent) as hub, editing(hub) as editor:
@@ -115,7 +115,7 @@ async def test_18_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: st
     assert "plan" not in editor.heard()[: editor.heard().index("session/request_permission")]
 
 
-async def test_18_a_todo_tool_that_fails_changes_no_plan() -> None:
+async def test_a_todo_tool_that_fails_changes_no_plan() -> None:
     @tool
     def write_todos(todos: list[dict[str, Any]]) -> ToolMessage:
         """Write the plan, which cannot be done."""
@@ -128,7 +128,7 @@ async def test_18_a_todo_tool_that_fails_changes_no_plan() -> None:
     assert editor.updates("tool_call_update")[-1]["status"] == "failed"
 
 
-async def test_18_todos_that_the_tool_does_not_take_change_no_plan() -> None:
+async def test_todos_that_the_tool_does_not_take_change_no_plan() -> None:
     wrong = call("write_todos", {"todos": [{"content": "Look", "status": "started"}]}, "t1")
     agent, _ = agent_of([wrong], "Sorry.", middleware=[PlanMiddleware(), TodoListMiddleware()])
     async with world(agent) as hub, editing(hub) as editor:

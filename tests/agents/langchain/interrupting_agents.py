@@ -1,4 +1,4 @@
-"""Agents that stop for a person, and how a test answers them; run here, or in a process that is killed."""
+"""Agents that ask the user, and how a test answers them; run here, or in a process that is killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
-from tests.agents.langchain.loose import StateGraph, create_agent
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import BRISK, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent

@@ -1,4 +1,4 @@
-"""What deepagents-acp and ag-ui-langgraph get wrong about asking, by number; here it is right."""
+"""Questions of a graph over ACP and as events: scenes that deepagents-acp and ag-ui-langgraph get wrong."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graph.test_threads import Slow, messages_in, shape
-from tests.agents.langchain.loose import create_agent
-from tests.agents.langchain.scenes import (
+from tests.agents.langchain.interrupting_agents import (
     Trip,
     asking,
     delegating,
@@ -20,6 +19,7 @@ from tests.agents.langchain.scenes import (
     shown,
     stopped,
 )
+from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import events_of, only, soon, until, world
 from trunkline import events as ev
@@ -49,7 +49,7 @@ def statuses(editor: Editor) -> dict[str, str]:
 
 
 @MODES
-async def test_deepagents_acp_1_a_dialog_is_about_the_call_that_the_editor_shows(mode: Any) -> None:
+async def test_a_dialog_is_about_the_call_that_the_editor_shows(mode: Any) -> None:
     agent, _ = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
@@ -63,7 +63,7 @@ async def test_deepagents_acp_1_a_dialog_is_about_the_call_that_the_editor_shows
 # -- deepagents-acp 7: per-call reviews are never asked, and the model is called for ever ----------------
 
 
-async def test_deepagents_acp_7_a_review_per_call_is_asked_and_the_prompt_ends() -> None:
+async def test_a_review_per_call_is_asked_and_the_prompt_ends() -> None:
     agent, model = agent_for(reviewed("per_call", InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
@@ -78,7 +78,7 @@ async def test_deepagents_acp_7_a_review_per_call_is_asked_and_the_prompt_ends()
 
 
 @MODES
-async def test_deepagents_acp_8_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
+async def test_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
     agent, _ = agent_for(delegating(mode, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
@@ -97,7 +97,7 @@ async def test_deepagents_acp_8_two_subagents_that_wait_are_both_asked_about(mod
 # -- deepagents-acp 9: a free-form interrupt is an error -------------------------------------------------
 
 
-async def test_deepagents_acp_9_a_free_interrupt_is_a_form_in_the_editor() -> None:
+async def test_a_free_interrupt_is_a_form_in_the_editor() -> None:
     agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers["elicitation/create"] = lambda params: {
@@ -117,9 +117,7 @@ async def test_deepagents_acp_9_a_free_interrupt_is_a_form_in_the_editor() -> No
 @pytest.mark.parametrize(
     ("reply", "heard"), [("Red, of course", "Red, of course"), ("decline", "The user declined to answer.")]
 )
-async def test_deepagents_acp_9_in_an_editor_without_forms_the_next_message_is_the_answer(
-    reply: str, heard: str
-) -> None:
+async def test_in_an_editor_without_forms_the_next_message_is_the_answer(reply: str, heard: str) -> None:
     agent, _ = agent_for(asking("Which colour?", InMemorySaver()))
     async with world(agent) as hub, editing(hub) as editor:
         session = await editor.open()
@@ -131,7 +129,7 @@ async def test_deepagents_acp_9_in_an_editor_without_forms_the_next_message_is_t
     assert (asked["stopReason"], ended["stopReason"]) == ("end_turn", "end_turn")
 
 
-async def test_deepagents_acp_9_options_are_named_in_words_in_an_editor_without_forms() -> None:
+async def test_options_are_named_in_words_in_an_editor_without_forms() -> None:
     agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
     async with world(agent) as hub, editing(hub) as editor:
         session = await editor.open()
@@ -146,7 +144,7 @@ async def test_deepagents_acp_9_options_are_named_in_words_in_an_editor_without_
 # -- deepagents-acp 12: a cancel waits for the tool, and for the answer to an open dialog ----------------
 
 
-async def test_deepagents_acp_12_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
+async def test_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
     slow = Slow()
     model = ScriptedChatModel([call("work", {"how": "slow"}, "s")], "Fine.")
     agent = LangChainAgent(create_agent(model, [slow.tool], checkpointer=InMemorySaver()))
@@ -167,7 +165,7 @@ async def test_deepagents_acp_12_a_cancel_stops_the_tool_at_once_and_settles_its
 
 
 @MODES
-async def test_deepagents_acp_12_a_cancel_withdraws_the_open_dialogs(mode: Any) -> None:
+async def test_a_cancel_withdraws_the_open_dialogs(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers[PERMIT] = lambda params: asyncio.Event().wait()
@@ -184,7 +182,7 @@ async def test_deepagents_acp_12_a_cancel_withdraws_the_open_dialogs(mode: Any) 
 
 
 @MODES
-async def test_deepagents_acp_12_a_dialog_that_answers_cancelled_ends_the_turn(mode: Any) -> None:
+async def test_a_dialog_that_answers_cancelled_ends_the_turn(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("cancelled")
@@ -196,7 +194,7 @@ async def test_deepagents_acp_12_a_dialog_that_answers_cancelled_ends_the_turn(m
 # -- deepagents-acp 16: sessions cannot be found, listed, resumed, forked or closed ----------------------
 
 
-async def test_deepagents_acp_16_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> None:
+async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> None:
     model = ScriptedChatModel("One.", "Two.", "Three.")
     agent = LangChainAgent(create_agent(model, [look], checkpointer=InMemorySaver()))
     place: dict[str, Any] = {"cwd": "/", "mcpServers": []}
@@ -220,7 +218,7 @@ async def test_deepagents_acp_16_sessions_are_found_listed_resumed_forked_closed
     assert told == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
 
 
-async def test_deepagents_acp_16_a_thread_made_elsewhere_can_be_loaded() -> None:
+async def test_a_thread_made_elsewhere_can_be_loaded() -> None:
     graph = create_agent(ScriptedChatModel("One."), [look], checkpointer=InMemorySaver())
     await graph.ainvoke({"messages": [("user", "first")]}, {"configurable": {"thread_id": "theirs"}})
     async with world(LangChainAgent(graph)) as hub, editing(hub, ABLE) as editor:
@@ -232,7 +230,7 @@ async def test_deepagents_acp_16_a_thread_made_elsewhere_can_be_loaded() -> None
 # -- deepagents-acp 19: one agent, one folder for all sessions -------------------------------------------
 
 
-async def test_deepagents_acp_19_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
+async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
     agent, _ = agent_for(reviewed("per_call", InMemorySaver()))
     async with world(agent) as hub:
         sessions = [await hub.create(cwd=cwd) for cwd in ("/", "/tmp")]
@@ -252,11 +250,11 @@ async def test_deepagents_acp_19_sessions_of_one_agent_wait_and_go_on_each_by_it
     assert (second["d1"], second["d2"]) == (("denied", None), ("denied", None))
 
 
-# -- ag-ui-langgraph D5 to D8, as events ------------------------------------------------------------------
+# -- as events, for AG-UI ---------------------------------------------------------------------------
 
 
 @MODES
-async def test_agui_d5_two_pending_interrupts_are_answered_in_one_go(mode: Any) -> None:
+async def test_two_pending_interrupts_are_answered_in_one_go(mode: Any) -> None:
     agent, _ = agent_for(delegating(mode, InMemorySaver()))
     async with world(agent) as hub:
         session = await hub.create()
@@ -269,7 +267,7 @@ async def test_agui_d5_two_pending_interrupts_are_answered_in_one_go(mode: Any) 
 
 
 @MODES
-async def test_agui_d6_a_review_says_which_call_it_is_about_and_the_turn_is_suspended_on_it(
+async def test_a_review_says_which_call_it_is_about_and_the_turn_is_suspended_on_it(
     mode: Any,
 ) -> None:
     agent, _ = agent_for(reviewed(mode, InMemorySaver()))
@@ -289,7 +287,7 @@ async def test_agui_d6_a_review_says_which_call_it_is_about_and_the_turn_is_susp
         assert one.question.allows_edit
 
 
-async def test_agui_d6_a_free_interrupt_brings_its_response_schema() -> None:
+async def test_a_free_interrupt_brings_its_response_schema() -> None:
     agent, _ = agent_for(asking("Where to?", InMemorySaver(), Trip))
     async with world(agent) as hub:
         session = await hub.create()
@@ -302,7 +300,7 @@ async def test_agui_d6_a_free_interrupt_brings_its_response_schema() -> None:
 
 
 @MODES
-async def test_agui_d7_a_resumed_call_is_not_announced_again(mode: Any) -> None:
+async def test_a_resumed_call_is_not_announced_again(mode: Any) -> None:
     agent, _ = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub:
         session = await hub.create()
@@ -317,7 +315,7 @@ async def test_agui_d7_a_resumed_call_is_not_announced_again(mode: Any) -> None:
 
 
 @MODES
-async def test_agui_d8_a_prompt_while_a_question_is_open_is_refused_and_the_question_stays(mode: Any) -> None:
+async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_stays(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub:
         session = await hub.create()
@@ -332,7 +330,7 @@ async def test_agui_d8_a_prompt_while_a_question_is_open_is_refused_and_the_ques
 
 
 @MODES
-async def test_agui_d8_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode: Any) -> None:
+async def test_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub:
         session = await hub.create()

@@ -1,4 +1,4 @@
-"""A server that promises a number and gives none; with EMPTY set it offers no tools at all."""
+"""A server whose result does not fit its own schema; with EMPTY set it offers no tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp.types import CallToolResult, ErrorData, ServerResult, TextContent, Tool
 
 from mcp import McpError
 
-server: Server[Any, Any] = Server("liar")
+server: Server[Any, Any] = Server("invalid")
 NUMBER = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
 
 

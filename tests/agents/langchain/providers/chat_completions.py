@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.agents.langchain.providers.serving import Reply
+from tests.agents.langchain.providers.model_server import Reply
 from tests.agents.langchain.providers.wires import events
 
 __all__ = ["Delta", "check_history", "piece", "say"]

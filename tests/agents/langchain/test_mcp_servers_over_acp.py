@@ -1,4 +1,4 @@
-"""What deepagents-acp gets wrong about a session's servers, over a real ACP connection."""
+"""A session's MCP servers over a real ACP connection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from tests.agents.langchain.graphs import agent_of
-from tests.agents.langchain.workshops import SCRIPT, is_alive, patiently, text_in, unhurried
+from tests.agents.langchain.mcp_example import SCRIPT, is_alive, patiently, text_in, unhurried
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.worlds import until
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -34,7 +34,7 @@ def card_of(agent: LangChainAgent) -> tuple[bool, bool]:
     return agent.card.mcp.http, agent.card.mcp.sse
 
 
-async def test_defect_13_session_servers_are_used_and_a_bad_command_is_named() -> None:
+async def test_session_servers_are_used_and_a_bad_command_is_named() -> None:
     agent, model = agent_of(call("w__count", {}, "k1"), "Counted.", call("w__count", {}, "k2"), "Again.")
     assert card_of(agent) == (True, True)
     async with unhurried(agent) as hub, editing(hub, ABLE) as editor:

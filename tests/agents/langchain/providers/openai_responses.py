@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tests.agents.langchain.providers.serving import Reply, answer
+from tests.agents.langchain.providers.model_server import Reply, answer
 from tests.agents.langchain.providers.wires import OpenAiResponses, events
 
 __all__ = [

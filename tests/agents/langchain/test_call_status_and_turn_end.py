@@ -1,7 +1,4 @@
-"""What deepagents-acp gets wrong about calls and ends of turns, by the numbers of our list; here it is right.
-
-Each test plays the scene in which the peer was caught, through a real agent in a hub.
-"""
+"""Statuses of calls and ends of turns, live and replayed: scenes that deepagents-acp gets wrong."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
-from tests.agents.langchain.loose import create_agent, create_deep_agent
-from tests.agents.langchain.streams import PARIS, ROME, check_settled, order_of, pieces, run
+from tests.agents.langchain.streamed_turns import PARIS, ROME, check_settled, order_of, pieces, run
+from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.worlds import collect, events_of, only, soon, text_of, world
 from trunkline import content as c
 from trunkline import events as ev
@@ -36,7 +33,7 @@ from trunkline.testing.chat import ScriptedChatModel, call, ends
     ],
     ids=["raises", "unknown", "does not fit"],
 )
-async def test_3_a_call_that_failed_is_failed_live_and_in_the_replay(
+async def test_a_call_that_failed_is_failed_live_and_in_the_replay(
     asked: Any, status: str, reason: str
 ) -> None:
     agent, _ = agent_of([asked], "Sorry.", tools=[broken, weather], checkpointer=InMemorySaver())
@@ -49,7 +46,7 @@ async def test_3_a_call_that_failed_is_failed_live_and_in_the_replay(
     assert reason in live.reason
 
 
-async def test_3_a_call_that_was_rejected_is_denied_live_and_in_the_replay() -> None:
+async def test_a_call_that_was_rejected_is_denied_live_and_in_the_replay() -> None:
     ran: list[str] = []
 
     @tool
@@ -83,7 +80,7 @@ async def answer_with(session: Session, asked: ev.Asked, kind: str) -> None:
     await session.answer(Answer(question_id=asked.question_id, outcome="selected", option_id=option))
 
 
-async def test_4_file_tools_are_in_progress_and_show_places_diffs_and_their_raw_output(
+async def test_file_tools_are_in_progress_and_show_places_diffs_and_their_raw_output(
     tmp_path: Path,
 ) -> None:
     model = ScriptedChatModel(
@@ -111,7 +108,7 @@ async def test_4_file_tools_are_in_progress_and_show_places_diffs_and_their_raw_
     ]
 
 
-async def test_5_a_call_without_arguments_is_announced_before_it_runs() -> None:
+async def test_a_call_without_arguments_is_announced_before_it_runs() -> None:
     @tool
     def ping() -> str:
         """Answer."""
@@ -124,7 +121,7 @@ async def test_5_a_call_without_arguments_is_announced_before_it_runs() -> None:
     assert (made.input, made.raw_output, made.status) == ({}, "pong", "completed")
 
 
-async def test_6_calls_of_parallel_subagents_are_all_shown_in_their_own_lanes() -> None:
+async def test_calls_of_parallel_subagents_are_all_shown_in_their_own_lanes() -> None:
     inner = ScriptedChatModel(
         [
             pieces(("x1", "weather", "", 0), ("x2", "weather", "", 1)),
@@ -165,14 +162,14 @@ async def test_6_calls_of_parallel_subagents_are_all_shown_in_their_own_lanes() 
     ],
     ids=["length", "filter", "stop"],
 )
-async def test_10_the_stop_reason_is_the_models(answer: list[Any], reason: str) -> None:
+async def test_the_stop_reason_is_the_models(answer: list[Any], reason: str) -> None:
     agent, _ = agent_of(answer)
     ended = terminal(await run(agent))
     assert isinstance(ended, ev.TurnFinished)
     assert ended.stop_reason == reason
 
 
-async def test_10_an_agent_that_never_ends_has_used_up_its_requests() -> None:
+async def test_an_agent_that_never_ends_has_used_up_its_requests() -> None:
     def again(messages: Any) -> Any:
         return [call("weather", {"city": "Rome"})]
 
@@ -184,7 +181,7 @@ async def test_10_an_agent_that_never_ends_has_used_up_its_requests() -> None:
     assert ended.stop_reason == "max_turn_requests"
 
 
-async def test_11_a_tool_that_raises_fails_its_call_and_the_model_hears_why() -> None:
+async def test_a_tool_that_raises_fails_its_call_and_the_model_hears_why() -> None:
     agent, model = agent_of([call("broken", {"why": "no fuel"}, "b1")], "I could not.", tools=[broken])
     events = await run(agent)
     check_settled(events)
@@ -194,7 +191,7 @@ async def test_11_a_tool_that_raises_fails_its_call_and_the_model_hears_why() ->
     assert isinstance(terminal(events), ev.TurnFinished)
 
 
-async def test_11_a_providers_error_is_told_with_its_code_and_its_own_words() -> None:
+async def test_a_providers_error_is_told_with_its_code_and_its_own_words() -> None:
     class RateLimitError(Exception):
         def __init__(self) -> None:
             super().__init__("Error code: 429 - {...}")
@@ -209,7 +206,7 @@ async def test_11_a_providers_error_is_told_with_its_code_and_its_own_words() ->
     assert (ended.code, ended.message) == ("rate_limited", "RateLimitError: Slow down, please.")
 
 
-async def test_12_a_cancel_reaches_into_a_tool_that_waits() -> None:
+async def test_a_cancel_reaches_into_a_tool_that_waits() -> None:
     began, stopped = asyncio.Event(), asyncio.Event()
 
     @tool
@@ -235,7 +232,7 @@ async def test_12_a_cancel_reaches_into_a_tool_that_waits() -> None:
     assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="cancelled")
 
 
-async def test_12_a_cancel_ends_a_turn_that_waits_for_a_permission() -> None:
+async def test_a_cancel_ends_a_turn_that_waits_for_a_permission() -> None:
     ran: list[str] = []
 
     @tool
@@ -261,7 +258,7 @@ async def test_12_a_cancel_ends_a_turn_that_waits_for_a_permission() -> None:
     assert (ran, len(model.calls)) == ([], 1)
 
 
-async def test_17_results_keep_their_types_and_their_artifacts() -> None:
+async def test_results_keep_their_types_and_their_artifacts() -> None:
     png = "iVBORw0KGgo="
 
     @tool(response_format="content_and_artifact")

@@ -1,4 +1,4 @@
-"""A channel that keeps what is said, for runs without a session."""
+"""A channel that records events, for runs without a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What LangChain's blocks mean, in the words that tests of them share."""
+"""Expected events and data that several tests of blocks share."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A stream that stops in the middle, so that a test can do something while it does."""
+"""A stream that pauses in the middle, so that a test can act meanwhile."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 
-from tests.agents.langchain.providers.serving import Reply
+from tests.agents.langchain.providers.model_server import Reply
 
 __all__ = ["Pause", "pause"]
 
