@@ -1,7 +1,7 @@
 """Hypothesis strategies: any value of a type, and any nonsense an agent could say.
 
 ``values_of`` and ``structs_of`` know the types only. ``sloppy_streams`` draws from few ids, so that
-events collide as often as they can. Legal sessions are in stories.py.
+events collide as often as they can. Legal sessions are in legal_sessions.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.stories import Story, meaning_of, rechunked, stories
+from tests.legal_sessions import LegalSession, legal_sessions, meaning_of, rechunked
 from tests.strategies import event_kinds, sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import ImageBlock, TextBlock
@@ -43,17 +43,19 @@ def texts(told: Conversation) -> list[tuple[str, str]]:
 # -- any stream ------------------------------------------------------------------------------------
 
 
-@given(stories())
-def test_a_session_folds_to_what_was_meant(story: Story) -> None:
+@given(legal_sessions())
+def test_a_session_folds_to_what_was_meant(story: LegalSession) -> None:
     assert meaning_of(fold(story.events)) == story.meant
 
 
-@given(stories(), st.data())
-def test_cutting_and_joining_deltas_anywhere_changes_nothing(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_cutting_and_joining_deltas_anywhere_changes_nothing(
+    story: LegalSession, data: st.DataObject
+) -> None:
     assert fold(data.draw(rechunked(story.events))) == fold(story.events)
 
 
-@given(st.one_of(stories().map(lambda story: story.events), sloppy_streams()), st.data())
+@given(st.one_of(legal_sessions().map(lambda story: story.events), sloppy_streams()), st.data())
 def test_the_conversation_is_right_in_the_middle_and_again_at_the_end(
     events: list[ev.Event], data: st.DataObject
 ) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.driving import Browser, find_chromium
-from tests.browser.serving import serve_agent, serve_site
+from tests.browser.chromium import Browser, find_chromium
+from tests.browser.servers import serve_agent, serve_site
 
 pytest.register_assert_rewrite("tests.browser.contract")
 

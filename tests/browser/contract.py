@@ -16,8 +16,8 @@ from typing import ClassVar
 
 import pytest
 
-from tests.browser.driving import Browser, Page
-from tests.browser.serving import SECRET
+from tests.browser.chromium import Browser, Page
+from tests.browser.servers import SECRET
 
 __all__ = ["REFUSED", "Chat", "PageContract"]
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 import pytest
 
 from tests.faults.children.served import LINE, MEGABYTES
-from tests.faults.serving import Server, serving, text_of, told
+from tests.faults.servers import Server, serving, text_of, told
 from tests.frontends.agui.event_verifier import breaches
 
 pytestmark = pytest.mark.slow

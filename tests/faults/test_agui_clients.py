@@ -13,7 +13,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.faults.serving import AGENTS, SECRET, Server, Told, eventually, serving, text_of, told
+from tests.faults.servers import AGENTS, SECRET, Server, Told, eventually, serving, text_of, told
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from tests.faults.serving import AGENTS, SECONDS, SECRET, Told, eventually, serving, text_of, told
+from tests.faults.servers import AGENTS, SECONDS, SECRET, Told, eventually, serving, text_of, told
 from tests.frontends.agui.event_verifier import breaches
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.children.served import TICK
-from tests.faults.serving import AGENTS, Server, eventually, serving, text_of, told
+from tests.faults.servers import AGENTS, Server, eventually, serving, text_of, told
 
 pytestmark = pytest.mark.slow
 

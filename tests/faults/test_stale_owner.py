@@ -12,7 +12,7 @@ import pytest
 
 from tests.faults.children.stale_owner import careless
 from tests.faults.processes import child
-from tests.faults.serving import Connection, text_of, told
+from tests.faults.servers import Connection, text_of, told
 from tests.worlds import BRISK, collect, make, soon, world
 from trunkline import events as ev
 from trunkline.journal import Journal, SessionKey, open_journal

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.child_programs import command, run
 from tests.faults.disks import MEBIBYTE, Disk, as_anybody
-from tests.faults.serving import ROOT, SECONDS, Server, eventually, serving, told
+from tests.faults.servers import ROOT, SECONDS, Server, eventually, serving, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.grammar.legality import breaches
-from tests.stories import Story, stories
+from tests.legal_sessions import LegalSession, legal_sessions
 from tests.strategies import sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import TextBlock
@@ -107,16 +107,16 @@ def test_every_broken_rule_is_told_once_per_turn_and_names_the_agent(events: lis
     assert [violation._replace(subject="") for violation in grammar.violations] == told
 
 
-@given(stories())
-def test_a_well_formed_session_passes_unchanged(story: Story) -> None:
+@given(legal_sessions())
+def test_a_well_formed_session_passes_unchanged(story: LegalSession) -> None:
     assert breaches(story.events, ended=True) == []
     grammar = Grammar()
     assert translate(grammar, story.events) == story.events
     assert grammar.violations == []
 
 
-@given(stories(), st.data())
-def test_a_session_that_stops_anywhere_is_settled(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_a_session_that_stops_anywhere_is_settled(story: LegalSession, data: st.DataObject) -> None:
     events = story.events[: data.draw(st.integers(0, len(story.events)))]
     said = legal(*events)
     assert said[: len(events)] == events

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.peers.playing import ABLE, Driver, Stage, Told
-from tests.peers.views import View, heard_view, kept_view
+from tests.peers.client_plans import ABLE, Driver, Stage, Told
+from tests.peers.session_views import View, heard_view, kept_view
 
 ORDER = {"name": "Ada", "colour": "red", "copies": 2, "gift": True}
 ACCEPTED = {"action": "accept", "content": ORDER}

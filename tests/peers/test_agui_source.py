@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.faults.serving import SECRET, serving
-from tests.peers.playing import ABLE, Stage
+from tests.faults.servers import SECRET, serving
+from tests.peers.client_plans import ABLE, Stage
+from tests.peers.session_views import heard_view
 from tests.peers.test_python_sdk import driver_in
-from tests.peers.views import heard_view
 from tests.worlds import BRISK, collect, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent

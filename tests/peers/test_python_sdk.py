@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.peers.client_plans import Driver
 from tests.peers.contract import ClientContract
-from tests.peers.playing import Driver
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.stories import Story, stories
+from tests.legal_sessions import LegalSession, legal_sessions
 from tests.strategies import sloppy_streams
 
 from trunkline import events as ev
@@ -17,7 +17,7 @@ from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.session.coalesce import Coalescer
 
-streams = st.one_of(stories().map(lambda story: story.events), sloppy_streams())
+streams = st.one_of(legal_sessions().map(lambda story: story.events), sloppy_streams())
 
 
 def text(delta: str, message_id: str = "m1", **fields: Any) -> ev.Text:
@@ -135,8 +135,8 @@ def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
     assert coalescer.extend_text(first, "c") == 0
 
 
-@given(stories())
-def test_a_session_is_written_with_fewer_records_than_events_were_said(story: Story) -> None:
+@given(legal_sessions())
+def test_a_session_is_written_with_fewer_records_than_events_were_said(story: LegalSession) -> None:
     records = records_of(Coalescer(), *story.events)
     neighbours = sum(
         type(one) is type(two) is ev.Text and cast("Any", one).message_id == cast("Any", two).message_id

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.stories import rewound_stories
+from tests.legal_sessions import rewound_sessions
 from tests.worlds import CountingJournal, collect, soon, until, world
 
 from trunkline import events as ev
@@ -35,7 +35,7 @@ def entries(events: list[ev.Event]) -> list[Entry]:
 # -- what is kept is what reading would give -------------------------------------------------------
 
 
-@given(rewound_stories())
+@given(rewound_sessions())
 def test_what_is_learned_is_the_same_from_a_snapshot_at_every_cut(events: list[ev.Event]) -> None:
     read, taken = OpenState.alone(), dict[int, bytes]()
     for entry in entries(events):
@@ -54,7 +54,7 @@ def test_what_is_learned_is_the_same_from_a_snapshot_at_every_cut(events: list[e
         assert later.take() == whole
 
 
-@given(rewound_stories(), st.data())
+@given(rewound_sessions(), st.data())
 def test_an_outline_of_pages_is_the_outline_of_the_conversation(
     events: list[ev.Event], data: st.DataObject
 ) -> None:
@@ -73,7 +73,7 @@ def test_an_outline_of_pages_is_the_outline_of_the_conversation(
     assert [name for turn in of_turns for name in turn] == [message.message_id for message in told.messages]
 
 
-@given(rewound_stories(), st.data())
+@given(rewound_sessions(), st.data())
 def test_a_fold_on_a_past_is_the_fold_of_all_and_leaves_the_past_alone(
     events: list[ev.Event], data: st.DataObject
 ) -> None:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from tests.agents.langchain import oracle
 from tests.agents.langchain.model_scripts import FORM, choose, conversations
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.peers.playing import Stage
+from tests.peers.client_plans import Stage
 from tests.worlds import world
 from trunkline import adapt
 from trunkline.protocols.jsonrpc import RpcError

@@ -1,5 +1,5 @@
 // Drives Chromium for the tests: a line of JSON in is a step, a line of JSON out is what came of it.
-// tests/browser/driving.py says which steps there are.
+// tests/browser/chromium.py says which steps there are.
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 

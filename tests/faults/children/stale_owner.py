@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 import uvicorn
 
 import trunkline
-from tests.faults.serving import SECRET
+from tests.faults.servers import SECRET
 from tests.worlds import BRISK, make
 from trunkline.commands import Prompt
 

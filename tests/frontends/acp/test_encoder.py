@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.frontends.acp.schema import find_fault
-from tests.peers.views import heard_view, kept_view
-from tests.stories import Story, rechunked, stories
+from tests.legal_sessions import LegalSession, legal_sessions, rechunked
+from tests.peers.session_views import heard_view, kept_view
 from tests.strategies import event_kinds, sloppy_streams, translate
 
 from trunkline import events as ev
@@ -629,8 +629,8 @@ def linked(event: ev.Event) -> ev.Event:
     return event
 
 
-@given(stories(), st.data())
-def test_what_a_client_folds_is_what_we_fold(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_what_a_client_folds_is_what_we_fold(story: LegalSession, data: st.DataObject) -> None:
     events = [linked(event) for event in story.events if not isinstance(event, ev.Rewound)]
     told = fold(events)
     for call in told.calls.values():
@@ -656,8 +656,10 @@ def test_whatever_the_grammar_lets_pass_is_valid_and_ends_once_per_turn(
     assert ends == [event for event in legal if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
 
 
-@given(stories(), st.data())
-def test_any_beginning_of_a_stream_can_be_closed_and_only_once(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_any_beginning_of_a_stream_can_be_closed_and_only_once(
+    story: LegalSession, data: st.DataObject
+) -> None:
     cut = data.draw(st.integers(0, len(story.events)))
     encoding = encoder(ABLE)
     said = [out for entry in entries(story.events[:cut]) for out in encoding.feed(entry)]
@@ -668,13 +670,13 @@ def test_any_beginning_of_a_stream_can_be_closed_and_only_once(story: Story, dat
             update_of(out)
 
 
-@given(stories())
-def test_an_encoder_says_the_same_again(story: Story) -> None:
+@given(legal_sessions())
+def test_an_encoder_says_the_same_again(story: LegalSession) -> None:
     assert translate(encoder(ABLE), entries(story.events)) == translate(encoder(ABLE), entries(story.events))
 
 
-@given(stories(), st.data())
-def test_a_batch_is_encoded_as_its_entries_are_one_by_one(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_a_batch_is_encoded_as_its_entries_are_one_by_one(story: LegalSession, data: st.DataObject) -> None:
     all_entries = list(entries(data.draw(rechunked(story.events))))
     cut = data.draw(st.integers(0, len(all_entries)))
     encoding = encoder(ABLE)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import comparable
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, Told
-from tests.stories import Story, rechunked, stories
+from tests.legal_sessions import LegalSession, legal_sessions, rechunked
 from tests.strategies import sloppy_streams
 
 from trunkline import events as ev
@@ -135,8 +135,8 @@ def check_folds(thread: Thread) -> None:
 
 
 @settings(max_examples=50)
-@given(stories())
-def test_what_a_client_folds_run_by_run_is_what_the_session_means(story: Story) -> None:
+@given(legal_sessions())
+def test_what_a_client_folds_run_by_run_is_what_the_session_means(story: LegalSession) -> None:
     thread = Thread()
     for turn in turns_of([event for event in story.events if not isinstance(event, ev.Rewound)]):
         thread.follow(turn)
@@ -145,8 +145,8 @@ def test_what_a_client_folds_run_by_run_is_what_the_session_means(story: Story) 
 
 
 @settings(max_examples=50)
-@given(stories(), st.data())
-def test_other_pieces_of_the_same_stream_fold_to_the_same(story: Story, data: st.DataObject) -> None:
+@given(legal_sessions(), st.data())
+def test_other_pieces_of_the_same_stream_fold_to_the_same(story: LegalSession, data: st.DataObject) -> None:
     told = [event for event in story.events if not isinstance(event, ev.Rewound)]
     whole, pieces = Thread(), Thread()
     for turn in turns_of(told):
@@ -160,8 +160,8 @@ def test_other_pieces_of_the_same_stream_fold_to_the_same(story: Story, data: st
 
 
 @settings(max_examples=50)
-@given(stories(), st.integers(0, 60), st.booleans())
-def test_any_prefix_is_closed_in_order_and_ends_once(story: Story, length: int, modern: bool) -> None:
+@given(legal_sessions(), st.integers(0, 60), st.booleans())
+def test_any_prefix_is_closed_in_order_and_ends_once(story: LegalSession, length: int, modern: bool) -> None:
     (first, *_) = turns_of(story.events)
     encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
     said = encoder.begin(0.0)
@@ -175,9 +175,9 @@ def test_any_prefix_is_closed_in_order_and_ends_once(story: Story, length: int, 
 
 
 @settings(max_examples=50)
-@given(stories(), st.integers(0, 60))
+@given(legal_sessions(), st.integers(0, 60))
 def test_an_encoder_that_is_primed_up_to_any_place_says_exactly_what_is_left(
-    story: Story, place: int
+    story: LegalSession, place: int
 ) -> None:
     (turn, *_) = turns_of(story.events)
     whole, primed = AguiEncoder("t1", "r1", EVERYTHING), AguiEncoder("t1", "r1", EVERYTHING)
@@ -218,9 +218,9 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
 
 
 @settings(max_examples=100)
-@given(stories(), st.integers(0, 60), st.booleans())
+@given(legal_sessions(), st.integers(0, 60), st.booleans())
 def test_a_run_that_begins_anywhere_announces_what_is_open_and_folds_to_what_the_session_means(
-    story: Story, place: int, modern: bool
+    story: LegalSession, place: int, modern: bool
 ) -> None:
     told = [event for event in story.events if not isinstance(event, ev.Rewound)]
     client = joined_at(told, place, modern=modern)
@@ -267,8 +267,8 @@ def test_whatever_an_agent_says_the_stream_is_legal(events: list[ev.Event], mode
 
 
 @settings(max_examples=50)
-@given(stories())
-def test_an_older_client_folds_what_the_agent_itself_says(story: Story) -> None:
+@given(legal_sessions())
+def test_an_older_client_folds_what_the_agent_itself_says(story: LegalSession) -> None:
     thread = Thread(AguiOptions(max_ui_payload_size=0), modern=False)
     for turn in turns_of([event for event in story.events if not isinstance(event, ev.Rewound)]):
         thread.follow(turn)

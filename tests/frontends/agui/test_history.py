@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.event_verifier import plain
 from tests.frontends.agui.reference_client import Client, Told
-from tests.stories import rewound_stories
+from tests.legal_sessions import rewound_sessions
 from tests.worlds import CountingJournal, TurnContext, collect, world
 
 from trunkline import content as c
@@ -178,7 +178,7 @@ async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> Non
 # -- what it costs ---------------------------------------------------------------------------------
 
 
-@given(rewound_stories(), st.data(), st.booleans(), st.booleans())
+@given(rewound_sessions(), st.data(), st.booleans(), st.booleans())
 def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_be_told(
     events: list[ev.Event], data: st.DataObject, results: bool, modern: bool
 ) -> None:

@@ -1,5 +1,5 @@
 // Plays a plan as a client on the official TypeScript SDK and prints what it saw, as JSON:
-// `node drive_client.mjs < plan > report`. tests/peers/playing.py says what a plan and a report are.
+// `node drive_client.mjs < plan > report`. tests/peers/client_plans.py says what a plan and a report are.
 // A plan with a `url` is played over the network (tests/peers/serve_and_drive.py), else the agent is started.
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";

@@ -1,7 +1,7 @@
 """Plays a plan as a client on the official Python SDK and prints what it saw, as JSON.
 
 It runs in an environment that has the SDK and nothing of ours: ``python drive_client.py < plan > report``.
-tests/peers/playing.py says what a plan and a report are.
+tests/peers/client_plans.py says what a plan and a report are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Legal sessions together with what they mean, told without the grammar and without the fold."""
+"""Legal sessions together with what they mean, written without the grammar and without the fold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trunkline.content import TextBlock
 from trunkline.conversation import CallPart, Conversation, MediaPart, SourcePart, TextPart, ThoughtPart
 from trunkline.grammar import Grammar, Phase
 
-__all__ = ["Meaning", "Story", "meaning_of", "rechunked", "rewound_stories", "stories"]
+__all__ = ["Meaning", "LegalSession", "meaning_of", "rechunked", "rewound_sessions", "legal_sessions"]
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def _parts(message: Any) -> list[Any]:
     return read
 
 
-class Story:
+class LegalSession:
     """A session that is told event by event; every act is legal where it is played."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
@@ -370,18 +370,19 @@ class Story:
         self.meant.title = title
 
 
-_ACTS: list[Callable[[Story], None]] = [
-    Story.text, Story.text, Story.thought, Story.media, Story.source, Story.call, Story.call, Story.argue,
-    Story.argue, Story.work, Story.result, Story.terminal, Story.ask, Story.answer, Story.wait,
-    Story.delegate, Story.report, Story.step, Story.compact, Story.plan, Story.remember, Story.show,
-    Story.note,
+_ACTS: list[Callable[[LegalSession], None]] = [
+    LegalSession.text, LegalSession.text, LegalSession.thought, LegalSession.media, LegalSession.source,
+    LegalSession.call, LegalSession.call, LegalSession.argue, LegalSession.argue, LegalSession.work,
+    LegalSession.result, LegalSession.terminal, LegalSession.ask, LegalSession.answer, LegalSession.wait,
+    LegalSession.delegate, LegalSession.report, LegalSession.step, LegalSession.compact,
+    LegalSession.plan, LegalSession.remember, LegalSession.show, LegalSession.note,
 ]  # fmt: skip
 
 
 @st.composite
-def stories(draw: st.DrawFn) -> Story:
+def legal_sessions(draw: st.DrawFn) -> LegalSession:
     """Give a well-formed session of up to three turns."""
-    story = Story(draw)
+    story = LegalSession(draw)
     for number in range(draw(st.integers(1, 3))):
         story.run(number)
     return story
@@ -435,9 +436,9 @@ def _unfinished(event: Any) -> dict[str, Any]:
 
 
 @st.composite
-def rewound_stories(draw: Any) -> list[ev.Event]:
+def rewound_sessions(draw: Any) -> list[ev.Event]:
     """Legal sessions that go back now and then, between turns."""
-    story: Story = draw(stories())
+    story: LegalSession = draw(legal_sessions())
     told: list[ev.Event] = []
     said: list[str | None] = [None]
     grammar = Grammar()
