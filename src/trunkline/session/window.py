@@ -125,11 +125,12 @@ class Window(Generic[Wire]):
         mine: list[Entry] = []
         turn_id, ends, over = self._turn_id, self._ends, False
         holds = None if again else self._holds
-        for place, entry in enumerate(entries, 1):
+        for entry in entries:
             event = entry.event
             if event.turn_id == turn_id or event.turn_id is None:
                 if holds is not None and isinstance(event, ev.TurnSuspended):
-                    if any(isinstance(later.event, ev.TurnResumed) for later in entries[place:]):
+                    rest = entries[entries.index(entry) + 1 :]
+                    if any(isinstance(later.event, ev.TurnResumed) for later in rest):
                         continue
                     if not holds(event):
                         continue
