@@ -27,6 +27,7 @@ FOREIGN: list[ev.Event] = [
     ev.TurnFinished(turn_id="t", stop_reason=WORD),
     ev.ToolCall(turn_id="t", call_id="c", name="n", kind=WORD),
     ev.ToolUpdate(turn_id="t", call_id="c", status=WORD, kind=WORD),
+    ev.Decided(turn_id="t", allowed=True, by="policy", reason="", kind=WORD),
     ev.Plan(turn_id="t", entries=(ev.PlanEntry(content="a", status=WORD, priority=WORD),)),
     ev.SubagentFinished(turn_id="t", lane="a", outcome=WORD),
     ev.Compaction(turn_id="t", compaction_id="k", status=WORD),
@@ -62,7 +63,7 @@ def test_every_event_with_words_is_in_this_test() -> None:
 
 @pytest.mark.parametrize("address", ["memory:", "sqlite:{}/j.db"])
 async def test_foreign_words_of_an_adapter_come_back_from_a_journal(address: str, tmp_path: Path) -> None:
-    said = [event for event in FOREIGN if not isinstance(event, ev.Asked | ev.SubagentFinished)]
+    said = [event for event in FOREIGN if not isinstance(event, ev.Asked | ev.SubagentFinished | ev.Decided)]
 
     async def adapter() -> AsyncIterator[Any]:
         for event in (*said[1:], said[0]):
@@ -87,7 +88,7 @@ async def test_foreign_words_of_an_adapter_come_back_from_a_journal(address: str
 def test_acp_is_given_words_that_it_knows() -> None:
     encoder = AcpEncoder("s")
     told: list[Any] = []
-    for seq, event in enumerate((ev.TurnStarted(turn_id="t"), *FOREIGN[1:4]), 1):
+    for seq, event in enumerate((ev.TurnStarted(turn_id="t"), *FOREIGN[1:5]), 1):
         told += encoder.feed(Entry(seq, 0, 1, 0.0, cast("Any", event)))
     text = "".join(str(one) for one in told)
     assert WORD not in text

@@ -15,6 +15,7 @@ from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.errors import AgentProtocolError
 from trunkline.journal import open_journal
+from trunkline.questions import Option, Permission
 from trunkline.session.event_check import check_event, is_plain_text
 
 BROKEN: list[Any] = [
@@ -28,6 +29,14 @@ BROKEN: list[Any] = [
     ev.Text(message_id="m", delta="x", lane=3),  # type: ignore[arg-type]
     ev.Media(message_id="m", content="no block"),  # type: ignore[arg-type]
     ev.Plan(entries=("not an entry",)),  # type: ignore[arg-type]
+    ev.Plan(entries=(ev.PlanEntry(content="a", status="paused"),)),  # type: ignore[arg-type]
+    ev.Asked(
+        question_id="q",
+        question=Permission(
+            call_id="c",
+            options=(Option(option_id="a", name="A", kind="allow_session"),),  # type: ignore[arg-type]
+        ),
+    ),
     ev.Notice(title="t", meta=["no object"]),  # type: ignore[arg-type]
 ]
 

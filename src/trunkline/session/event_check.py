@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeGuard, cast, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeGuard, Union, cast, get_args, get_origin
 
 import msgspec
 
@@ -21,6 +22,7 @@ from trunkline.open_words import known_words
 
 __all__ = ["check_event", "is_plain_text", "well_formed"]
 
+_WRONG_WORD = re.compile(r"Invalid enum value .* at `\$\.(\w+)`")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -47,13 +49,12 @@ def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> 
         except UnicodeEncodeError:
             text = well_formed(json.dumps(msgspec.to_builtins(event), ensure_ascii=False))
             return msgspec.json.decode(text, type=type(event)), len(text)
-        _decoder(type(event)).decode(data)
+        _decoder(type(event), foreign_words).decode(data)
     except msgspec.ValidationError as error:
-        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}") from None
+        legal = _legal_words(type(event), str(error))
+        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}{legal}") from None
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise AgentProtocolError(f"{agent} said a {name} that is not JSON: {error}") from None
-    if not foreign_words and (unknown := _unknown_word(event)):
-        raise AgentProtocolError(f"{agent} said a {name} that is not one: {unknown}")
     # The agent may go on with the same object, and what it does to it then was not said.
     if isinstance(event, ev.StateReplaced):
         event = msgspec.structs.replace(event, state=copy_json(event.state))
@@ -62,39 +63,12 @@ def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> 
     return event, len(data)
 
 
-def _unknown_word(value: Any, path: str = "$") -> str | None:
-    """Say where a struct has a word that is not known, and which ones are."""
-    for name, known in _word_fields(cast("type[Any]", type(value))):
-        held, place = getattr(value, name), f"{path}.{name}"
-        if known:
-            if held is not None and held not in known:
-                return f"unknown word {held!r} - at `{place}`; it is one of {', '.join(known)}"
-            continue
-        for part in cast("tuple[Any, ...]", held) if isinstance(held, tuple) else (held,):
-            if (found := _unknown_word(part, place)) is not None:
-                return found
-    return None
-
-
-@cache
-def _word_fields(kind: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Name the fields of a struct with their known words; none for a field that holds such structs."""
-    if not issubclass(kind, msgspec.Struct):
-        return ()
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for field in msgspec.structs.fields(kind):
-        if known := known_words(field.type):
-            found.append((field.name, known))
-        elif any(_word_fields(part) for part in _structs_in(field.type)):
-            found.append((field.name, ()))
-    return tuple(found)
-
-
-def _structs_in(field_type: Any) -> Iterator[type[Any]]:
-    if isinstance(field_type, type):
-        yield field_type
-    for part in get_args(field_type):
-        yield from _structs_in(part)
+def _legal_words(kind: type[ev.Event], error: str) -> str:
+    """Name the words that a field takes, if it was given another one."""
+    found = _WRONG_WORD.search(error)
+    named = found and next((f for f in msgspec.structs.fields(kind) if f.encode_name == found[1]), None)
+    words = known_words(named.type) if named else ()
+    return f"; it is one of {', '.join(words)}" if words else ""
 
 
 def well_formed(text: str) -> str:
@@ -107,17 +81,40 @@ def well_formed(text: str) -> str:
 
 
 @cache
-def _decoder(kind: type[ev.Event]) -> msgspec.json.Decoder[Any]:
+def _decoder(kind: type[ev.Event], foreign_words: bool) -> msgspec.json.Decoder[Any]:
     """Make a decoder that checks the fields of an event and leaves alone what may be any JSON.
 
     A tool's result may have megabytes: its JSON is looked over, but no object is made of it.
     """
-    fields: list[Any] = []
-    for field in msgspec.structs.fields(kind):
-        form: Any = msgspec.Raw if field.type is Any else field.type
-        fields.append(
-            (field.name, form) if field.required else (field.name, form, msgspec.field(default=None))
-        )
-    config = cast("Any", kind).__struct_config__
-    checked = msgspec.defstruct(kind.__name__, fields, kw_only=True, tag_field="type", tag=config.tag)
-    return msgspec.json.Decoder(checked)
+    forms = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    if not foreign_words:
+        forms = {name: _closed(form) for name, form in forms.items()}
+    raw = {name: msgspec.Raw if form is Any else form for name, form in forms.items()}
+    return msgspec.json.Decoder(_with_fields(kind, raw))
+
+
+def _closed(form: Any) -> Any:
+    """Give a type that takes the known words only, also in the structs inside it."""
+    origin, parts = get_origin(form), get_args(form)
+    if origin is Annotated and (words := known_words(form)):
+        return Literal[words]
+    if origin in (Union, UnionType):
+        return Union[tuple(_closed(part) for part in parts)]
+    if origin is tuple:
+        return tuple[_closed(parts[0]), ...]
+    if not (isinstance(form, type) and issubclass(form, msgspec.Struct)):
+        return cast("Any", form)
+    forms = {field.name: field.type for field in msgspec.structs.fields(form)}
+    closed = {name: _closed(one) for name, one in forms.items()}
+    return form if closed == forms else _with_fields(form, closed)
+
+
+def _with_fields(kind: type[msgspec.Struct], forms: Mapping[str, Any]) -> type[msgspec.Struct]:
+    """Make a struct like another one, whose fields have other types."""
+    required = {field.name for field in msgspec.structs.fields(kind) if field.required}
+    fields: list[Any] = [
+        (name, form) if name in required else (name, form, msgspec.field(default=None))
+        for name, form in forms.items()
+    ]
+    config = kind.__struct_config__
+    return msgspec.defstruct(kind.__name__, fields, kw_only=True, tag_field=config.tag_field, tag=config.tag)
