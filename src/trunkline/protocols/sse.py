@@ -26,7 +26,7 @@ def write_frame(data: bytes, event_id: object | None = None) -> bytes:
 
 
 def write_frames(data: Sequence[bytes], event_id: object | None = None) -> bytes:
-    """Write several events; the id stands in the last one, so it is the place after all of them."""
+    """Write several events; the last one has the id, which is the cursor after all of them."""
     if event_id is None:
         return b"".join([b"data: %b\n\n" % one for one in data])
     return b"".join([b"data: %b\n\n" % one for one in data[:-1]]) + write_frame(data[-1], event_id)

@@ -36,7 +36,7 @@ def validate_acp_update(update: Any) -> None:
 
 
 def _check_names(value: Any, plain: Any, path: str) -> None:
-    """Compare what was read with what came, wherever our types say what may come."""
+    """Refuse fields that our types do not have."""
     if isinstance(value, wire.Wire):
         config = value.__struct_config__
         members = {field.encode_name: field.name for field in msgspec.structs.fields(value)}

@@ -52,7 +52,7 @@ class AguiServer:
             raise AgentError(self._explain(error)) from error
 
     async def _refuse(self, response: httpx.Response) -> None:
-        """Say why the server did not start the run, in its own words."""
+        """Raise the reason that the server gives for not starting the run."""
         text = " ".join((await response.aread())[:_BODY].decode(errors="replace").split())
         text = re.sub(r"<[^>]*>", " ", text).strip()
         status = response.status_code

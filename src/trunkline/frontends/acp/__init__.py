@@ -1,26 +1,5 @@
 """The ACP front end: serves agents to editors. Its names are imported when they are first used.
 
-endpoint: the methods of one client on the sessions of a hub
-lazy_endpoint: answers ``initialize`` before the agent is loaded
-initialize: the answer to ``initialize``, and the cache of agent cards
-open_session: a session that a client has open: its view, prompts, files and terminals
-prompt_view: one turn as one client sees it
-encoder: neutral events to ``session/update`` lines
-tool_calls: tool calls on the wire
-losses: what ACP has no update for
-closed_words: words of events that ACP does not know
-questions: questions as requests to the client
-forms_as_buttons: a yes or no as a permission request
-forms_as_text: a form as a message, and the next message as its answer
-history: the replay of ``session/load``
-session_list: the pages of ``session/list``
-config_options: configuration options and modes on the wire
-request_checks: what a client may not ask for
-editor: the editor's files and terminals
-stdio: serves on standard input and output
-http_streams: which stream of a client over HTTP a message belongs to
-manual: a connection for programs that send updates themselves
-
 * ``closed_words``: words that an agent may add to ours, brought to the closed sets of ACP v1
 * ``config_options``: configuration options on the wire, and modes for clients that know no options
 * ``editor``: the editor's files and terminals, with the methods of the sandboxed ones

@@ -46,14 +46,14 @@ _SEVERITIES = frozenset({"info", "warning", "error"})
 _COMPACTIONS = frozenset({"in_progress", "completed", "failed", "cancelled"})
 
 
-def tool_kind(word: str) -> str:
+def tool_kind(kind: str) -> str:
     """Give the kind of a call."""
-    return word if word in _KINDS else "other"
+    return kind if kind in _KINDS else "other"
 
 
-def tool_status(word: str) -> str:
+def tool_status(status: str) -> str:
     """Give the status of a call; one that only the agent knows is that of a call that still runs."""
-    return _STATUSES.get(word, "in_progress")
+    return _STATUSES.get(status, "in_progress")
 
 
 def plan_entry(entry: ev.PlanEntry) -> dict[str, str]:
@@ -63,23 +63,23 @@ def plan_entry(entry: ev.PlanEntry) -> dict[str, str]:
     return {"content": entry.content, "priority": priority, "status": status}
 
 
-def option_kind(word: str) -> str:
+def option_kind(kind: str) -> str:
     """Give the kind of a permission's option; one that is not known allows at most once."""
-    if word in _OPTION_KINDS:
-        return word
-    return "allow_once" if word.startswith("allow") else "reject_once"
+    if kind in _OPTION_KINDS:
+        return kind
+    return "allow_once" if kind.startswith("allow") else "reject_once"
 
 
-def stop_reason(word: str) -> str:
+def stop_reason(reason: str) -> str:
     """Give the reason why a turn ended."""
-    return word if word in _STOP_REASONS else "end_turn"
+    return reason if reason in _STOP_REASONS else "end_turn"
 
 
-def severity(word: str) -> str:
+def severity(level: str) -> str:
     """Give the severity of a notice."""
-    return word if word in _SEVERITIES else "info"
+    return level if level in _SEVERITIES else "info"
 
 
-def compaction_status(word: str) -> str:
+def compaction_status(status: str) -> str:
     """Give the status of a compaction."""
-    return word if word in _COMPACTIONS else "in_progress"
+    return status if status in _COMPACTIONS else "in_progress"

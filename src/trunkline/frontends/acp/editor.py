@@ -3,7 +3,7 @@
 An editor shows unsaved buffers and draws terminals itself, so where it offers them they are used.
 Every rule of ours still holds and is checked before the editor is asked: folders, links, protected
 files, limits, and the variables of a command. The editor then opens the path by its name, so a link
-that somebody puts there between the check and the opening is the editor's to refuse.
+that is made between the check and the opening is for the editor to refuse.
 """
 
 from __future__ import annotations
@@ -101,10 +101,14 @@ class EditorFiles(Files):
 
 
 class EditorTerminals:
-    """Terminals that an editor runs and draws."""
+    """Terminals that an editor runs and draws.
+
+    "The Agent MUST release the terminal using terminal/release when it's no longer needed."
+    (https://agentclientprotocol.com/protocol/v1/terminals)
+    """
 
     def __init__(self, connection: Requests, session_id: str) -> None:
-        """Ask this connection for the terminals of one session, once ``move`` said where they may run."""
+        """Ask this connection for the terminals of one session, after ``move`` has set where they may run."""
         self._launches = LaunchRules(())
         self._connection = connection
         self._session_id = session_id

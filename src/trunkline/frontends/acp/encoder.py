@@ -124,7 +124,7 @@ class AcpEncoder:
         self._asked: dict[str, ev.Asked] = {}
         self._asked_as_text: str | None = None
         self._mode: Any = None
-        # The start of a text line, up to the text itself, for the message that is being said.
+        # The start of a text line, up to the text itself, of the message that is open.
         self._prefix = b""
         self._message_id: str | None = None
         self._lane: str | None = None
@@ -328,7 +328,7 @@ class AcpEncoder:
 
     def _agent_text(self, asked: ev.Asked, text: str) -> list[Out]:
         message_id = f"{asked.question_id}.question"
-        # A client that knows no message ids would show it as the end of what was said before.
+        # A client that knows no message ids would show it as the end of the message before.
         separator = "\n\n" if self._message_id is not None else ""
         return self._piece(ev.Text(turn_id=asked.turn_id, message_id=message_id, delta=separator + text))
 
@@ -344,7 +344,7 @@ class AcpEncoder:
     def _show_answer(
         self, asked: ev.Asked, question: Form | Link, event: ev.Answered, at: float
     ) -> list[Out]:
-        """Show the answer to what was a choice; to a form that was put in words, if it is a replay."""
+        """Show the answer to a question with buttons; in a replay also to one that was asked in text."""
         form = question if isinstance(question, Form) else Form(fields={})
         reply = answer_as_text(form, event.content) if event.outcome == "accepted" else None
         card_id = call_for_question(asked).call_id
@@ -364,9 +364,9 @@ class AcpEncoder:
         if reply is None and event.outcome == "declined":
             reply = DECLINE
         if reply:
-            words = TextBlock(text=reply)
+            text = TextBlock(text=reply)
             name = f"{asked.question_id}.answer"
-            outs += self._user(ev.UserMessage(turn_id=asked.turn_id, message_id=name, content=(words,)), at)
+            outs += self._user(ev.UserMessage(turn_id=asked.turn_id, message_id=name, content=(text,)), at)
         return outs
 
     def _end(self, event: ev.TurnFinished | ev.TurnFailed, at: float) -> list[Out]:
@@ -473,7 +473,7 @@ def can_show_forms(client: wire.ClientCapabilities) -> bool:
 
 
 def needs_text(question: Question) -> bool:
-    """Whether a client without forms can only be asked this in words."""
+    """Whether a client without forms can only be asked this in text."""
     return text_form(question) is not None
 
 

@@ -2,7 +2,7 @@
 
 Above is the client; below are the hub and its sessions, which outlive this connection. A prompt is
 a window on the turn it starts: its updates are written in order, and nothing follows its answer, unless
-the turn waits for the person's next message and somebody else is faster.
+the turn waits for the person's next message and another client answers first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class AcpEndpoint:
 
         One that may not follow is shown the turns that it starts, and nothing else of a session.
         ``mcp_reach`` are the hosts whose MCP servers it may name; None: any, it is on this machine, and
-        is told the words of exceptions too.
+        gets the texts of exceptions too.
         """
         self._hub = hub
         self._connection = connection
@@ -422,7 +422,7 @@ class AcpEndpoint:
     ) -> str:
         """Start a turn and give its id."""
         if session.waits_for_answers:
-            # Its questions wait for answers, and its person has something else to say.
+            # Its questions wait for answers, and the person sends another prompt instead.
             await session.cancel(session.last_turn_id, by="acp")
         prompt = Prompt(key=running.key, content=content, meta=meta, by="acp")
         untitled = session.info.title is None

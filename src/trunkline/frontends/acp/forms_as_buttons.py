@@ -47,7 +47,7 @@ class Choice(NamedTuple):
 
 
 class Button(NamedTuple):
-    """One way to answer: what the button says, its kind, and the content that pressing it means."""
+    """One way to answer: the name of the button, its kind, and the content that it stands for."""
 
     option_id: str
     name: str
@@ -77,7 +77,7 @@ def buttons_for(question: Form | Link) -> list[Button]:
 
 
 def describe_choice(question: Form | Link, buttons: list[Button]) -> str:
-    """Say what is asked and what the buttons mean, for a client that does not show what they say."""
+    """Describe the question and its buttons, for a client that does not show their names."""
     asked = question.message.strip()
     if isinstance(question, Link):
         asked = f"{asked}\n\n{question.url}"

@@ -66,7 +66,7 @@ _INTEGERS = range(-(2**63), 2**63)
 
 
 class AnswerMismatch(Exception):
-    """A reply that is no answer to its question; the text says why."""
+    """The message does not answer the question; the text says why."""
 
 
 # -- asking ------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def read_answer(form: Form, text: str) -> dict[str, Any] | None:
 
 
 def declines(text: str) -> bool:
-    """Whether a message says that its person does not want to answer."""
+    """Whether a message declines to answer."""
     message = " ".join(text.replace(",", " ").split()).strip(" .!…;:\"'").casefold()
     return message in _DECLINES
 

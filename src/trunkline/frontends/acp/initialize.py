@@ -43,6 +43,9 @@ def greet(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
     }
     if methods:
         capabilities["auth"] = {"logout": {}}
+    # "If the Agent supports the requested version, it MUST respond with the same version. Otherwise, the
+    # Agent MUST respond with the latest version it supports."
+    # (https://agentclientprotocol.com/protocol/v1/initialization#version-negotiation)
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": capabilities,
@@ -113,9 +116,9 @@ def _folder() -> Path:
 def _find_program(command_line: str) -> str | None:
     """Name the program of a command line as it is installed now: an upgrade gives it another name."""
     # shutil.which would say the same, at the price of an import on every start.
-    words = command_line.split(maxsplit=1)
-    for folder in os.get_exec_path() if words else ():
-        path = os.path.join(folder, words[0])
+    parts = command_line.split(maxsplit=1)
+    for folder in os.get_exec_path() if parts else ():
+        path = os.path.join(folder, parts[0])
         if os.path.isfile(path) and os.access(path, os.X_OK):
             found = os.stat(path)
             return f"{os.path.realpath(path)}\0{found.st_mtime_ns}\0{found.st_size}"

@@ -1,4 +1,4 @@
-"""The door: answers ``initialize`` at once, and brings in the rest when it is needed.
+"""The lazy endpoint: answers ``initialize`` at once, and loads the rest when it is needed.
 
 An editor starts a process per session and waits for the first answer, so nothing is imported here
 that this answer does not need. The agent itself is loaded right afterwards, or, when its card is not
@@ -39,7 +39,7 @@ class LazyEndpoint:
         mcp_reach: Sequence[str] | None = None,
         local: bool = False,
     ) -> None:
-        """Open the hub with ``open_hub`` when it is first needed; whoever made it closes it.
+        """Open the hub with ``open_hub`` when it is first needed; the caller closes it.
 
         The folders of a ``local`` client are on this machine, and so they must exist.
         """
@@ -76,7 +76,7 @@ class LazyEndpoint:
         return self._endpoint is not None and self._endpoint.withdraw(method, params)
 
     def detach_session(self, session_id: str) -> None:
-        """The client is there, but hears nothing of a session any more."""
+        """The client stays connected, but follows a session no more."""
         if self._endpoint is not None:
             self._endpoint.detach(session_id)
 
@@ -87,7 +87,7 @@ class LazyEndpoint:
             self._endpoint.detach()
         await self._connection.idle()
         async with self._opening:
-            # An agent that was being loaded is loaded now, and whoever opened it can close it.
+            # An agent that was being loaded is loaded now, and its owner can close it.
             if self._endpoint is not None:
                 self._endpoint.release()
             if self._hub is not None:

@@ -229,14 +229,14 @@ class _Line(Connection):
     def respond(self, request_id: Id, result: Any) -> None:
         if not self._peer.respond(request_id, result):
             raise ValueError(f"no request {request_id!r} is open: it was answered, or it never came")
-        self._tick_soon()
+        self._flush_soon()
 
     def fail(self, request_id: Id, code: int, message: str, data: Any = None) -> None:
         if not self._peer.fail(request_id, code, message, data):
             if request_id is not None:
                 raise ValueError(f"no request {request_id!r} is open: it was answered, or it never came")
             self._peer.complain(code, message, data)
-        self._tick_soon()
+        self._flush_soon()
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a client asks for that cannot be: said before any work begins, with what would be right."""
+"""Refuses what a client may not ask for, before any work begins, and says what would be right."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def check_content(content: Sequence[Content], able: PromptCapabilities) -> None:
 def check_folders(cwd: str, more: Sequence[str] = (), *, local: bool = False) -> None:
     """Refuse paths that are not absolute, and a working folder of a local client that does not exist.
 
-    A client far away names folders of its own machine, which nobody here can look at.
+    A remote client names folders of its own machine, which cannot be checked here.
     """
     for folder in (cwd, *more):
+        # cwd "MUST be an absolute path", and so must each additional directory
+        # (https://agentclientprotocol.com/protocol/v1/session-setup).
         if not folder.startswith("/"):
             raise InvalidCommand(f"{folder!r} is not an absolute path")
     if local and not os.path.isdir(cwd):

@@ -110,7 +110,7 @@ class CallView:
             self._input = changes["rawInput"] = event.input
             self._arguments.clear()
         if event.locations is not None:
-            self._locations = [self._location(place) for place in event.locations]
+            self._locations = [self._location(location) for location in event.locations]
             changes["locations"] = self._locations
         if event.raw_output is not None:
             changes["rawOutput"] = event.raw_output
@@ -186,7 +186,7 @@ class CallView:
         return os.path.normpath(os.path.join(self._folder, path))
 
     def _read_arguments(self) -> Any:
-        """What the arguments say so far; text that is not JSON is sent as it is."""
+        """The arguments so far; text that is not JSON is sent as it is."""
         text = "".join(self._arguments)
         try:
             return orjson.loads(text)

@@ -1,25 +1,5 @@
 """The AG-UI front end: serves sessions to web pages. Its names are imported when they are first used.
 
-endpoint: opens the runs of clients
-run: one run, a window on a turn
-decoder: what a request means for a session
-encoder: neutral events to AG-UI events
-tool_calls: tool calls on the wire
-lanes: what is open in each lane: messages, reasoning, steps and calls
-state: the shared state as snapshots and patches
-losses: what AG-UI has no event for
-questions: questions as interrupts, and resume entries as answers
-early_results: results of front-end tools that come before the question
-history: a thread where a run begins, and what its client lacks of it
-pages: how much of a thread each client has seen
-snapshots: message snapshots that fit into one frame
-notices: text messages for what AG-UI has no event for
-options: the settings of this front end
-transports: streams for agents that run without our server
-buffered_transports: SSE, ndjson, protobuf and WebSocket streams with a queue
-event_queue: the events that wait for a slow reader
-console: prints events
-
 * ``buffered_transports``: transports whose reader may be slow or gone
 * ``console``: events on a console, as JSON or for a person
 * ``decoder``: what a request means for a session; pure

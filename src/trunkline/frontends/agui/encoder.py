@@ -299,6 +299,8 @@ class AguiEncoder:
         return []
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
+        # "RunFinished carries an optional outcome field": the interrupts, or success for a run that waits for
+        # results of front-end tools only. (https://docs.ag-ui.com/concepts/interrupts#run-outcomes)
         open_questions = [self._questions[key] for key in event.question_ids if key in self._questions]
         pending = [q.question.call_id for q in open_questions if isinstance(q.question, ClientCall)]
         asked = [q for q in open_questions if not isinstance(q.question, ClientCall)]
@@ -490,8 +492,8 @@ class AguiEncoder:
 
 
 def _fields(value: Any, *, every: bool = False) -> dict[str, Any]:
-    """The fields of an event, without those that say where it belongs."""
+    """The fields of an event, without its type, turn, lane and meta."""
     if every:
         return msgspec.structs.asdict(value)
-    told = msgspec.to_builtins(value)
-    return {key: item for key, item in told.items() if key not in ("type", "turn_id", "lane", "meta")}
+    fields = msgspec.to_builtins(value)
+    return {key: item for key, item in fields.items() if key not in ("type", "turn_id", "lane", "meta")}

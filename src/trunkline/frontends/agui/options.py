@@ -1,4 +1,4 @@
-"""What an AG-UI front end shows, and how patient it is; checked when it is made."""
+"""The settings of an AG-UI front end; checked when they are made."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     import_history: ImportHistory = "marked"
     """What becomes of the history that a client brings to a thread that is new here.
 
-    The agent gets it marked as what the client says, or not at all.
+    The agent gets it marked as sent by the client, or not at all.
     """
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Refuse values that are not allowed."""
         for name, known in _CHOICES.items():
             given = getattr(self, name)
             if given not in known:
@@ -78,12 +78,12 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shows_error_messages(self) -> bool:
-        """Whether a client gets the words of a failure that are ours."""
+        """Whether a client gets the messages of our own errors."""
         return self.error_detail_level in ("full", "message")
 
     @property
     def shows_exception_texts(self) -> bool:
-        """Whether a client gets the words of exceptions too, which may name files and secrets."""
+        """Whether a client gets the texts of exceptions too, which may name files and secrets."""
         return self.error_detail_level == "full"
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Questions on AG-UI's wire: what a run stops for, and what the answer to it may look like."""
+"""Questions on AG-UI's wire: a question as an interrupt, and a resume entry as its answer."""
 
 from __future__ import annotations
 
@@ -61,6 +61,9 @@ def _moment(at: float | None) -> str | None:
 
 
 def _permission_schema(question: Permission) -> dict[str, Any]:
+    # editedArgs: "Full replacement of the tool args. Not merged." Its presence in the schema "is the
+    # capability signal that the client may offer edit UI".
+    # (https://docs.ag-ui.com/concepts/interrupts#approve-with-edits)
     properties: dict[str, Any] = {
         "approved": {"type": "boolean", "title": "Approve"},
         "reason": {"type": "string", "title": "Why"},
@@ -87,8 +90,8 @@ def answer_of(asked: ev.Asked, entry: wire.ResumeEntry, by: str | None) -> Answe
 
 
 def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Answer:
-    told = cast("dict[str, Any]", payload) if isinstance(payload, dict) else {"approved": payload}
-    chosen = told.get("optionId")
+    fields = cast("dict[str, Any]", payload) if isinstance(payload, dict) else {"approved": payload}
+    chosen = fields.get("optionId")
     if chosen is not None:
         if chosen not in {option.option_id for option in question.options}:
             known = ", ".join(option.option_id for option in question.options)
@@ -96,7 +99,7 @@ def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Ans
                 f"there is no option {chosen!r} in {made['question_id']}: give one of {known}"
             )
     else:
-        approved = told.get("approved")
+        approved = fields.get("approved")
         if not isinstance(approved, bool):
             raise InvalidCommand(
                 f'interrupt {made["question_id"]} wants {{"approved": true or false}} as payload'
@@ -104,9 +107,9 @@ def _permission(question: Permission, payload: Any, made: dict[str, Any]) -> Ans
         wanted = [option for option in question.options if (option.kind in ALLOW_KINDS) == approved]
         wanted.sort(key=lambda option: not option.kind.endswith("_once"))
         if not wanted:
-            return Answer(outcome="declined", reason=told.get("reason"), **made)
+            return Answer(outcome="declined", reason=fields.get("reason"), **made)
         chosen = wanted[0].option_id
-    edited = told.get("editedArgs")
+    edited = fields.get("editedArgs")
     if edited is not None and not question.allows_edit:
         raise InvalidCommand(f"the arguments of {question.call_id} cannot be edited: leave editedArgs out")
-    return Answer(outcome="selected", option_id=chosen, input=edited, reason=told.get("reason"), **made)
+    return Answer(outcome="selected", option_id=chosen, input=edited, reason=fields.get("reason"), **made)

@@ -1,4 +1,4 @@
-"""Snapshots of messages that a client can take: it gives up on a frame of more than 10 MiB."""
+"""Snapshots of messages that fit into one frame: a client fails on one of more than 10 MiB."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def fits_frame(messages: list[WireMessage]) -> bool:
 
 
 def clearing(messages: list[WireMessage]) -> list[WireMessage]:
-    """A snapshot before these, after which a client has nothing: else it leaves what it has in its place.
+    """Give a snapshot that empties a client before these: else it leaves the messages it has where they are.
 
-    It gives up its reasoning only for another one.
+    A client drops its reasoning only for other reasoning.
     """
     thinks = any(message["role"] == "reasoning" for message in messages)
     return [{"id": "trunkline:cleared", "role": "reasoning", "content": ""}] if thinks else []
 
 
 def would_reorder(messages: list[WireMessage], theirs: Iterable[str]) -> bool:
-    """Whether a client would put these into another order: it leaves what it has where that stands."""
-    places = {message["id"]: place for place, message in enumerate(messages)}
-    kept = [places[message_id] for message_id in theirs if message_id in places]
+    """Whether a client would put these into another order: it leaves the messages it has where they are."""
+    positions = {message["id"]: position for position, message in enumerate(messages)}
+    kept = [positions[message_id] for message_id in theirs if message_id in positions]
     return kept != list(range(len(kept)))
 
 
 def corrected(theirs: list[WireMessage], ours: list[WireMessage]) -> list[WireMessage]:
     """The messages of a client with ours among them, and with the calls as we know them.
 
-    Whatever a client has stays where it stands, so the order here is nobody's concern.
+    A client leaves the messages it has where they are, so the order here does not matter.
     """
     made = {call["id"]: call["function"] for message in ours for call in message.get("toolCalls", ())}
     corrected_theirs = [

@@ -14,28 +14,28 @@ __all__ = ["StateView"]
 Out = list[wire.AguiEvent]
 
 _SHORT_PATCH = 128
-"""Bytes of a patch below which nobody measures whether the whole state would be shorter."""
+"""Bytes of a patch below which it is not measured whether the whole state would be shorter."""
 
 
 class StateView:
     """The shared state as a client knows it."""
 
     def __init__(self, mode: Snapshots, state: Any) -> None:
-        """Begin with what the client has; None: nobody knows."""
+        """Begin with what the client has; None: unknown."""
         self._mode = mode
         self._state: Any = state
         self._known = state is not None
         self._changed = False
 
     def replace(self, event: ev.StateReplaced, at: int | None) -> Out:
-        """Say the whole state, unless the client has it."""
+        """Give the whole state, unless the client has it."""
         if self._known and same_json(event.state, self._state):
             return []
         self._state, self._known, self._changed = event.state, True, True
         return [] if self._mode in ("none", "final") else self._snapshot(at)
 
     def patch(self, event: ev.StatePatched, at: int | None) -> Out:
-        """Say what changed, or the whole state if that is shorter."""
+        """Give what changed, or the whole state if that is shorter."""
         if not event.patch:
             return []
         try:
@@ -50,7 +50,7 @@ class StateView:
         return [wire.StateDelta(timestamp=at, delta=event.patch)]
 
     def final(self, at: int | None) -> Out:
-        """Say the state at the end of a run, where that is wanted."""
+        """Give the state at the end of a run, if the options want it."""
         if self._mode != "final" or not self._changed:
             return []
         self._changed = False

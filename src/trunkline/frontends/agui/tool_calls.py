@@ -116,7 +116,7 @@ class CallView:
         return self.input is None or parsed("".join(self.arguments)) == self.input
 
     def result_changed(self, limit: int, terminals: Mapping[str, str], *, modern: bool) -> bool:
-        """Whether the result is another one than was told."""
+        """Whether the result is another one than was sent."""
         return self.sent_result is not None and self.sent_result != tool_result(
             self, terminals, limit, modern=modern
         )

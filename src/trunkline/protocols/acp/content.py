@@ -123,7 +123,7 @@ def _from_wire(block: wire.ContentBlock, number: int) -> c.Content:
 
 
 def _check_base64(data: str, number: int) -> None:
-    """Refuse what no model could read, while its sender can still be told."""
+    """Refuse what no model could read."""
     try:
         base64.b64decode("".join(data.split()), validate=True)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Decoding that survives what a newer or a sloppy peer says.
+"""Decoding that survives what a newer or a careless peer sends.
 
 The unions of ACP v1 are closed and its fields are typed, but a peer may be newer than our schema.
 The quick path is msgspec's. When that refuses a value, it is read once more, piece by piece:
@@ -110,8 +110,8 @@ def _convert(kind: Any, value: Any, path: str) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        said = str(error).partition(" - at `")[0]
-        raise msgspec.ValidationError(f"{said} - at `{path}`") from None
+        message = str(error).partition(" - at `")[0]
+        raise msgspec.ValidationError(f"{message} - at `{path}`") from None
 
 
 def _is_struct(kind: Any) -> TypeGuard[type[msgspec.Struct]]:

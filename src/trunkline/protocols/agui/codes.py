@@ -29,7 +29,7 @@ class ErrorCode(StrEnum):
     INTERRUPTED = "INTERRUPTED"
     """The process that ran the turn is gone; send the message again."""
     CANCELLED = "CANCELLED"
-    """The run was stopped (only told so to clients older than 1.0)."""
+    """The run was cancelled (sent only to clients older than 1.0)."""
     SESSION_BUSY = "SESSION_BUSY"
     """Another run of this thread is on its way."""
     INVALID_INPUT = "INVALID_INPUT"

@@ -215,8 +215,8 @@ def _block(part: Any) -> c.Content | None:
         return c.LinkBlock(uri=uri, name=name, mime_type=mime, meta=own)
     inline = source.get("type") == "data"
     if kind in _MEDIA:
-        place = {"data": value} if inline else {"url": value}
-        return _MEDIA[kind](mime_type=mime or _ANY_MIME[kind], meta=meta, **place)
+        where = {"data": value} if inline else {"url": value}
+        return _MEDIA[kind](mime_type=mime or _ANY_MIME[kind], meta=meta, **where)
     if kind == "document":
         if inline:
             return c.ResourceBlock(uri=f"file:{name}", data=value, mime_type=mime, meta=meta)

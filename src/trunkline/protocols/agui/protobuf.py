@@ -1,7 +1,7 @@
 """AG-UI 1.0 as protobuf: each event as a frame of four bytes with its length and one message.
 
 The numbers are those of npm ``@ag-ui/proto`` 1.0.0, whose own decoder reads every frame in the tests. What
-goes in is what JSON would say, so a client folds the same from either.
+is written is what JSON would have, so a client folds the same from either.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ _VARINT, _SIZED = 0, 2
 
 def frame_event(event: wire.AguiEvent) -> bytes:
     """Write an event as one frame."""
-    told: Json = msgspec.json.decode(wire.encode(event))
-    tag, number, fields = _TYPES[told["type"]]
-    body = tag + _sized(_message(fields, {"base": {**told, "type": number}, **told}))
+    plain: Json = msgspec.json.decode(wire.encode(event))
+    tag, number, fields = _TYPES[plain["type"]]
+    body = tag + _sized(_message(fields, {"base": {**plain, "type": number}, **plain}))
     return struct.pack(">I", len(body)) + body
 
 
@@ -108,7 +108,7 @@ def _message(fields: dict[str, Write], given: Json) -> bytes:
 
 
 def _spread(given: Json) -> Json:
-    """Put what may be one of several things where the schema has a place for it."""
+    """Put a value of a union into the field that the schema has for its type."""
     content = given.get("content")
     if isinstance(content, list):
         given = {**given, "content": None, "contentParts": content}

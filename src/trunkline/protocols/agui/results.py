@@ -53,7 +53,7 @@ def call_metadata(kind: str, title: str | None) -> dict[str, Any]:
 def tool_result(
     call: FinishedCall, terminals: Mapping[str, str], limit: int, *, modern: bool
 ) -> tuple[str | list[dict[str, Any]], dict[str, Any] | None]:
-    """Give the content of a result, and the metadata that say what became of it."""
+    """Give the content of a result, and its metadata: what was cut, and why it failed."""
     content = result_content(
         call.content, call.raw_output, call.output[-OUTPUT_TAIL:], call.reason, terminals
     )
@@ -138,7 +138,7 @@ def _change(block: c.DiffBlock) -> str:
 def shorten(
     content: str | list[dict[str, Any]], limit: int
 ) -> tuple[str | list[dict[str, Any]], dict[str, Any] | None]:
-    """Cut a result for the front end; what was cut is told by its size and its digest."""
+    """Cut a result for the front end; the metadata has its whole size and its digest."""
     if not limit:
         return content, None
     whole = content.encode() if isinstance(content, str) else msgspec.json.encode(content)

@@ -9,7 +9,7 @@ __all__ = ["usage_of"]
 
 
 def usage_of(spent: tuple[ev.TokenUsage, ...]) -> tuple[wire.TokenUsage, ...] | None:
-    """Give what each model of each provider cost; None if nobody counted."""
+    """Give the tokens of each model of each provider; None if there are no counts."""
     return (
         tuple(
             wire.TokenUsage(

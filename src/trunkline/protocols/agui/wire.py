@@ -308,14 +308,14 @@ class ActivityDelta(_Owned, frozen=True, kw_only=True, tag="ACTIVITY_DELTA"):
 
 
 class Raw(_Owned, frozen=True, kw_only=True, tag="RAW"):
-    """What a source said, as it said it."""
+    """An event of another protocol, as it came."""
 
     event: Any
     source: str | None = None
 
 
 class Custom(_Owned, frozen=True, kw_only=True, tag="CUSTOM"):
-    """Anything an agent tells a front end of its own."""
+    """Anything that an agent sends to a front end of its own."""
 
     name: str
     value: Any

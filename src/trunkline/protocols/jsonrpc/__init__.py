@@ -3,12 +3,6 @@
 Above is a protocol (ACP, on both of its sides) that gives methods a meaning; below is a transport
 that moves bytes.
 
-framing: cuts a stream of bytes into lines
-messages: what one line means; ids and errors
-oversize: the id of a message that is too long to be read
-peer: one end of a connection as a state machine, without I/O
-connection: the peer in an event loop, with tasks and a transport
-
 * ``connection``: a peer in an event loop: tasks and waiting
 * ``framing``: a stream of bytes into lines
 * ``messages``: what one line means

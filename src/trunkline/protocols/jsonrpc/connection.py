@@ -92,10 +92,10 @@ class Connection:
         self._transport = transport
         self._peer = Peer(max_line=max_line, max_open=max_requests)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._unbegun = 0
+        self._not_begun = 0
         self._serving: dict[Id, tuple[asyncio.Task[None], Request]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._ticking = False
+        self._flush_scheduled = False
         self.closed = False
         self.input_closed = False
         """Whether the other side will answer nothing any more."""
@@ -118,15 +118,15 @@ class Connection:
         for item in incoming:
             if isinstance(item, Request):
                 self._begin(item)
-            elif self._unbegun:
-                # A task begins a tick later; what came behind the request may speak of it, so it waits too.
+            elif self._not_begun:
+                # A task begins a tick later; what came after the request may refer to it, so it waits too.
                 asyncio.get_running_loop().call_soon(self._take, item)
             else:
                 self._take(item)
-        self._tick_soon()
+        self._flush_soon()
 
     def _begin(self, request: Request) -> None:
-        self._unbegun += 1
+        self._not_begun += 1
         self._serving[request.id] = (self.spawn(self._serve(request)), request)
 
     def _take(self, item: Notification | Settled | Cancelled) -> None:
@@ -159,7 +159,7 @@ class Connection:
 
     async def _serve(self, request: Request) -> None:
         assert self.handler is not None
-        self._unbegun -= 1
+        self._not_begun -= 1
         try:
             result = await self.handler.handle(request.method, request.params)
             if isinstance(result, Reply):
@@ -182,7 +182,7 @@ class Connection:
             self._refuse(request, error_with_details(INTERNAL_ERROR, reason))
         finally:
             self._serving.pop(request.id, None)
-            self._tick_soon()
+            self._flush_soon()
 
     def _refuse(self, request: Request, error: RpcError) -> None:
         self._peer.fail(request.id, error.rpc_code, _one_line(error.message), error.data)
@@ -203,7 +203,7 @@ class Connection:
         request_id = self._peer.request(method, params)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
-        self._tick_soon()
+        self._flush_soon()
         return request_id, future
 
     async def request(self, method: str, params: Params, timeout: float | None = None) -> Any:
@@ -219,22 +219,22 @@ class Connection:
     def withdraw_request(self, request_id: int) -> None:
         """Say that the answer to a request of ours is no longer needed."""
         self._peer.cancel(request_id)
-        self._tick_soon()
+        self._flush_soon()
 
     def notify(self, method: str, params: Params) -> None:
         """Tell the other side something."""
         self._peer.notify(method, params)
-        self._tick_soon()
+        self._flush_soon()
 
     def send_lines(self, lines: list[bytes]) -> None:
         """Send messages that are encoded already."""
         self._peer.send_lines(lines)
-        if not self._ticking:
-            self._tick_soon()
+        if not self._flush_scheduled:
+            self._flush_soon()
 
     @property
     def congested(self) -> bool:
-        """Whether whoever produces should wait."""
+        """Whether the producer should wait."""
         return self._transport.congested
 
     async def drained(self) -> None:
@@ -243,15 +243,15 @@ class Connection:
 
     def flush(self) -> None:
         """Write everything now."""
-        self._ticking = False
+        self._flush_scheduled = False
         data = self._peer.drain()
         if data:
             self._transport.write(data)
 
-    def _tick_soon(self) -> None:
-        if not self._ticking and not self.closed:
+    def _flush_soon(self) -> None:
+        if not self._flush_scheduled and not self.closed:
             asyncio.get_running_loop().call_soon(self.flush)
-            self._ticking = True
+            self._flush_scheduled = True
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Connection:
             await asyncio.wait(serving, timeout=grace)
 
     async def close(self, reason: str, *, grace: float = 5.0) -> None:
-        """Fail what waits, cancel what runs, and write the last words; idempotent."""
+        """Fail what waits, cancel what runs, and write what is left; idempotent."""
         if self.closed:
             return
         for settled in self._peer.close(reason):

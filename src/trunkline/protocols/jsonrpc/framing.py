@@ -23,6 +23,9 @@ class Oversize:
 class LineFramer:
     r"""Cuts bytes into lines at ``\n`` and nowhere else (JSON text may hold U+2028 or U+0085).
 
+    "Messages are delimited by newlines (\\n), and MUST NOT contain embedded newlines."
+    (https://agentclientprotocol.com/protocol/v1/transports)
+
     White space around a line goes, and so do blank lines. Of a line longer than ``max_line`` bytes only
     the edges are kept, and one ``Oversize`` takes its place when it ends: so memory is bounded, and how the
     stream was cut into chunks never shows.

@@ -112,7 +112,7 @@ class Request(msgspec.Struct, frozen=True, gc=False):
 
 
 class Notification(msgspec.Struct, frozen=True, gc=False):
-    """The other side tells something."""
+    """The other side sends something that needs no answer."""
 
     method: str
     params: Params = None
@@ -133,7 +133,7 @@ class Malformed(msgspec.Struct, frozen=True, gc=False):
     code: int
     message: str
     is_answer: bool = False
-    """It names an id but no method: perhaps a botched answer to a request of ours."""
+    """It names an id but no method: perhaps a broken answer to a request of ours."""
 
 
 Message: TypeAlias = Union[Request, Notification, Response]
@@ -157,13 +157,15 @@ def parse(line: bytes) -> Message | Malformed:
     except orjson.JSONDecodeError as error:
         if line.startswith(_BOM):
             # "Implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259,
-            # 8.1): whoever redirects a file into us has no other way.
+            # 8.1): a file that is redirected into us may have one.
             return parse(line[len(_BOM) :].strip())
         try:
             fields = _mend(line)
         except (ValueError, RecursionError):
             return Malformed(None, PARSE_ERROR, f"this line is not JSON: {error}")
     if type(fields) is not dict:
+        # JSON-RPC knows batches, but ACP has none: "Messages are individual JSON-RPC requests,
+        # notifications, or responses." (https://agentclientprotocol.com/protocol/v1/transports)
         return Malformed(None, INVALID_REQUEST, "invalid request: a message is one JSON object, no batch")
     # Cheap things first: most messages are too short to be too deep.
     if len(line) > 2 * MAX_DEPTH and _is_too_deep(line, fields):

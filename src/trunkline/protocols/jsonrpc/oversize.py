@@ -1,6 +1,6 @@
-"""Whom a message belongs to that is too long to be read: its id, from its first and its last bytes.
+"""The id of a message that is too long to be read, from its first and its last bytes.
 
-Whoever waits for an answer would else wait for ever. The members before the first long one are read one by
+Else the request that it answers would wait for ever. The members before the first long one are read one by
 one. An id that stands last is known by the brace that closes the message behind it: inside of a text, a
 quotation mark would have to follow.
 """
@@ -23,7 +23,7 @@ _LAST = re.compile(rb',\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"jsonrpc
 
 
 def refuse_oversize(line: Oversize) -> Malformed:
-    """Say what is wrong with a message that is too long, with its id where that can be told."""
+    """Give the error for a message that is too long, with its id where that can be found."""
     known: dict[bytes, Any] = {}
     at, long = 0, b""
     while found := _MEMBER.match(line.head, at):

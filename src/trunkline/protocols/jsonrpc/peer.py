@@ -80,7 +80,7 @@ class Peer:
     # -- receiving --
 
     def receive(self, chunk: bytes) -> list[Incoming]:
-        """Take bytes from the other side and give what they say, in order."""
+        """Take bytes from the other side and give their messages, in order."""
         return self._receive_lines(self._framer.feed(chunk))
 
     def receive_eof(self) -> list[Incoming]:
@@ -137,7 +137,7 @@ class Peer:
         return Cancelled(request_id)
 
     def _refused(self, message: Malformed) -> Settled | None:
-        # Whoever waits for a botched answer would wait for ever; the sender has no use for an error.
+        # A broken answer fails its request, which would wait for ever; its sender has no use for an error.
         if message.is_answer and type(message.id) is int and message.id in self._waiting:
             return self._settled(Response(message.id, None, RpcError(message.code, message.message)))
         self._send_error(message.id, message.code, message.message)
@@ -161,7 +161,7 @@ class Peer:
         return id
 
     def notify(self, method: str, params: Params = None) -> None:
-        """Tell the other side something."""
+        """Send a notification."""
         self._send(_with_params({"jsonrpc": "2.0", "method": method}, params))
 
     def cancel(self, id: int) -> bool:
@@ -191,11 +191,20 @@ class Peer:
         return True
 
     def fail_cancelled(self, id: Id) -> bool:
-        """Answer a request that the other side cancelled."""
+        """Answer a request that the other side cancelled.
+
+        Who gets ``$/cancel_request`` "MUST send one of these responses for the original request: A valid
+        response with appropriate data", or "An error response with code -32800 (Request Cancelled)".
+        (https://agentclientprotocol.com/protocol/v1/cancellation)
+        """
         return self.fail(id, REQUEST_CANCELLED, "request cancelled")
 
     def complain(self, code: int, message: str, data: Any = None) -> None:
-        """Send an error that answers no request, about something that could not be understood."""
+        """Send an error that answers no request.
+
+        "If there was an error in detecting the id in the Request object (e.g. Parse error/Invalid Request),
+        it MUST be Null." (https://www.jsonrpc.org/specification#response_object)
+        """
         self._send_error(None, code, message, data)
 
     def send_line(self, line: bytes) -> None:
