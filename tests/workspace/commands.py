@@ -1,0 +1,42 @@
+"""Commands in terminals: their output, and whether their processes live."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from trunkline.workspace.terminal import Terminal
+
+
+def script(source: str) -> list[str]:
+    return [sys.executable, "-c", source]
+
+
+async def finished(terminal: Terminal) -> str:
+    await terminal.wait()
+    return terminal.output().text
+
+
+async def said(terminal: Terminal, words: str) -> str:
+    """Wait until the output has these words in it."""
+    text = ""
+    async for piece in terminal.stream():
+        text += piece
+        if words in text:
+            return text
+    raise AssertionError(f"{words!r} was never said: {text!r}")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process exists; one that only waits to be buried does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(5):
+        while is_alive(pid):
+            await asyncio.sleep(0.01)
