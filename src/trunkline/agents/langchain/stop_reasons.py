@@ -18,7 +18,7 @@ from trunkline.agents.langchain.errors import (
     map_error_to_content,
     names,
     names_of,
-    told_code,
+    provider_code,
 )
 
 __all__ = [
@@ -138,7 +138,7 @@ def _stop_of_error(error: BaseException) -> ev.StopReason:
         # A StructuredOutputError has the message that lacks the structure.
         if _was_refused(getattr(one, "ai_message", None)):
             return "refusal"
-        if told_code(one) in ("content_filter", "content_policy_violation"):
+        if provider_code(one) in ("content_filter", "content_policy_violation"):
             return "refusal"
     return "end_turn"
 

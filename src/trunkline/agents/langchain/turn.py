@@ -24,8 +24,8 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
 from trunkline.agents.langchain.channel import Channel, filtered, use_channel
-from trunkline.agents.langchain.errors import answer_error, asked_model
-from trunkline.agents.langchain.graph.checkpointers import LiveSaver
+from trunkline.agents.langchain.errors import answer_error, is_model_error
+from trunkline.agents.langchain.graph.checkpointers import TurnCheckpointer
 from trunkline.agents.langchain.graph.interrupts import (
     OpenCalls,
     Pending,
@@ -127,7 +127,7 @@ class GraphTurn:
         if agent.is_graph and not agent.durable:
             # LangGraph interrupts only with a checkpointer; this one lives until the end of the turn.
             self._runnable = copy.copy(self._runnable)
-            self._runnable.checkpointer = LiveSaver()
+            self._runnable.checkpointer = TurnCheckpointer()
 
     def _annotations(self, tool: str) -> dict[str, Any] | None:
         """The annotations that a tool's MCP server gives."""
@@ -198,7 +198,7 @@ class GraphTurn:
             self._emitter.finish_calls(None)
             if reason != "end_turn":
                 self._emitter.fail_open_calls(_CALL_NOT_RUN)
-            await self._repair_thread(refused=code in REFUSED and asked_model(error))
+            await self._repair_thread(refused=code in REFUSED and is_model_error(error))
             if reason == "end_turn":
                 log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
                 yield ev.TurnFailed(code=code, message=explain(error), meta=marks_of(error))

@@ -1,9 +1,9 @@
-"""Checkpointers for graphs that have none, or one that only plain functions can call.
+"""Checkpointers for graphs that have none, or have one without async methods.
 
-A graph without one gets one for the length of a turn, so that it can be interrupted. It keeps references
-instead of serialising: nothing is written anywhere, and state that cannot be serialised works as it does
-without a checkpointer. Only the lists and dicts around them are its own: LangGraph goes on writing into
-those it saved, and into those it was given back.
+LangGraph interrupts only a graph with a checkpointer, so a graph without one gets one for the length of a
+turn. It keeps references and does not serialise: state that cannot be serialised works as without a
+checkpointer. Only the lists and dicts around the objects are copied, because LangGraph goes on writing into
+those.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from typing import Any, cast
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
-__all__ = ["LiveSaver", "in_threads"]
+__all__ = ["TurnCheckpointer", "in_threads"]
 
 
-# As deep as a checkpoint is: what each node has seen, by channel.
-_DEEP = 3
+# The depth of a checkpoint: ``versions_seen`` has channels by node.
+_DEPTH = 3
 
 
-def _apart(value: Any, depth: int = _DEEP) -> Any:
+def _copy_containers(value: Any, depth: int = _DEPTH) -> Any:
     """Copy the containers around objects, and none of the objects."""
     if depth and type(value) is dict:
-        return {key: _apart(item, depth - 1) for key, item in cast("dict[Any, Any]", value).items()}
+        return {key: _copy_containers(item, depth - 1) for key, item in cast("dict[Any, Any]", value).items()}
     if depth and type(value) is list:
-        return [_apart(item, depth - 1) for item in cast("list[Any]", value)]
+        return [_copy_containers(item, depth - 1) for item in cast("list[Any]", value)]
     return value
 
 
-class _References:
-    """Keeps an object as it is."""
+class _NoSerializer:
+    """Keeps objects as they are, where LangGraph expects a serializer."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, Any]:
         """Keep the object itself."""
-        return ("object", _apart(obj))
+        return ("object", _copy_containers(obj))
 
     def loads_typed(self, data: tuple[str, Any]) -> Any:
         """Give the object back."""
-        return _apart(data[1])
+        return _copy_containers(data[1])
 
     def dumps(self, obj: Any) -> Any:
         """Keep the object itself."""
@@ -51,23 +51,23 @@ class _References:
         return data
 
 
-class LiveSaver(InMemorySaver):
-    """Remembers one thread until it is let go."""
+class TurnCheckpointer(InMemorySaver):
+    """Keeps one thread in memory, for one turn."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
-        cast("Any", super()).__init__(serde=_References())
+        """Begin empty."""
+        cast("Any", super()).__init__(serde=_NoSerializer())
 
 
 class _InThreads:
-    """Waits for a saver's plain functions in threads; LangGraph calls them from threads, too."""
+    """Runs the plain methods of a checkpointer in threads, as LangGraph itself does."""
 
     async def aget_tuple(self, *args: Any) -> Any:
         """Read a checkpoint."""
         return await asyncio.to_thread(cast("Any", self).get_tuple, *args)
 
     async def alist(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Read many of them, newest first."""
+        """Read checkpoints, newest first."""
         for saved in await asyncio.to_thread(lambda: list(cast("Any", self).list(*args, **kwargs))):
             yield saved
 
@@ -89,11 +89,11 @@ class _InThreads:
 
 
 def in_threads(saver: Any) -> Any:
-    """Give a saver that can be awaited: itself, or a copy on the same connection."""
+    """Give a checkpointer with async methods: itself, or a copy on the same connection."""
     base, kind = cast("Any", BaseCheckpointSaver), cast("Any", type(saver))
     if not issubclass(kind, base) or kind.aput_writes is not base.aput_writes:
         return saver
-    patient: Any = type(kind.__name__, (_InThreads, kind), {})
-    made = patient.__new__(patient)
+    threaded: Any = type(kind.__name__, (_InThreads, kind), {})
+    made = threaded.__new__(threaded)
     made.__dict__.update(saver.__dict__)
     return made

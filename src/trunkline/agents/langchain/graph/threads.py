@@ -1,8 +1,7 @@
-"""Threads: what a checkpointer remembers of a session, and how it is mended, taken back and copied.
+"""LangGraph's threads: read, repair, rewind, copy and delete what a checkpointer keeps of a session.
 
-With a checkpointer the thread is the truth. Everything here goes through the public ways of a graph
-and its saver, and leaves a thread on which nothing waits to run: the next prompt finds it as it would
-find one that ended well.
+With a checkpointer the thread has the history. Everything here uses the public methods of a graph and its
+checkpointer, and leaves a thread without pending tasks: for the next prompt it is as after a normal end.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ __all__ = ["delete", "fork", "history", "is_broken", "repair", "rewind", "waits"
 
 _PAGE = 50
 
-# As LangGraph's own tools do it: no values and the end as their author clear what waits to run, after
-# taking the results of tasks that had finished; a copy leaves those results behind.
+# LangGraph (Pregel.abulk_update_state): an update without values as node END applies the writes of finished
+# tasks and clears the pending ones; "__copy__" copies a checkpoint without its pending writes.
 _CLEAR = [StateUpdate(None, END)]
 _COPY = [StateUpdate(None, "__copy__")]
 
@@ -54,149 +53,154 @@ async def history(
     mapper: ContentBlockMapper | None = None,
     own_tools: Collection[str] | None = None,
 ) -> Conversation | None:
-    """The conversation of a thread as its messages tell it, and what it waits for; None when there is none.
+    """The conversation of a thread with the questions that it waits for; None for an empty thread.
 
-    With ``own_tools``, the graph's, a call of another one is its front end's to run.
+    With ``own_tools``, the names of the graph's tools, a call of another tool is the front end's to run.
     """
     state = await graph.aget_state(_config(thread_id))
     messages = name_messages(_messages(state))
     if not messages:
         return None
-    told = conversation_of(messages, mapper)
-    add_questions(told, graph, state, messages, own_tools)
-    return told
+    conversation = conversation_of(messages, mapper)
+    add_questions(conversation, graph, state, messages, own_tools)
+    return conversation
 
 
 async def waits(graph: Any, thread_id: str, durable_keys: Collection[str]) -> bool:
-    """Whether a thread can go on with the answers to these questions."""
+    """Whether a thread can be resumed with the answers to these questions."""
     state = await graph.aget_state(_config(thread_id))
     return waits_for(graph, state, _messages(state), durable_keys)
 
 
-# -- after a turn that broke -------------------------------------------------------------------------
+# -- repair -------------------------------------------------------------------------
 
 
 async def repair(
     graph: Any,
     thread_id: str,
-    told: Callable[[], Awaitable[Conversation]] | None = None,
+    shown: Callable[[], Awaitable[Conversation]] | None = None,
     mapper: ContentBlockMapper | None = None,
     *,
     refused: bool = False,
 ) -> None:
-    """Answer the calls that a broken turn left open, or the next model call is refused.
+    """Answer the calls that a broken turn left open: providers refuse a history with open calls.
 
-    ``told`` gives what the session showed of it, and is asked only if the thread is broken. The thread
-    then agrees with what the person has seen: a call that had come to its end before the others has its
-    result, and an answer that was cut off is kept, because the next prompt may well be about it. What a
-    model ``refused`` is told in words.
+    ``shown`` gives what the session showed of the turn, and is called only if the thread is broken. The
+    thread then has what the user has seen: the results of calls that ended, and an answer that was cut off,
+    because the next prompt may be about it. With ``refused``, a text replaces each attachment of the last
+    turn.
     """
     state = await graph.aget_state(_config(thread_id), subgraphs=True)
     if is_broken(graph, state):
-        shown = await told() if told is not None else Conversation()
-        await _mend(graph, _config(thread_id), state, shown, mapper or ContentBlockMapper())
-    if not refused or not _replaces(graph):
+        conversation = await shown() if shown is not None else Conversation()
+        await _repair(graph, _config(thread_id), state, conversation, mapper or ContentBlockMapper())
+    if not refused or not _replaces_by_id(graph):
         return
-    if in_words := replace_attachments_in_last_turn(_messages(await graph.aget_state(_config(thread_id)))):
-        await _say(graph, _config(thread_id), in_words)
+    if replaced := replace_attachments_in_last_turn(_messages(await graph.aget_state(_config(thread_id)))):
+        await _add_messages(graph, _config(thread_id), replaced)
 
 
 def is_broken(graph: Any, state: Any) -> bool:
-    """Whether the next prompt on a thread would be refused by a provider, or would forget something."""
-    return _was_cut(state) or bool(_unfit(_messages(state)) and _replaces(graph))
+    """Whether a provider would refuse the next prompt on a thread, or finished work would be lost."""
+    return _was_cut(state) or bool(_fix_last_answer(_messages(state)) and _replaces_by_id(graph))
 
 
 def _was_cut(state: Any) -> bool:
-    # Tasks that are left over have run, and what they gave would be forgotten.
+    # Tasks that are still listed may have run, and their results would be lost.
     return bool(state.next or state.tasks or unanswered_calls(_messages(state)))
 
 
-def _unfit(messages: list[Any]) -> list[Any]:
-    """Give what has to be done to a last answer that its provider would not take back."""
-    mended = without_unfinished_calls(messages)
-    unsaid = empty_answer([*messages, *mended])
-    return mended if unsaid is None else [RemoveMessage(id=unsaid.id)]
+def _fix_last_answer(messages: list[Any]) -> list[Any]:
+    """The messages that replace or remove a last answer which its provider would refuse."""
+    fixed = without_unfinished_calls(messages)
+    empty = empty_answer([*messages, *fixed])
+    return fixed if empty is None else [RemoveMessage(id=empty.id)]
 
 
-def _replaces(graph: Any) -> bool:
-    """Whether a message that comes again takes the place of the one it was; some states only add."""
+def _replaces_by_id(graph: Any) -> bool:
+    """Whether a message replaces the one with the same id, as add_messages does; some only append."""
     try:
         channel = graph.channels["messages"].copy()
-        for words in ("one", "other"):
-            channel.update([[HumanMessage(words, id="the-same")]])
+        for text in ("one", "other"):
+            channel.update([[HumanMessage(text, id="the-same")]])
         return [message.content for message in channel.get()] == ["other"]
     except Exception:
-        return False  # It keeps its messages in a way of its own.
+        return False  # The state keeps its messages in another way.
 
 
-async def _mend(
+async def _repair(
     graph: Any, config: dict[str, Any], state: Any, shown: Conversation, mapper: ContentBlockMapper
 ) -> None:
     for task in state.tasks:
-        if isinstance(task.state, StateSnapshot) and (place := _own_place(task.state)) is not None:
-            # A graph inside this one that keeps a memory of its own finds its open calls there again.
-            await _mend(graph, place, task.state, Conversation(calls=shown.calls), mapper)
+        if isinstance(task.state, StateSnapshot) and (config_inside := _own_thread(task.state)) is not None:
+            # A subgraph with a checkpointer of its own has open calls there.
+            await _repair(graph, config_inside, task.state, Conversation(calls=shown.calls), mapper)
     messages, added = _name_calls(_messages(state))
     calls = {call.native_id: call for call in shown.calls.values() if call.lane is None}
     added += [
         result_of(calls.get(made["id"]) or Call(call_id=made["id"], name=made["name"]), mapper)
         for made in unanswered_calls(messages)
     ]
-    added += _unfit(messages) if _replaces(graph) else []
-    partial = _cut_off(shown) if _was_cut(state) else None
+    added += _fix_last_answer(messages) if _replaces_by_id(graph) else []
+    partial = _cut_off_answer(shown) if _was_cut(state) else None
     if messages and partial is not None and all(message.id != partial.id for message in messages):
         added.append(partial)
-    await _say(graph, config, added, finished=any(task.result is not None for task in state.tasks))
+    await _add_messages(graph, config, added, finished=any(task.result is not None for task in state.tasks))
 
 
 def _name_calls(messages: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Name the calls that a model left without an id, or nobody could answer them; and give what changed."""
+    """Give calls without an id one, so that they can be answered; also give the messages that changed."""
     named: dict[int, Any] = {}
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         calls: list[Any] = message.tool_calls if isinstance(message, AIMessage) else []
         if any(call["id"] is None for call in calls):
             made = [{**call, "id": call["id"] or f"{message.id}.{at}"} for at, call in enumerate(calls)]
-            named[place] = message.model_copy(update={"tool_calls": made})
-    return [named.get(place, message) for place, message in enumerate(messages)], list(named.values())
+            named[index] = message.model_copy(update={"tool_calls": made})
+    return [named.get(index, message) for index, message in enumerate(messages)], list(named.values())
 
 
-def _own_place(state: StateSnapshot) -> dict[str, Any] | None:
-    """Where a graph inside another keeps its memory; None when that is only for the run."""
-    at = state.config.get("configurable") or {}
-    space = str(at.get("checkpoint_ns") or "")
-    if ":" in space.rpartition("|")[2]:
+def _own_thread(state: StateSnapshot) -> dict[str, Any] | None:
+    """The config of a subgraph that keeps its own thread; None when its state lives only for the run.
+
+    LangGraph names the namespace of such a run ``node:task``, and that of a lasting one ``node``.
+    """
+    configurable = state.config.get("configurable") or {}
+    namespace = str(configurable.get("checkpoint_ns") or "")
+    if ":" in namespace.rpartition("|")[2]:
         return None
-    return {"configurable": {"thread_id": at["thread_id"], "checkpoint_ns": space}}
+    return {"configurable": {"thread_id": configurable["thread_id"], "checkpoint_ns": namespace}}
 
 
-def _cut_off(shown: Conversation) -> AIMessage | None:
-    """The last thing said, if that is an answer; its calls were not made and are left out."""
+def _cut_off_answer(shown: Conversation) -> AIMessage | None:
+    """The last message, if that is an answer; its calls did not run and are left out."""
     own = [message for message in shown.messages if message.lane is None]
     if not own or own[-1].role != "agent" or not own[-1].text:
         return None
     return AIMessage(content=own[-1].text, id=own[-1].message_id)
 
 
-async def _say(graph: Any, config: dict[str, Any], messages: list[Any], *, finished: bool = False) -> None:
-    """Add messages to a thread so that nothing runs because of them; ``finished`` tasks come first."""
+async def _add_messages(
+    graph: Any, config: dict[str, Any], messages: list[Any], *, finished: bool = False
+) -> None:
+    """Add messages to a thread without running anything; the writes of ``finished`` tasks come first."""
     steps = [_CLEAR] if finished else []
     if messages and START in graph.nodes:
         steps.append([StateUpdate({"messages": messages}, START)])
     await graph.abulk_update_state(config, [*steps, _CLEAR])
 
 
-# -- going back --------------------------------------------------------------------------------------
+# -- rewind --------------------------------------------------------------------------------------
 
 
 async def rewind(graph: Any, thread_id: str, to_message_id: str | None) -> None:
-    """Go back to where this message was the last one, for good; None goes back to the beginning.
+    """Go back to the checkpoint in which this message was the last one; None goes back to the beginning.
 
-    The place is copied to the end of the thread, so what came after it is out of the way also for
-    another process. Results of the message's calls belong to it.
+    The checkpoint is copied to the end of the thread, so that other processes see the rewind, too. The
+    results of the message's calls stay with it.
     """
     config = _config(thread_id)
     async for snapshot in _snapshots(graph, config):
-        if _last_said(_messages(snapshot)) == to_message_id:
+        if _last_message(_messages(snapshot)) == to_message_id:
             await graph.abulk_update_state(snapshot.config, [_COPY, _CLEAR])
             await repair(graph, thread_id)
             return
@@ -215,23 +219,23 @@ async def _snapshots(graph: Any, config: dict[str, Any]) -> AsyncIterator[Any]:
             return
 
 
-def _last_said(messages: list[Any]) -> str | None:
+def _last_message(messages: list[Any]) -> str | None:
     """The id of the last message that is not the result of a call."""
     return next((message.id for message in reversed(messages) if message.type != "tool"), None)
 
 
 async def _cut(graph: Any, config: dict[str, Any], to_message_id: str | None) -> None:
-    """Take messages out of a thread whose older checkpoints are gone."""
+    """Remove messages from a thread whose older checkpoints are gone."""
     messages = _messages(await graph.aget_state(config))
-    places = [place for place, message in enumerate(messages) if message.id == to_message_id]
+    found = [index for index, message in enumerate(messages) if message.id == to_message_id]
     if not messages and to_message_id is None:
         return
-    if to_message_id is not None and not places:
+    if to_message_id is not None and not found:
         raise InvalidCommand(f"the thread has no message {to_message_id!r}: go back to another one")
-    after = places[0] + 1 if places else 0
+    after = found[0] + 1 if found else 0
     while after < len(messages) and after and messages[after].type == "tool":
         after += 1
-    await _say(graph, config, [RemoveMessage(id=message.id) for message in messages[after:]])
+    await _add_messages(graph, config, [RemoveMessage(id=message.id) for message in messages[after:]])
     await repair(graph, config["configurable"]["thread_id"])
 
 
@@ -239,30 +243,30 @@ async def _cut(graph: Any, config: dict[str, Any], to_message_id: str | None) ->
 
 
 async def fork(graph: Any, thread_id: str, origin_id: str) -> None:
-    """Copy a thread with everything it can go back to."""
+    """Copy a thread with all its checkpoints."""
     saver = graph.checkpointer
     try:
         await saver.acopy_thread(origin_id, thread_id)
     except NotImplementedError:
-        # Every saver can list and put. All of it is read first: some read and write on one connection.
+        # Every checkpointer has alist and aput. Read all first: some use one connection for both.
         for saved in [one async for one in saver.alist(_config(origin_id))]:
             await _put(saver, saved, thread_id)
 
 
 async def _put(saver: Any, saved: Any, thread_id: str) -> None:
-    place = {"thread_id": thread_id, "checkpoint_ns": saved.config["configurable"].get("checkpoint_ns", "")}
+    target = {"thread_id": thread_id, "checkpoint_ns": saved.config["configurable"].get("checkpoint_ns", "")}
     if saved.parent_config is not None:
-        place["checkpoint_id"] = saved.parent_config["configurable"]["checkpoint_id"]
+        target["checkpoint_id"] = saved.parent_config["configurable"]["checkpoint_id"]
     versions = saved.checkpoint["channel_versions"]
-    config = await saver.aput({"configurable": place}, saved.checkpoint, saved.metadata, versions)
+    config = await saver.aput({"configurable": target}, saved.checkpoint, saved.metadata, versions)
     tasks: dict[str, list[tuple[str, Any]]] = {}
     for task_id, channel, value in saved.pending_writes or ():
         tasks.setdefault(task_id, []).append((channel, value))
     for number, (task_id, writes) in enumerate(tasks.items()):
-        # They are read back in the order of their paths: that of the original.
+        # Checkpointers read writes back in the order of their task paths.
         await saver.aput_writes(config, writes, task_id, f"{number:09}")
 
 
 async def delete(graph: Any, thread_id: str) -> None:
-    """Forget a thread."""
+    """Delete a thread."""
     await graph.checkpointer.adelete_thread(thread_id)
