@@ -85,7 +85,7 @@ async def test_an_agent_behind_agui_shows_what_it_shows_here(scenario: str) -> N
     assert shown(there) == shown(here)
 
 
-async def test_subagents_keep_their_lanes_and_their_words() -> None:
+async def test_subagents_keep_their_lanes_and_their_texts() -> None:
     async with world(ScriptedAgent()) as hub:
         here = fold(await collect(await hub.create(), "/subagents"))
     async with distant() as agent, world(agent) as hub:
@@ -152,7 +152,7 @@ async def test_cancel_here_stops_the_agent_there() -> None:
     assert events[-1].stop_reason == "cancelled"
 
 
-async def test_an_agent_that_fails_there_fails_here_with_its_own_words() -> None:
+async def test_an_agent_that_fails_there_fails_here_with_its_own_message() -> None:
     async with distant() as agent, world(agent) as hub:
         events = await collect(await hub.create(), "/fails")
     assert isinstance(events[-1], ev.TurnFailed)

@@ -113,7 +113,7 @@ def test_a_form_goes_back_as_fields_and_a_plain_question_as_its_answer() -> None
     assert entry_of("i", plain, answered(outcome="accepted", content={"answer": "blue"}))["payload"] == "blue"
 
 
-def test_a_server_that_names_no_options_is_told_yes_or_no_also_by_a_later_process() -> None:
+def test_a_server_that_names_no_options_is_sent_yes_or_no_also_by_a_later_process() -> None:
     question = question_of({"id": "i", "toolCallId": "c1"})
     kept = msgspec.json.decode(msgspec.json.encode(question), type=Permission)
     answer = answered(option_id="reject", option_kind="reject_once", reason="no")

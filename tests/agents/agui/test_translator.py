@@ -303,7 +303,7 @@ def test_a_result_that_is_nothing_or_only_the_reason_has_no_content() -> None:
     assert reason == ev.ToolUpdate(call_id="c1", status="failed", reason="gone", result_message_id="x1")
 
 
-def test_a_result_without_a_call_is_told_as_it_came() -> None:
+def test_a_result_without_a_call_is_sent_as_it_came() -> None:
     (told,) = said(result("x1", "done", "c7"))
     assert isinstance(told, ev.ToolUpdate)
     assert (told.call_id, told.raw_output) == ("c7", "done")

@@ -71,7 +71,7 @@ def test_the_mode_is_the_first_select_of_that_category() -> None:
     assert modes_to_wire([MODEL]) is None
 
 
-def test_the_mode_is_told_to_older_clients_too() -> None:
+def test_older_clients_get_the_mode_too() -> None:
     assert modes_to_wire([MODEL, MODE]) == {
         "currentModeId": "code",
         "availableModes": [

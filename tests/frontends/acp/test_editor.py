@@ -131,7 +131,7 @@ async def test_terminals_are_the_editors_and_are_released() -> None:
         assert len(editor.asked("terminal/release")) == 1
 
 
-async def test_an_editor_that_refuses_fails_the_turn_with_its_own_words() -> None:
+async def test_an_editor_that_refuses_fails_the_turn_with_its_message() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         await ctx.terminals.create(["ls"])
         yield "unreachable"
@@ -142,7 +142,7 @@ async def test_an_editor_that_refuses_fails_the_turn_with_its_own_words() -> Non
         assert "this editor does not do that" in error.message
 
 
-async def test_a_command_must_be_a_list_of_words() -> None:
+async def test_a_command_must_be_a_list_of_arguments() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         commands: list[Any] = ["ls -l", []]
         for command in commands:

@@ -254,7 +254,7 @@ def test_what_is_lost_says_nothing() -> None:
 # -- what goes along -------------------------------------------------------------------------------
 
 
-def test_meta_and_lane_travel_in_meta_and_nobody_else_can_say_our_name() -> None:
+def test_meta_and_lane_travel_in_meta_and_agents_cannot_use_our_key() -> None:
     meta = {"example.com/x": 1, "trunkline": "forged"}
     for event in (
         ev.Text(message_id="m1", delta="x", lane="l1", meta=meta),
@@ -329,7 +329,7 @@ def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None
     assert outs(broken, client={}) == []
 
 
-def test_a_question_that_a_client_cannot_show_is_at_least_told() -> None:
+def test_a_question_that_a_client_cannot_show_is_a_warning() -> None:
     question = Form(message="Which size?", fields={"type": "object", "properties": {"x": {}}})
     asked = ev.Asked(turn_id="t", question_id="q", question=question)
     (told, ask) = outs(asked, client={})
@@ -375,13 +375,13 @@ def test_a_choice_has_a_card_of_its_own_that_says_what_the_buttons_mean() -> Non
     ("outcome", "words"),
     [("declined", "Denied: no"), ("expired", "Cancelled: no"), ("cancelled", "Cancelled: no")],
 )
-def test_a_choice_that_nobody_makes_is_a_failed_card(outcome: Any, words: str) -> None:
+def test_a_choice_without_an_answer_is_a_failed_call(outcome: Any, words: str) -> None:
     no = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, reason="no")
     done = outs(asked(SURE), no, client={})[3]
     assert (done["status"], shown_text(done)) == ("failed", f"Sure?\n\n{MEANT}{words}")
 
 
-def test_a_choice_that_takes_many_words_has_them_on_its_card() -> None:
+def test_a_long_choice_is_described_in_its_call() -> None:
     long = msgspec.structs.replace(SURE, message="Sure?\nIt cannot be undone.")
     (card, told, ask) = outs(asked(long), client={})
     assert card["title"] == "Sure?…"
@@ -410,7 +410,7 @@ def test_a_choice_of_a_call_is_asked_on_its_card() -> None:
     assert (called, ask.call["toolCallId"], withdraw) == (CALLED, "c1", Withdraw(done))
 
 
-def test_a_choice_of_several_values_is_put_in_words_that_name_them() -> None:
+def test_a_choice_of_several_values_is_a_text_that_names_them() -> None:
     (told, pause) = outs(asked(SIZE), suspended("q1"), client={}, asks_as_text=True)
     assert told["content"]["text"].startswith("Which size?\n\n1. S\n2. L\n\nYour next message")
     assert pause == WaitForMessage(asked(SIZE))
@@ -427,7 +427,7 @@ TWICE = Permission(
 )
 
 
-def test_options_of_one_kind_are_put_in_words_with_the_whole_call() -> None:
+def test_options_of_one_kind_are_asked_in_text_with_the_whole_call() -> None:
     given = ev.ToolUpdate(call_id="c1", input={"path": "a```b"})
     (*_, told, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, asks_as_text=True)
     call = 'Search\n\n````json\n{\n  "path": "a```b"\n}\n````\n\n'
@@ -456,7 +456,7 @@ def test_what_is_open_is_asked_again_with_its_whole_call() -> None:
     assert again == Ask(asked(question), call)
 
 
-def test_a_form_is_put_in_words_once_the_turn_is_quiet() -> None:
+def test_a_form_is_asked_in_text_once_the_turn_is_suspended() -> None:
     said = outs(asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, asks_as_text=True)
     (told, pause, again) = said
     assert told == chunk("agent_message_chunk", words(ask_as_text(NAME)), messageId="q1.question")
@@ -467,7 +467,7 @@ def test_a_form_is_put_in_words_once_the_turn_is_quiet() -> None:
     assert after[1]["content"]["text"].startswith("\n\nYour name?"), "clients may know no message ids"
 
 
-def test_several_forms_are_put_in_words_one_after_the_other() -> None:
+def test_several_forms_are_asked_in_text_one_after_the_other() -> None:
     first = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
     both = (asked(NAME), asked(NAME, "q2"), suspended("q1", "q2"), first, suspended("q2"))
     pauses = [
@@ -483,7 +483,7 @@ def test_what_a_request_waits_for_comes_first() -> None:
     assert [type(out) for out in said] == [dict, dict, Ask]
 
 
-def test_a_replay_tells_what_was_asked_in_words_and_what_the_person_said() -> None:
+def test_a_replay_shows_questions_in_text_and_their_answers() -> None:
     def told(outcome: Any, content: Any = None) -> list[tuple[str, str]]:
         answer = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, content=content)
         said = outs(asked(NAME), suspended("q1"), answer, client={}, replay=True)
@@ -495,7 +495,7 @@ def test_a_replay_tells_what_was_asked_in_words_and_what_the_person_said() -> No
     assert told("expired") == [question]
 
 
-def test_a_client_with_forms_is_told_nothing_in_words() -> None:
+def test_a_client_with_forms_is_asked_nothing_in_text() -> None:
     answer = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
     for options in ({"asks_as_text": True}, {"replay": True}):
         said = outs(asked(NAME), suspended("q1"), answer, client=ABLE, **options)
@@ -510,7 +510,7 @@ def test_each_ability_opens_its_own_door_only() -> None:
     ]
 
 
-def test_a_mode_is_told_when_it_changes() -> None:
+def test_a_mode_is_sent_when_it_changes() -> None:
     code = msgspec.structs.replace(MODE, value="code")
     changes = [ev.ConfigChanged(options=(option,)) for option in (MODE, MODE, code)]
     modes = [u for u in outs(*changes) if u["sessionUpdate"] == "current_mode_update"]
@@ -671,7 +671,7 @@ def test_any_beginning_of_a_stream_can_be_closed_and_only_once(
 
 
 @given(legal_sessions())
-def test_an_encoder_says_the_same_again(story: LegalSession) -> None:
+def test_an_encoder_gives_the_same_again(story: LegalSession) -> None:
     assert translate(encoder(ABLE), entries(story.events)) == translate(encoder(ABLE), entries(story.events))
 
 

@@ -27,7 +27,7 @@ TEXT = [{"type": "text", "text": "hi"}]
 # -- sessions --------------------------------------------------------------------------------------
 
 
-async def test_a_session_is_answered_with_its_options_and_then_told_its_commands() -> None:
+async def test_a_session_is_answered_with_its_options_and_then_its_commands_are_sent() -> None:
     async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         assert made["modes"]["currentModeId"] == "ask"
@@ -46,7 +46,7 @@ async def test_an_agent_without_options_and_commands_mentions_none() -> None:
         ]  # fmt: skip
 
 
-async def test_a_client_is_told_the_sessions_own_commands_and_what_the_agent_emits_between_turns() -> None:
+async def test_a_client_gets_the_sessions_own_commands_and_events_between_turns() -> None:
     class Peer:
         card = AgentCard(name="peer")
         view: SessionView
@@ -202,7 +202,7 @@ async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
     await journal.close()
 
 
-async def test_a_title_and_a_time_are_listed_and_the_title_is_told_once() -> None:
+async def test_a_title_and_a_time_are_listed_and_the_title_is_sent_once() -> None:
     async with world() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "the first line\nthe second")
@@ -281,7 +281,7 @@ async def test_a_load_replays_everything_before_its_answer() -> None:
             assert len(editor.updates("available_commands_update")) == times, "for those who looked away"
 
 
-async def test_a_resumed_session_is_told_its_commands_after_the_answer() -> None:
+async def test_the_commands_of_a_resumed_session_follow_the_answer() -> None:
     async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
@@ -325,7 +325,7 @@ async def test_a_resume_replays_nothing() -> None:
         assert (await hub.session(session_id)).view.cwd == "/tmp"
 
 
-async def test_a_fork_begins_with_the_whole_story_and_goes_its_own_way() -> None:
+async def test_a_fork_begins_with_the_whole_history_and_goes_its_own_way() -> None:
     async with world() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "common")
@@ -416,7 +416,7 @@ async def test_a_prompt_that_says_nothing_readable_is_refused(prompt: Any) -> No
         assert (await editor.prompt(session_id, "fine"))["stopReason"] == "end_turn"
 
 
-async def test_a_turn_that_fails_is_an_error_with_its_cause_and_what_was_said_stays() -> None:
+async def test_a_turn_that_fails_is_an_error_with_its_cause_and_its_updates_stay() -> None:
     async def agent(prompt: Prompt) -> AsyncIterator[str]:
         yield "so far"
         raise ValueError("the disk\nis full")
@@ -622,7 +622,7 @@ async def test_an_agent_without_modes_has_none_to_set() -> None:
         assert error.message == "this agent has no modes"
 
 
-async def test_a_change_made_elsewhere_is_told_also_while_a_prompt_runs() -> None:
+async def test_a_change_made_elsewhere_is_sent_also_while_a_prompt_runs() -> None:
     go = asyncio.Event()
 
     async def agent(prompt: Prompt) -> AsyncIterator[str]:

@@ -94,7 +94,7 @@ def option(option_id: str, kind: Any, **more: Any) -> Option:
     return Option(option_id=option_id, name=option_id.upper(), kind=kind, **more)
 
 
-def test_a_permission_is_put_in_words_only_if_two_options_have_one_kind() -> None:
+def test_a_permission_is_asked_in_text_only_if_two_options_have_one_kind() -> None:
     assert text_form(Permission(call_id="c", options=default_options())) is None
     words = option("w", "reject_once", wants_words=True)
     once = (option("a", "allow_once"), option("r", "reject_once"), words)
@@ -107,7 +107,7 @@ def test_a_permission_is_put_in_words_only_if_two_options_have_one_kind() -> Non
     assert chosen_option("nonsense") is None
 
 
-def test_a_link_and_a_call_of_the_front_end_take_no_words() -> None:
+def test_a_link_and_a_call_of_the_front_end_are_not_asked_in_text() -> None:
     assert text_form(Link(url="https://example.com")) is None
     assert text_form(ClientCall(call_id="c")) is None
 

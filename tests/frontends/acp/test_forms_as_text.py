@@ -143,7 +143,7 @@ def test_a_message_is_the_value_of_the_only_field(field: Any, text: str, value: 
         ({"type": "string", "maxLength": 2}, "abc", "The answer must have at most 2 characters"),
     ],
 )
-def test_a_message_that_does_not_fit_is_told_why(field: Any, text: str, why: str) -> None:
+def test_a_message_that_does_not_fit_raises_the_reason(field: Any, text: str, why: str) -> None:
     with pytest.raises(AnswerMismatch) as caught:
         read_answer(form(x=field), text)
     assert str(caught.value) == why
@@ -200,7 +200,7 @@ def test_several_fields_are_read_from_lines_or_json(text: str, content: Any) -> 
         ('{"name": ', "The answer is no JSON object ("),
     ],
 )
-def test_what_is_wrong_with_one_of_several_fields_is_told(text: str, why: str) -> None:
+def test_an_error_names_the_wrong_field_of_several(text: str, why: str) -> None:
     with pytest.raises(AnswerMismatch) as caught:
         read_answer(ORDER, text)
     assert str(caught.value).startswith(why)
@@ -264,7 +264,7 @@ LOOSE = form(
 )
 
 
-def test_an_empty_default_is_not_told() -> None:
+def test_an_empty_default_is_not_shown() -> None:
     asked = ask_as_text(form(["tags", "y"], tags={**TAGS, "default": []}, y={**TEXT, "default": ""}, x=TEXT))
     assert asked.splitlines()[2:4] == [
         "- `tags` (several, separated by commas, optional)",

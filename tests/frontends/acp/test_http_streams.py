@@ -44,7 +44,7 @@ async def test_what_names_none_goes_to_the_connection() -> None:
     assert made.address(line(method="_news", params=["no", "object"])) is None
 
 
-async def test_an_answer_follows_what_was_said_before_it() -> None:
+async def test_an_answer_follows_the_updates_before_it() -> None:
     made = streams()
     asked(made, "p", "session/prompt", sessionId="s")
     made.write(update("s") + b"\n")
@@ -53,14 +53,14 @@ async def test_an_answer_follows_what_was_said_before_it() -> None:
     assert [message.get("id") for message in taken] == [None, "p"]
 
 
-async def test_an_answer_about_a_stream_nobody_knows_goes_to_the_connection() -> None:
+async def test_an_answer_about_an_unknown_stream_goes_to_the_connection() -> None:
     made = streams()
     asked(made, 1, "session/prompt", sessionId="unknown")
     assert made.address(line(id=1, error={})) is None
     assert made.find("unknown") is None, "strangers leave nothing behind"
 
 
-async def test_an_answer_about_a_stream_somebody_reads_goes_there() -> None:
+async def test_an_answer_about_a_stream_with_a_reader_goes_there() -> None:
     made = streams()
     made.outbox("unknown").attach()
     asked(made, 1, "session/prompt", sessionId="unknown")
@@ -80,7 +80,7 @@ async def test_a_load_is_shown_where_its_client_listens() -> None:
     assert made.address(line(id=2, result={})) == "t", "the answer comes after the history, not beside it"
 
 
-async def test_what_is_said_of_a_request_follows_it() -> None:
+async def test_messages_about_a_request_follow_it() -> None:
     made = streams()
     create = {"sessionId": "s", "mode": "url", "elicitationId": "link"}
     made.address(line(id=7, method="elicitation/create", params=create))

@@ -113,7 +113,7 @@ async def test_a_card_from_a_handshake_is_waited_for_and_no_placeholder_is_cache
     assert msgspec.convert(cached, AgentCard) == hub.agent.card
 
 
-async def test_a_handshake_that_fails_is_told_with_the_session_and_not_cached(
+async def test_a_failed_handshake_is_an_error_of_session_new_and_is_not_cached(
     cache: CardCache,
 ) -> None:
     async with world(Shaking(fails=True)) as hub, at_the_door(House(hub), cache) as (editor, _):
@@ -188,7 +188,7 @@ async def test_an_agent_that_will_not_come_is_reported_with_every_session(
             assert "no module named 'soup'" in error.data["details"]
 
 
-async def test_the_door_answers_for_methods_that_nobody_has() -> None:
+async def test_unknown_methods_are_answered_before_the_agent_is_loaded() -> None:
     house = House(None)
     async with at_the_door(house) as (editor, _):
         assert (await editor.refused("_zed/anything")).rpc_code == -32601
@@ -250,7 +250,7 @@ async def test_leaving_cancels_prompts_and_answers_everything() -> None:
         assert (await soon(running))["stopReason"] == "cancelled"
 
 
-async def test_leaving_before_the_agent_was_called_calls_nobody(cache: CardCache) -> None:
+async def test_a_client_that_leaves_early_loads_no_agent(cache: CardCache) -> None:
     cache.store({"name": "known"})
     house = House(None)
     async with at_the_door(house, cache) as (_, door):

@@ -120,7 +120,7 @@ def lends_all(editor: Editor) -> None:
     })  # fmt: skip
 
 
-async def test_a_file_is_written_after_what_was_said_before_it(tmp_path: Path) -> None:
+async def test_a_file_is_written_after_the_updates_before_it(tmp_path: Path) -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "Before. "
         async with ctx.tool("write_file", input={"path": "a.txt"}) as call:

@@ -162,7 +162,7 @@ async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -
         assert "no Ada here" in error.message
 
 
-async def test_nobody_is_told_that_a_question_waits_before_it_is_kept() -> None:
+async def test_a_prompt_is_not_answered_before_its_question_is_stored() -> None:
     kept = asyncio.Event()
 
     class Slow(MemoryJournal):
@@ -213,7 +213,7 @@ async def test_two_questions_at_once_are_asked_one_after_the_other() -> None:
         assert said(editor) == "1 and 2"
 
 
-async def test_a_question_in_words_waits_for_the_buttons() -> None:
+async def test_a_question_in_text_waits_for_the_buttons() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         name, allowed = await asyncio.gather(ask(ctx, "Who?"), ctx.permission("May I?", tool="t"))
         yield f"{name} {bool(allowed)}"
@@ -291,7 +291,7 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
 # -- others ----------------------------------------------------------------------------------------
 
 
-async def test_an_answer_from_elsewhere_is_told_and_the_rest_is_shown() -> None:
+async def test_an_answer_from_elsewhere_and_the_rest_are_shown() -> None:
     async with world(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
@@ -372,7 +372,7 @@ async def test_two_editors_without_forms_see_the_same_question_and_the_first_ans
         assert said(two) == "Answered elsewhere: Rome\n\nRome is far."
 
 
-async def test_an_editor_that_loads_what_it_has_open_is_told_the_question_again() -> None:
+async def test_an_editor_that_loads_an_open_session_is_asked_again() -> None:
     async with world(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
@@ -422,7 +422,7 @@ async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -
         assert page.is_owner, "it was owned there all the time"
 
 
-async def test_an_editor_with_forms_is_not_told_of_a_question_in_words() -> None:
+async def test_an_editor_with_forms_gets_no_question_in_text() -> None:
     async with world(greeter) as hub, editing(hub) as one, editing(hub, {"elicitation": {"form": {}}}) as two:
         session_id = await one.open()
         await one.prompt(session_id, "hi")
@@ -434,7 +434,7 @@ async def test_an_editor_with_forms_is_not_told_of_a_question_in_words() -> None
         assert "a turn is running" in error.message
 
 
-async def test_who_may_not_answer_is_not_asked_in_words() -> None:
+async def test_a_client_that_may_not_answer_is_not_asked_in_text() -> None:
     async with world(greeter) as hub:
         editor = Editor()
         connection = Connection(editor.agents_wire)

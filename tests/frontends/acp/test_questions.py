@@ -171,7 +171,7 @@ async def test_arguments_are_edited_in_a_form_behind_the_refusal(tmp_path: Path)
         assert not (tmp_path / "hello.txt").exists()
 
 
-async def test_whoever_changes_their_mind_about_editing_is_asked_again(tmp_path: Path) -> None:
+async def test_a_person_who_cancels_editing_is_asked_again(tmp_path: Path) -> None:
     async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once", "allow_once")
         editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, None)
@@ -183,7 +183,7 @@ async def test_whoever_changes_their_mind_about_editing_is_asked_again(tmp_path:
 @pytest.mark.parametrize(
     "filled", [None, {}, {"choice": "reject_once"}, {"choice": "nonsense"}, {"choice": 7}]
 )
-async def test_whoever_refuses_has_refused_whatever_becomes_of_the_form(filled: Any, tmp_path: Path) -> None:
+async def test_a_refusal_counts_even_if_the_form_behind_it_is_closed(filled: Any, tmp_path: Path) -> None:
     async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         editor.answers["elicitation/create"] = filling(filled)
@@ -215,7 +215,7 @@ def asking(options: tuple[Option, ...]) -> Any:
     return agent
 
 
-async def test_without_forms_nobody_is_offered_to_answer_in_words_so_that_reject_rejects() -> None:
+async def test_without_forms_no_option_wants_a_text_so_that_reject_rejects() -> None:
     async with world(asking(REVIEW)) as hub, editing(hub) as editor:
         editor.permit("reject")
         await editor.prompt(await editor.open(), "go")
@@ -233,7 +233,7 @@ async def test_a_permission_without_a_refusal_can_be_refused_all_the_same() -> N
         assert editor.text == "declined None the person declined"
 
 
-async def test_with_forms_the_words_are_asked_for_behind_the_refusal() -> None:
+async def test_with_forms_the_text_is_asked_for_behind_the_refusal() -> None:
     async with world(asking(REVIEW)) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject")
         editor.answers["elicitation/create"] = filling({"choice": "respond", "words": "use b.txt"})
@@ -271,7 +271,7 @@ async def test_with_forms_options_of_one_kind_are_chosen_from_behind_one_button(
         ("Decline.", "declined None the person declined"),
     ],
 )
-async def test_without_forms_options_of_one_kind_are_asked_in_words(reply: str, words: str) -> None:
+async def test_without_forms_options_of_one_kind_are_asked_in_text(reply: str, words: str) -> None:
     async with world(asking(SCOPES)) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "go")
@@ -429,7 +429,7 @@ async def test_a_choice_of_a_call_is_asked_on_its_own_card() -> None:
         assert editor.text.startswith("accepted {'sure': True")
 
 
-async def test_a_choice_of_several_values_is_asked_in_words_that_name_them() -> None:
+async def test_a_choice_of_several_values_is_asked_in_a_text_that_names_them() -> None:
     async def colour(prompt: Prompt, ctx: TurnContext) -> str:
         return str(await ctx.form("Which colour?", {"colour": {"enum": ["red", "green", "blue"]}}))
 

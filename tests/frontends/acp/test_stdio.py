@@ -44,7 +44,7 @@ def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tm
     assert (tmp_path / "served.db").exists()
 
 
-def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_told_apart(
+def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_kept_apart(
     talk: Talk, tmp_path: Path
 ) -> None:
     talk.stdin.write(b"\xef\xbb\xbf")

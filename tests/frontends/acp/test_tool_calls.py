@@ -84,7 +84,7 @@ def test_paths_are_absolute_as_acp_wants_them() -> None:
         (["plain"], "plain"),
     ],
 )
-def test_arguments_are_told_once_when_they_are_complete(pieces: list[str], told: Any) -> None:
+def test_arguments_are_sent_once_when_they_are_complete(pieces: list[str], told: Any) -> None:
     call = view()
     for piece in pieces:
         call.add_argument(piece)
@@ -117,7 +117,7 @@ def test_a_permission_shows_everything_known() -> None:
     }  # fmt: skip
 
 
-def test_arguments_that_a_permission_showed_are_told_with_the_next_status() -> None:
+def test_arguments_that_a_permission_showed_are_sent_with_the_next_status() -> None:
     """The request is not an update: a client that keeps calls by updates must learn them too."""
     call = view()
     call.add_argument('{"q": 1}')
@@ -147,7 +147,7 @@ def test_a_reason_before_the_end_waits_for_it() -> None:
     assert update(call, status="failed") == {"status": "failed", "content": [said("Failed: slow")]}
 
 
-def test_a_reason_that_the_content_says_already_is_said_once() -> None:
+def test_a_reason_that_is_in_the_content_is_sent_once() -> None:
     told = update(view(), status="failed", content=(TextBlock(text="no disk: full"),), reason="no disk")
     assert told == {"status": "failed", "content": [said("no disk: full")]}
 

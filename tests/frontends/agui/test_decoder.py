@@ -171,7 +171,7 @@ def test_an_empty_object_says_nothing_of_the_state(state: Any, meant: Any) -> No
         ([user(content=None)], "message 'u9' is empty"),
     ],
 )
-def test_without_words_there_is_nothing_to_answer(messages: list[Told], said: str) -> None:
+def test_without_content_there_is_nothing_to_answer(messages: list[Told], said: str) -> None:
     with pytest.raises(InvalidCommand) as refused:
         intent(*messages)
 
@@ -210,7 +210,7 @@ def test_a_message_that_cannot_be_read_is_refused_saying_why(message: Told, said
     assert repr(message["id"]) in str(refused.value)
 
 
-def test_arguments_that_a_model_broke_off_are_taken_over_as_they_were_said() -> None:
+def test_arguments_that_a_model_broke_off_are_taken_over_as_they_are() -> None:
     broken = made(function={"name": "f", "arguments": '{"a": '})
     found = start(broken, result("r1", "c1"), user(), known=EMPTY)
 
@@ -343,7 +343,7 @@ def test_a_message_that_only_thinks_is_unknown_to_clients_and_no_reason_to_go_ba
     assert found.rewind_to is NO_REWIND
 
 
-def test_a_result_of_a_call_that_nobody_made_is_refused() -> None:
+def test_a_result_of_a_call_that_the_agent_did_not_make_is_refused() -> None:
     with pytest.raises(InvalidCommand, match="answers the call 'forged', which the agent did not make"):
         intent(user("u1"), spoken("m1"), result("x", "forged"), user("new"))
 
@@ -396,7 +396,7 @@ def test_a_new_message_instead_of_a_result_gives_up_what_waits() -> None:
     assert found.cancels_waiting
 
 
-def test_a_result_that_nobody_waits_for_any_more_comes_too_late() -> None:
+def test_a_result_of_a_question_that_is_over_comes_too_late() -> None:
     assert isinstance(intent(user("u1"), spoken("m1"), result("x", "c1")), TooLate)
 
 
@@ -443,7 +443,7 @@ def test_a_resume_takes_the_results_of_client_calls_that_came_with_it() -> None:
     ]
 
 
-def test_a_resume_of_what_nobody_asked_is_refused() -> None:
+def test_a_resume_of_an_unknown_question_is_refused() -> None:
     with pytest.raises(InvalidCommand, match="no run of this thread asked q9"):
         intent(open=asked(q1=PERMISSION), resume=resume(q9={"approved": True}))
 

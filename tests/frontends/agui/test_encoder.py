@@ -124,14 +124,14 @@ def test_a_message_goes_on_after_its_call() -> None:
     assert kinds(said).count("TEXT_MESSAGE_START") == 1
 
 
-def test_the_words_of_a_step_are_complete_when_it_is() -> None:
+def test_the_texts_of_a_step_are_complete_when_it_is() -> None:
     step = ev.StepStarted(step_id="s1", name="think")
     said = told(step, text("m1"), ev.StepFinished(step_id="s1"), text("m2"), FINISHED)
 
     assert kinds(said).index("TEXT_MESSAGE_END") < kinds(said).index("TEXT_MESSAGE_START", 3)
 
 
-def test_what_is_said_of_a_piece_of_text_is_its_metadata() -> None:
+def test_the_meta_of_a_piece_of_text_is_its_metadata() -> None:
     said = told(text(meta={"k": 1}), text(meta={"k": 2}), FINISHED)
     older = told(text(meta={"k": 1}), FINISHED, modern=False)
 
@@ -221,7 +221,7 @@ def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
 @pytest.mark.parametrize(
     ("modern", "metadata"), [(True, {"kind": "search", "title": "Find a"}), (False, None)]
 )
-def test_a_title_that_comes_with_the_arguments_is_told_with_their_end(modern: bool, metadata: Any) -> None:
+def test_a_title_that_comes_with_the_arguments_is_sent_with_their_end(modern: bool, metadata: Any) -> None:
     result_renamed = update(title="Find a", kind="search", input={"what": "a"})
     end = told(call(title="Find"), result_renamed, update(status="completed"), FINISHED, modern=modern)[2]
 
@@ -229,7 +229,7 @@ def test_a_title_that_comes_with_the_arguments_is_told_with_their_end(modern: bo
     assert end.get("metadata") == (metadata and {"trunkline": metadata})
 
 
-def test_arguments_that_were_never_streamed_are_told_whole() -> None:
+def test_arguments_that_were_never_streamed_are_sent_whole() -> None:
     said = told(call(), update(input={"a": 1}), update(status="completed"), FINISHED)
 
     assert [event.get("delta") for event in said if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
@@ -247,7 +247,7 @@ def test_arguments_that_were_never_streamed_are_told_whole() -> None:
         ((update(input={"a": 1}), ev.ToolInput(call_id="c1", delta="more")), True),
     ],
 )
-def test_arguments_that_change_after_they_were_told_need_a_snapshot(
+def test_arguments_that_change_after_they_were_sent_need_a_snapshot(
     events: Any, needs_snapshot: bool
 ) -> None:
     encoder = encoder_of()
@@ -265,7 +265,7 @@ def test_arguments_that_change_after_they_were_told_need_a_snapshot(
         ({"title": "Searched"}, False),
     ],
 )
-def test_a_result_that_changes_after_it_was_told_needs_a_snapshot(later: Any, needs_snapshot: bool) -> None:
+def test_a_result_that_changes_after_it_was_sent_needs_a_snapshot(later: Any, needs_snapshot: bool) -> None:
     encoder = encoder_of()
     feed(encoder, call(), update(status="completed", raw_output="done"), update(**later))
 
@@ -278,7 +278,7 @@ def test_a_call_is_announced_and_answered_once() -> None:
     assert kinds(said) == ["TOOL_CALL_START", "TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]
 
 
-def test_a_call_that_nobody_announced_in_this_turn_has_its_result() -> None:
+def test_a_call_that_was_not_announced_in_this_turn_has_its_result() -> None:
     assert kinds(told(ev.ToolInput(call_id="c1", delta="x"), update(status="completed"), FINISHED)) == [
         "TOOL_CALL_RESULT",
         "RUN_FINISHED",
@@ -337,7 +337,7 @@ def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(stat
         ev.TurnFailed(code="x", message="y"),
     ],
 )
-def test_a_result_whose_message_never_comes_is_told_before_anything_else_is(event: Any) -> None:
+def test_a_result_whose_message_never_comes_is_sent_before_anything_else_is(event: Any) -> None:
     said = told(text("m1"), call(message_id="m1"), update(status="denied", reason="no"), event)
 
     (at,) = [number for number, one in enumerate(said) if one["type"] == "TOOL_CALL_RESULT"]
@@ -345,7 +345,7 @@ def test_a_result_whose_message_never_comes_is_told_before_anything_else_is(even
     assert kinds(said)[at - 1] == "TOOL_CALL_END"
 
 
-def test_the_result_of_a_subagent_is_told_before_that_ends_and_no_other_lane_hurries_it() -> None:
+def test_the_result_of_a_subagent_is_sent_before_that_ends_and_no_other_lane_hurries_it() -> None:
     said = told(
         started("l1"),
         call(lane="l1"),
@@ -431,7 +431,7 @@ def test_a_question_that_is_settled_is_no_interrupt() -> None:
 @pytest.mark.parametrize(
     ("meta", "results"), [({CLIENT_MESSAGE_ID: "mine"}, 0), (None, 1)], ids=["brought", "not brought"]
 )
-def test_a_result_that_the_client_brought_is_not_told_to_it(meta: Any, results: int) -> None:
+def test_a_result_that_the_client_sent_is_not_sent_back(meta: Any, results: int) -> None:
     said = told(
         call(),
         asked(ClientCall(call_id="c1")),
@@ -443,7 +443,7 @@ def test_a_result_that_the_client_brought_is_not_told_to_it(meta: Any, results: 
     assert kinds(said).count("TOOL_CALL_RESULT") == results
 
 
-def test_a_client_call_that_nobody_announced_is_no_trouble() -> None:
+def test_a_client_call_that_was_not_announced_is_no_trouble() -> None:
     assert told(asked(ClientCall(call_id="c9")), FINISHED)[-1]["outcome"] == {"type": "success"}
 
 
@@ -483,7 +483,7 @@ def test_a_subagent_that_failed_says_why(outcome: Any, message: str | None) -> N
     assert said[1]["code"] == outcome.upper()
 
 
-def test_an_older_client_hears_nothing_of_subagents() -> None:
+def test_an_older_client_gets_no_subagents() -> None:
     said = told(
         started("l1"),
         text(lane="l1"),
@@ -496,7 +496,7 @@ def test_an_older_client_hears_nothing_of_subagents() -> None:
     assert kinds(said) == ["RUN_FINISHED"]
 
 
-def test_an_older_client_hears_what_a_subagent_asks_and_changes() -> None:
+def test_an_older_client_gets_what_a_subagent_asks_and_changes() -> None:
     said = told(
         started("l1"),
         ev.StateReplaced(lane="l1", state={"a": 1}),
@@ -568,7 +568,7 @@ def test_a_subagent_that_ended_is_not_ended_again() -> None:
     assert kinds(said) == ["SUBAGENT_STARTED", "SUBAGENT_FINISHED", "RUN_FINISHED"]
 
 
-def test_a_subagent_that_nobody_announced_is_announced() -> None:
+def test_a_subagent_that_was_not_announced_is_announced() -> None:
     assert told(text(lane="l9"), FINISHED)[0]["name"] == "l9"
 
 
@@ -617,7 +617,7 @@ def test_a_run_ends_as_its_turn_did(reason: Any, modern: bool, outcome: Any, res
     assert (end.get("outcome"), end.get("result")) == (outcome, result)
 
 
-def test_what_was_spent_is_told_for_each_model() -> None:
+def test_usage_is_sent_for_each_model() -> None:
     spent = (
         ev.TokenUsage(provider="a", model="x", input_tokens=1, output_tokens=2, reasoning_tokens=3),
         ev.TokenUsage(model="y", cached_input_tokens=4, cache_write_tokens=5),
@@ -643,7 +643,7 @@ def test_what_was_spent_is_told_for_each_model() -> None:
 # -- work ------------------------------------------------------------------------------------------
 
 
-def test_two_steps_of_one_name_are_told_apart() -> None:
+def test_two_steps_of_one_name_are_kept_apart() -> None:
     said = told(
         ev.StepStarted(step_id="s1", name="think"),
         ev.StepStarted(step_id="s2", name="think"),
@@ -683,7 +683,7 @@ def test_activities_are_shown_and_changed_where_they_are_wanted() -> None:
     assert said[2]["content"] == {}
 
 
-def test_what_a_source_said_is_told_raw_only_where_it_is_wanted() -> None:
+def test_a_raw_event_is_sent_raw_only_where_it_is_wanted() -> None:
     raw = ev.Raw(source="acp", payload={"a": 1})
 
     assert kinds(told(raw, FINISHED)) == ["RUN_FINISHED"]
@@ -722,5 +722,5 @@ def test_what_has_no_event_of_its_own_has_a_name(event: Any, name: str) -> None:
         ev.RunClosed(run_id="r", to_seq=1),
     ],
 )
-def test_what_a_client_knows_or_cannot_know_is_not_told(event: Any) -> None:
+def test_what_a_client_knows_or_cannot_know_is_not_sent(event: Any) -> None:
     assert kinds(told(event, FINISHED)) == ["RUN_FINISHED"]

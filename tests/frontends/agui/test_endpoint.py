@@ -70,7 +70,7 @@ async def test_ids_can_be_given_by_the_server() -> None:
         assert (await hub.session("mine")).session_id == "mine"
 
 
-async def test_a_client_that_followed_is_told_nothing_again() -> None:
+async def test_a_client_that_followed_is_sent_nothing_again() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -110,7 +110,7 @@ async def test_a_second_page_catches_up_with_the_first() -> None:
         await check_equal(endpoint, two)
 
 
-async def test_a_turn_that_the_agent_began_is_told_with_the_next_run_and_keeps_its_place() -> None:
+async def test_a_turn_that_the_agent_began_is_sent_with_the_next_run_and_keeps_its_place() -> None:
     async def report(ctx: TurnContext) -> AsyncIterator[str]:
         yield "The backup is done."
 
@@ -229,7 +229,7 @@ async def counts(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 
 @pytest.mark.parametrize("mode", ["initial", "all", "final"])
-async def test_what_an_agent_does_to_the_state_that_came_with_a_message_is_told_to_its_client(
+async def test_what_an_agent_does_to_the_state_that_came_with_a_message_is_sent_to_its_client(
     mode: Any,
 ) -> None:
     async def works(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
@@ -260,7 +260,7 @@ async def test_state_that_grew_before_a_question_is_not_grown_again_after_it(mod
         await check_equal(endpoint, client)
 
 
-async def test_a_client_without_the_state_gets_it_whole_and_one_that_changed_it_is_heard() -> None:
+async def test_a_client_without_the_state_gets_it_whole_and_one_that_changed_it_is_used() -> None:
     async with world(counts) as hub:
         endpoint = AguiEndpoint(hub)
         await talk(endpoint, Client(), "one")
@@ -275,7 +275,7 @@ async def test_a_client_without_the_state_gets_it_whole_and_one_that_changed_it_
         await check_equal(endpoint, again)
 
 
-async def test_a_state_that_the_agent_empties_is_told() -> None:
+async def test_a_state_that_the_agent_empties_is_sent() -> None:
     async def empties(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
         yield ev.StateReplaced(state={"a": 1} if prompt.text == "fill" else {})
 
@@ -290,7 +290,7 @@ async def test_a_state_that_the_agent_empties_is_told() -> None:
 
 
 @pytest.mark.parametrize(("mode", "said"), [("none", []), ("final", [{"log": ["a", "b"]}])])
-async def test_state_is_told_when_it_is_wanted(mode: Any, said: list[Any]) -> None:
+async def test_state_is_sent_when_it_is_wanted(mode: Any, said: list[Any]) -> None:
     async with world(counts) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
         events = await talk(endpoint, Client(), "a b")
@@ -350,7 +350,7 @@ async def test_edited_arguments_are_what_the_client_holds_in_the_end() -> None:
         await check_equal(endpoint, client)
 
 
-async def test_a_result_that_is_named_after_it_was_told_stands_where_it_was() -> None:
+async def test_a_result_that_is_named_after_it_was_sent_stands_where_it_was() -> None:
     async def names_late(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
         call_id = ctx.start_call("f", {"a": 1})
         yield ev.ToolUpdate(call_id=call_id, status="completed", raw_output="done")
@@ -384,7 +384,7 @@ async def test_a_resume_that_comes_too_late_brings_the_client_up_to_date_and_fre
         await check_equal(endpoint, client)
 
 
-async def test_a_resume_of_what_somebody_else_answered_follows_the_turn() -> None:
+async def test_a_resume_of_what_another_client_answered_follows_the_turn() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client, other = Client(), Client()
@@ -460,7 +460,7 @@ async def test_a_tool_of_the_front_end_is_run_by_it_and_its_result_keeps_its_id(
         await check_equal(endpoint, client)
 
 
-async def test_a_tool_of_the_front_end_that_failed_is_told_once() -> None:
+async def test_a_tool_of_the_front_end_that_failed_is_sent_once() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -596,7 +596,7 @@ async def test_a_page_that_is_behind_takes_nothing_back(named: bool, loads: bool
         assert said_by_people(first) == ["one", "two", "three", "four", "five"]
 
 
-async def test_a_page_that_is_behind_and_asks_its_last_message_again_is_told_to_load_the_thread() -> None:
+async def test_a_page_that_is_behind_and_asks_its_last_message_again_is_sent_to_load_the_thread() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client(name="a-")
@@ -646,7 +646,7 @@ async def test_a_page_with_a_name_that_has_seen_all_edits_any_message(first: int
 
 
 @pytest.mark.parametrize("page", [None, "unheard of"])
-async def test_a_page_that_nobody_knows_takes_nothing_back(page: str | None) -> None:
+async def test_a_page_that_is_unknown_takes_nothing_back(page: str | None) -> None:
     async with world(ScriptedAgent()) as hub:
         client = Client(name="a-")
         for text in ("one", "two"):
@@ -660,7 +660,7 @@ async def test_a_page_that_nobody_knows_takes_nothing_back(page: str | None) -> 
         await check_equal(AguiEndpoint(hub), client)
 
 
-async def test_a_result_that_nobody_asked_for_is_refused() -> None:
+async def test_a_result_that_was_not_asked_for_is_refused() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -720,7 +720,7 @@ async def leave(hub: Hub, options: AguiOptions) -> AguiRun:
     return running
 
 
-async def test_a_turn_that_nobody_follows_any_more_is_cancelled() -> None:
+async def test_a_turn_without_followers_is_cancelled() -> None:
     async with world(waits) as hub:
         running = await leave(hub, AguiOptions())
 

@@ -70,7 +70,7 @@ def opening(thread: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **
         (["u1", "m1", "r1", "u9", "m9", "u2"], True),
     ],
 )
-def test_messages_are_told_where_the_client_has_others(keys: list[str], told: bool) -> None:
+def test_messages_are_sent_where_the_client_has_others(keys: list[str], told: bool) -> None:
     thread = standing_of(*STORY)
     thread.known_ids |= {"u9", "m9"}
 
@@ -91,7 +91,7 @@ def test_a_result_that_was_taken_back_is_a_difference() -> None:
     assert opening(thread, sent("u1", "m1", "r1", "r9", "u2", state={"n": 1}))
 
 
-def test_all_is_told_where_results_of_open_calls_may_come() -> None:
+def test_all_is_sent_where_results_of_open_calls_may_come() -> None:
     thread = standing_of(*STORY, ev.ToolCall(turn_id="t2", call_id="c2", name="f", message_id="m2"))
 
     assert opening(thread, sent("u1", "m1", "r1", "u2", "m2", state={"n": 1}))
@@ -116,7 +116,7 @@ def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
         ({"n": 1}, "initial", True, True),
     ],
 )
-def test_the_state_is_told_where_the_client_has_another(
+def test_the_state_is_sent_where_the_client_has_another(
     state: Any, mode: Any, whole: bool, told: bool
 ) -> None:
     sent_events = opening(
@@ -133,7 +133,7 @@ def test_the_state_before_the_last_turn_is_known() -> None:
     assert standing_of(*STORY).state_before == {"n": 1}
 
 
-def test_ids_of_everything_ever_said_are_known() -> None:
+def test_ids_of_everything_ever_emitted_are_known() -> None:
     brought = ev.Answered(question_id="q", outcome="accepted", meta={CLIENT_MESSAGE_ID: "mine"})
     thread = standing_of(*STORY, ev.Rewound(to_message_id=None), brought)
 
@@ -179,7 +179,7 @@ async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> Non
 
 
 @given(rewound_sessions(), st.data(), st.booleans(), st.booleans())
-def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_be_told(
+def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_get(
     events: list[ev.Event], data: st.DataObject, results: bool, modern: bool
 ) -> None:
     starts = [number for number, event in enumerate(events) if isinstance(event, ev.TurnStarted)]
@@ -252,7 +252,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
     assert long_folded <= short_folded + 80
 
 
-async def test_a_page_that_has_nothing_is_told_all_of_a_long_thread_without_reading_it_again() -> None:
+async def test_a_page_that_has_nothing_is_sent_all_of_a_long_thread_without_reading_it_again() -> None:
     reads: list[int] = []
     for turns in (15, 150):
         journal, client = CountingJournal(), Client()

@@ -65,13 +65,13 @@ async def test_a_result_has_the_id_of_its_message_and_stands_before_the_answer()
         await check_equal(endpoint, client, agent.runnable)
 
 
-async def test_name_and_arguments_in_one_chunk_are_both_heard() -> None:
+async def test_name_and_arguments_in_one_chunk_are_both_sent() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0))], "Sunny.")
 
     assert arguments(await heard(agent)) == {"w1": PARIS}
 
 
-async def test_two_calls_in_one_chunk_are_both_heard_before_any_result() -> None:
+async def test_two_calls_in_one_chunk_are_both_sent_before_any_result() -> None:
     agent, _ = agent_of([pieces(("w1", "weather", PARIS, 0), ("w2", "weather", ROME, 1))], "Sunny.")
     events = await heard(agent)
 
@@ -127,7 +127,7 @@ async def test_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer() -
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
-async def test_a_resumed_run_tells_only_results(name: str) -> None:
+async def test_a_resumed_run_sends_only_results(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
     async with world(adapt(graph)) as hub:
         client = Client()
@@ -241,7 +241,7 @@ async def test_a_tool_that_raises_is_a_failed_result_and_the_run_has_its_end() -
     assert kinds(events)[-1] in ("RUN_FINISHED", "RUN_ERROR")
 
 
-async def test_a_model_that_cannot_stream_is_heard_all_the_same() -> None:
+async def test_a_model_that_cannot_stream_is_shown_all_the_same() -> None:
     agent, _ = agent_of("All at once.", streaming=False)
     events = await heard(agent)
 
@@ -324,7 +324,7 @@ async def test_a_run_says_its_protocol_its_times_and_its_outcome() -> None:
     assert events[-1]["outcome"] == {"type": "success"}
 
 
-async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_heard() -> None:
+async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_streamed_under() -> None:
     agent, _ = agent_of([thinks("Hm."), "Yes."], each_turn=True, checkpointer=InMemorySaver())
     async with world(agent) as hub:
         endpoint = AguiEndpoint(hub)

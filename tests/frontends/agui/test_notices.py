@@ -25,7 +25,7 @@ def words(client: Client) -> str:
 
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
-async def test_an_answer_after_the_run_was_stopped_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+async def test_an_answer_after_the_run_was_stopped_gets_a_notice(prompt: str, what: str) -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -45,7 +45,7 @@ async def test_an_answer_after_the_run_was_stopped_is_told_to_be_of_no_use(promp
 
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
-async def test_an_answer_after_a_restart_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -> None:
     journal = await open_journal("memory:")
     async with world(ScriptedAgent(), journal=journal) as hub:
         client = Client()
@@ -64,7 +64,7 @@ async def test_an_answer_after_a_restart_is_told_to_be_of_no_use(prompt: str, wh
 
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
-async def test_an_answer_in_a_thread_that_was_lost_is_told_to_be_of_no_use(prompt: str, what: str) -> None:
+async def test_an_answer_in_a_thread_that_was_lost_gets_a_notice(prompt: str, what: str) -> None:
     async with world(ScriptedAgent()) as hub:
         client = Client()
         client.say(prompt)
@@ -75,7 +75,7 @@ async def test_an_answer_in_a_thread_that_was_lost_is_told_to_be_of_no_use(promp
     assert words(client).startswith(f"Your {what} was not used: this thread is not known here any more.")
 
 
-async def test_an_answer_after_nobody_answered_in_time_is_told_to_be_of_no_use() -> None:
+async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
     async with world(ScriptedAgent(), question_ttl=0.05) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -88,7 +88,7 @@ async def test_an_answer_after_nobody_answered_in_time_is_told_to_be_of_no_use()
         assert "nobody answered in time" in words(client)
 
 
-async def test_who_only_dismisses_what_is_over_is_told_nothing() -> None:
+async def test_a_client_that_only_dismisses_gets_no_notice() -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()

@@ -56,7 +56,7 @@ def test_arguments_that_may_not_be_edited_are_not_in_the_schema() -> None:
     assert "editedArgs" not in schema["properties"]
 
 
-def test_an_older_client_is_told_of_no_subagent() -> None:
+def test_an_older_client_is_sent_of_no_subagent() -> None:
     interrupt = interrupt_of(asked(PERMISSION, lane="l1"), modern=False)
 
     assert interrupt.subagent_run_id is None

@@ -52,7 +52,7 @@ async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_a_thread_at_rest_is_told_whole(known: bool) -> None:
+async def test_a_thread_at_rest_is_sent_whole(known: bool) -> None:
     async with world(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
@@ -145,7 +145,7 @@ async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> Non
 
 
 @pytest.mark.parametrize("mode", ["initial", "all"])
-async def test_state_that_grew_in_the_turn_is_told_once(mode: Any) -> None:
+async def test_state_that_grew_in_the_turn_is_sent_once(mode: Any) -> None:
     async with world(counts) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
         client = Client()

@@ -117,7 +117,7 @@ async def test_an_answer_that_comes_while_the_agent_talks_begins_a_run_that_is_w
         await check_equal(endpoint, client)
 
 
-async def test_what_was_said_of_a_message_between_two_runs_is_told_before_it_goes_on() -> None:
+async def test_the_text_of_a_message_between_two_runs_is_sent_before_it_goes_on() -> None:
     async with asked() as (talker, endpoint, client):
         await talker.say(*LATER[:1])
         events = await go_on(endpoint, client, talker, ev.Text(message_id="m1", delta=" two"))

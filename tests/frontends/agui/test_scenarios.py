@@ -86,7 +86,7 @@ async def test_with_activities_and_all_snapshots_a_scenario_is_legal_and_folds_t
     ("version", "said"),
     [("1.0", {"outcome": {"type": "cancelled"}}), (None, {"result": {"stopReason": "cancelled"}})],
 )
-async def test_a_run_that_is_stopped_says_so_in_words_that_its_client_knows(
+async def test_a_run_that_is_stopped_says_so_in_a_form_that_its_client_knows(
     version: str | None, said: Told
 ) -> None:
     async with world(ScriptedAgent()) as hub:

@@ -65,7 +65,7 @@ def test_attachments_are_named_where_they_are_too_many() -> None:
     assert told[1]["content"] == [{"type": "text", "text": "[image left out]"}, linked]
 
 
-def test_of_a_conversation_that_is_too_long_the_newest_part_is_told() -> None:
+def test_of_a_conversation_that_is_too_long_the_newest_part_is_sent() -> None:
     told = fits([user(f"u{number}", "x" * MIB) for number in range(20)])
 
     assert [message["id"] for message in told] == [f"u{number}" for number in range(13, 20)]

@@ -21,7 +21,7 @@ def kinds(said: list[Any]) -> list[str]:
     return [type(event).__name__ for event in said]
 
 
-def test_a_state_that_the_client_has_is_not_told_again() -> None:
+def test_a_state_that_the_client_has_is_not_sent_again() -> None:
     view = StateView("initial", {"a": 1})
 
     assert view.replace(ev.StateReplaced(state={"a": 1}), 7) == []
@@ -36,7 +36,7 @@ def test_a_value_of_another_type_is_another_state(before: Any, after: Any) -> No
     assert kinds(view.replace(ev.StateReplaced(state={"a": [after]}), 7)) == ["StateSnapshot"]
 
 
-def test_without_a_state_the_first_one_is_told_even_if_it_is_nothing() -> None:
+def test_without_a_state_the_first_one_is_sent_even_if_it_is_nothing() -> None:
     assert kinds(StateView("initial", None).replace(ev.StateReplaced(state=None), 7)) == ["StateSnapshot"]
 
 
@@ -48,7 +48,7 @@ def test_a_change_is_a_patch_and_an_empty_one_is_nothing() -> None:
     assert view.patch(ev.StatePatched(patch=()), 7) == []
 
 
-def test_a_patch_that_is_longer_than_the_state_is_told_as_the_state() -> None:
+def test_a_patch_that_is_longer_than_the_state_is_sent_as_the_state() -> None:
     view = StateView("initial", {"a": 0})
     back_and_forth = tuple({"op": "replace", "path": "/a", "value": number} for number in range(9))
 
@@ -67,7 +67,7 @@ def test_a_patch_that_does_not_fit_is_passed_on_and_nothing_is_made_up_after_it(
 
 
 @pytest.mark.parametrize("mode", ["none", "final"])
-def test_nothing_is_told_on_the_way_where_it_is_not_wanted(mode: Any) -> None:
+def test_nothing_is_sent_on_the_way_where_it_is_not_wanted(mode: Any) -> None:
     view = StateView(mode, {})
 
     assert view.replace(ev.StateReplaced(state={"b": 1}), 7) == []

@@ -74,7 +74,7 @@ def test_with_its_metadata_a_call_has_a_title_and_a_result_says_what_was_cut() -
     assert result["metadata"]["trunkline"]["bytes"] == 50
 
 
-def test_reasoning_stands_where_it_was_said_and_keeps_its_seals() -> None:
+def test_reasoning_stands_where_it_was_and_keeps_its_seals() -> None:
     messages = told(
         ev.Thought(message_id="m1", delta="hm ", signature="s1"),
         ev.Thought(message_id="m1", delta="yes"),
@@ -161,7 +161,7 @@ def test_arguments_are_those_that_the_call_has(events: tuple[ev.Event, ...], arg
         ),
     ],
 )
-def test_a_persons_words_are_told_in_the_form_they_came(content: tuple[c.Content, ...], shown: Any) -> None:
+def test_a_persons_content_are_sent_in_the_form_they_came(content: tuple[c.Content, ...], shown: Any) -> None:
     (message,) = told(ev.UserMessage(message_id="u1", content=content))
 
     assert message["content"] == shown
@@ -189,7 +189,7 @@ def test_results_can_be_left_out() -> None:
     assert [message["role"] for message in told(*events, results=False)] == ["assistant"]
 
 
-def test_a_terminal_and_a_change_are_told_in_words() -> None:
+def test_a_terminal_and_a_change_are_sent_in_text() -> None:
     messages = told(
         call(message_id="m1"),
         ev.TerminalOutput(terminal_id="x", data="$ ls\n"),
@@ -200,7 +200,7 @@ def test_a_terminal_and_a_change_are_told_in_words() -> None:
 
 
 @pytest.mark.parametrize("content", ["blue", [{"type": "text", "text": "blue"}]])
-def test_a_result_that_a_client_brought_keeps_its_id_and_its_form(content: Any) -> None:
+def test_a_result_that_a_client_sent_keeps_its_id_and_its_form(content: Any) -> None:
     events = (
         call(message_id="m1"),
         ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),
@@ -214,7 +214,7 @@ def test_a_result_that_a_client_brought_keeps_its_id_and_its_form(content: Any) 
     assert told(*events, failed)[1] == {**brought, "error": "broke"}
 
 
-def test_an_error_that_a_client_brought_is_its_own_before_the_agent_has_heard_of_it() -> None:
+def test_an_error_that_a_client_sent_is_its_own_before_the_agent_knows_it() -> None:
     events = (
         call(message_id="m1"),
         ev.Asked(question_id="q1", question=ClientCall(call_id="c1")),

@@ -89,7 +89,7 @@ def test_what_stands_for_a_result(
     assert result_content(content, raw, output, reason, {"x": "$ ls\n"}) == shown
 
 
-def test_a_short_result_is_told_whole_without_a_word_about_it() -> None:
+def test_a_short_result_is_sent_whole_without_metadata() -> None:
     assert shorten("é" * 5, 10) == ("é" * 5, None)
     assert shorten("é" * 500, 0) == ("é" * 500, None)
 
@@ -151,7 +151,7 @@ def test_an_older_client_gets_a_result_of_parts_as_text() -> None:
     assert tool_result(call, {}, 0, modern=False) == ("see\n[image]", None)
 
 
-def test_of_what_a_call_printed_the_end_is_told() -> None:
+def test_of_what_a_call_printed_the_end_is_sent() -> None:
     call = Call(call_id="c", name="n", status="completed", output="x" * OUTPUT_TAIL + "end")
 
     content, _ = tool_result(call, {}, 0, modern=True)
@@ -160,6 +160,6 @@ def test_of_what_a_call_printed_the_end_is_told() -> None:
     assert str(content).endswith("end")
 
 
-def test_a_call_is_told_with_its_kind_and_title() -> None:
+def test_a_call_is_sent_with_its_kind_and_title() -> None:
     assert call_metadata("edit", None) == {"trunkline": {"kind": "edit"}}
     assert call_metadata("edit", "Edit") == {"trunkline": {"kind": "edit", "title": "Edit"}}

@@ -159,7 +159,7 @@ def test_a_request_of_the_official_models_is_read_whole() -> None:
     assert msgspec.to_builtins(read) == told
 
 
-def test_a_request_of_an_older_client_may_have_nulls_and_fields_nobody_knows() -> None:
+def test_a_request_of_an_older_client_may_have_nulls_and_unknown_fields() -> None:
     message = {"id": "u", "role": "user", "content": "x", "unheard": 1}
     nothing = dict.fromkeys(("tools", "context", "state", "forwardedProps", "resume"))
     body: dict[str, Any] = {"threadId": "t", "runId": "r", "messages": [message], **nothing, "more": {}}

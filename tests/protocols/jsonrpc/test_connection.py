@@ -275,7 +275,7 @@ async def test_a_request_whose_asker_is_cancelled_is_taken_back() -> None:
         assert asking.cancelled()
 
 
-async def test_an_answer_to_nobody_is_ignored() -> None:
+async def test_an_answer_without_a_request_is_ignored() -> None:
     async with connected(go=lambda params: 1) as (connection, wire, _):
         request_id, future = connection.ask("anything", {})
         future.cancel()
@@ -321,7 +321,7 @@ async def test_idle_waits_for_the_answers_that_are_due_but_not_for_ever() -> Non
         await soon(idle)
 
 
-async def test_closing_fails_what_waits_cancels_what_runs_and_says_the_last_words() -> None:
+async def test_closing_fails_what_waits_cancels_what_runs_and_writes_what_is_left() -> None:
     async with connected(wait=lambda params: forever()) as (connection, wire, desk):
         connection.receive(line(id=1, method="wait"))
         asking = asyncio.create_task(connection.request("anything", {}))

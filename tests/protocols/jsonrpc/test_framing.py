@@ -44,7 +44,7 @@ def test_a_line_above_the_limit_becomes_one_marker_with_its_whole_size(size: int
 
 
 @pytest.mark.parametrize("size", [None, 1])
-def test_a_line_above_the_limit_that_never_ends_is_told_on_close(size: int | None) -> None:
+def test_a_line_above_the_limit_that_never_ends_is_sent_on_close(size: int | None) -> None:
     assert lines_of(b"a\n" + b"x" * 99, 10, size) == [b"a", Oversize(99, 10)]
 
 

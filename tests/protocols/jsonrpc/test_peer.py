@@ -220,7 +220,7 @@ def test_requests_beyond_the_limit_are_refused_until_one_is_answered() -> None:
 
 
 @pytest.mark.parametrize("id", [1, 2, "1", 1.0, None])
-def test_an_answer_nobody_waits_for_is_counted_and_dropped(id: Any) -> None:
+def test_an_answer_without_a_request_is_dropped(id: Any) -> None:
     peer = Peer()
     if id != 1 or isinstance(id, float):
         peer.request("a")
