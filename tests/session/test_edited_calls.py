@@ -33,7 +33,7 @@ from trunkline.workspace import Policy, Rule
 def test_a_sentence_names_the_new_arguments(text: str, wanted: str) -> None:
     before = {"path": "hello.txt", "mode": "a", "count": 1, "same": "nothing"}
     after = {"path": "bye.md", "mode": "b", "count": 2, "same": "nothing"}
-    assert Edited(before, after).words(text) == wanted
+    assert Edited(before, after).sentence(text) == wanted
 
 
 def test_paths_and_diffs_follow_the_arguments_whole_or_from_a_folder_on() -> None:
@@ -51,7 +51,7 @@ def test_paths_and_diffs_follow_the_arguments_whole_or_from_a_folder_on() -> Non
     "values", [(None, {"a": "x"}), ({"a": "x"}, None), ("x", "y"), ({"a": 1}, {"a": "x"})]
 )
 def test_arguments_that_cannot_be_compared_change_nothing(values: Any) -> None:
-    assert Edited(*values).words("x and 1") == "x and 1"
+    assert Edited(*values).sentence("x and 1") == "x and 1"
 
 
 async def edit(hub: Hub, editor: Editor, folder: Path, words: str, arguments: dict[str, Any]) -> Any:

@@ -44,7 +44,7 @@ BROKEN: list[Any] = [
 @pytest.mark.parametrize("event", BROKEN, ids=lambda event: type(event).__name__)
 def test_an_event_that_no_reader_would_take_is_the_agents_mistake(event: Any) -> None:
     assert not is_plain_text(event)
-    with pytest.raises(AgentProtocolError, match=f"tester said a {type(event).__name__} that is not one"):
+    with pytest.raises(AgentProtocolError, match=f"tester emitted a {type(event).__name__} that is not one"):
         check_event(event, "tester")
 
 

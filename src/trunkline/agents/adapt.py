@@ -66,7 +66,7 @@ def _kind(thing: Any) -> str:
 
 
 def _ask_adapters(thing: Any) -> Agent | None:
-    """Give what an installed adapter makes of an object; a broken one is in nobody else's way."""
+    """Give what an installed adapter makes of an object; a broken one does not stop the others."""
     broken: list[str] = []
     for point in sorted(entry_points(group="trunkline.agents.adapt"), key=lambda point: point.name):
         try:

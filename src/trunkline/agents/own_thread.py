@@ -1,4 +1,4 @@
-"""A thread of one's own for plain code, so that it never holds up the event loop, nor anybody else's code.
+"""A thread of one's own for plain code, so that it never blocks the event loop, nor other code.
 
 Plain code may wait for ever, and the loop's own pool has few threads: name lookups and other tools need them.
 """
@@ -19,7 +19,7 @@ __all__ = ["OwnThread"]
 class OwnThread:
     """A thread that does one thing after another.
 
-    It is a daemon and belongs to no pool: a function that never comes back takes nobody's place and
+    It is a daemon and belongs to no pool: a function that never returns blocks no other one and
     does not keep the process from ending.
     """
 
@@ -36,7 +36,7 @@ class OwnThread:
         return await self._submit(job)
 
     async def end(self) -> None:
-        """Let the thread go; one that is held up closes and ends later, and nobody waits for it."""
+        """Let the thread go; one that is held up closes and ends later, without a wait."""
         if self._jobs is None:
             return
         was_busy = self._busy
@@ -71,7 +71,7 @@ class OwnThread:
         try:
             self._loop.call_soon_threadsafe(settle)
         except RuntimeError:
-            # The loop was closed meanwhile: nobody waits any more.
+            # The loop was closed meanwhile: no task waits any more.
             return
 
     def _settle(self, future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

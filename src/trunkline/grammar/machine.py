@@ -54,7 +54,7 @@ class Grammar:
         return frozenset(self._reported)
 
     def recall(self, memory: Memory, turn_id: str | None, reported: Iterable[str]) -> None:
-        """Go on after the turns that somebody else read; no turn is open."""
+        """Go on after turns that another grammar read; no turn is open."""
         self.memory, self.turn_id = memory, turn_id
         self._reported = set(reported)
 
@@ -72,7 +72,7 @@ class Grammar:
         return self._feed(event)
 
     def close(self) -> list[ev.Event]:
-        """End a turn that nobody ended."""
+        """Fail a turn that did not end."""
         if self.phase is Phase.IDLE:
             return []
         return self.feed(

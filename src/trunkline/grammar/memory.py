@@ -63,7 +63,7 @@ class Memory(msgspec.Struct):
         keep(self.calls, call_id, call)
 
     def free_messages(self, after: str | None) -> None:
-        """Forget the messages behind one; None forgets all, one that nobody said forgets none."""
+        """Forget the messages behind one; None forgets all, an unknown one forgets none."""
         owner = self.messages.get(after) if after is not None else None
         if after is not None and owner is None and self.counted <= REMEMBERED:
             return

@@ -1,6 +1,6 @@
 """Adoption: a session takes over what its agent remembers and the journal does not know.
 
-An agent with a memory of its own (a LangGraph thread, say) may have been talked to elsewhere. The
+An agent with a memory of its own (a LangGraph thread, for example) may have been used elsewhere. The
 journal is what front ends replay, so whatever the memory has beyond the last message that both know is
 told there, when the session is opened. An authoritative memory wins: where the journal went on differently
 from that message, it goes back to it first. One that merely ends earlier, forgot its beginning (a summary
@@ -71,7 +71,7 @@ def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Mess
     """Find what is remembered beyond the last message that both know, and where to go back to first.
 
     Messages are known by their ids. Right after the last of those, a message that says the same is the
-    same: somebody else may have named it anew.
+    same: another program may have given it a new id.
     """
     told = [message for message in known.messages if message.lane is None]
     held = [message for message in remembered.messages if message.lane is None]

@@ -24,7 +24,7 @@ _SUBJECTS: dict[type[Event], str] = {
     TerminalOutput: "terminal_id",
 }
 
-# An agent that says much at once fills record after record; a commit for each would cost more than it.
+# An agent that emits much at once fills record after record; a commit for each would cost more than it.
 _MANY = 8
 
 
@@ -89,7 +89,7 @@ class Coalescer:
     def extend_text(self, message_id: str, piece: str) -> int:
         """Join plain text to the message that is open, by the shortest way; 0 if it is no part of it.
 
-        It asks whether this is the very id that was said last: a turn says nothing else in between.
+        It asks whether this is the very id of the last delta: a turn emitted nothing else in between.
         """
         if message_id is not self._flow or self._size >= self._limit or not piece:
             return 0

@@ -1,6 +1,6 @@
 """The turn context: everything an agent can do besides yielding text.
 
-Above is the agent; below is the turn, which says what the context emits and waits for answers on
+Above is the agent; below is the turn, which emits the events and waits for answers on
 the context's behalf. A context is of no use after its turn: what it emits then is dropped.
 """
 
@@ -91,7 +91,7 @@ class RunningTurn(Protocol):
     async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered: ...
     def suspend(self) -> None: ...
     async def history(self) -> Conversation: ...
-    async def said(self) -> Conversation: ...
+    async def turn_so_far(self) -> Conversation: ...
     def wait(self, awaitable: Awaitable[T]) -> T: ...
 
 
@@ -103,7 +103,7 @@ class TurnContext:
         self._turn = turn
         self.turn_id = turn.turn_id
         self.emit_text: Callable[[str, str], None] = turn.emit_text
-        """Say a piece of text of the message with this id, by the shortest way. Safe from any thread."""
+        """Emit a piece of text of the message with this id, by the shortest way. Safe from any thread."""
         self.prompt = prompt
         self.session = session
         self.state = SharedState(self)
@@ -126,7 +126,7 @@ class TurnContext:
     # -- saying ------------------------------------------------------------------------------------
 
     def emit(self, item: Sayable) -> None:
-        """Say something now: text, an event, or a content block. Safe from any thread."""
+        """Emit something now: text, an event, or a content block. Safe from any thread."""
         self._turn.emit(item)
 
     async def ready(self) -> None:
@@ -134,7 +134,7 @@ class TurnContext:
         await self._turn.ready()
 
     async def durable(self) -> None:
-        """Wait until everything said so far is stored: before an effect that must not go unrecorded."""
+        """Wait until every event so far is stored: before an effect that must not go unrecorded."""
         await self._turn.durable()
 
     @property
@@ -164,7 +164,7 @@ class TurnContext:
         self.emit(ev.InfoChanged(title=title))
 
     def notice(self, title: str, description: str | None = None, *, severity: Any = "info") -> None:
-        """Tell the person something that is not part of the answer."""
+        """Show the person something that is not part of the answer."""
         self.emit(ev.Notice(title=title, description=description, severity=severity))
 
     def usage(self, usage: ev.TokenUsage) -> None:
@@ -200,8 +200,8 @@ class TurnContext:
         self._names[call_id] = name
         if title is not None:
             self._titles[call_id] = title
-        said = ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self._message_id)
-        self.emit(said)
+        call = ev.ToolCall(call_id=call_id, name=name, title=title, kind=kind, message_id=self._message_id)
+        self.emit(call)
         # Front ends show a message's calls below its text, and know no message that goes on in a later run.
         self._message_over = True
         if input is not None:
@@ -221,7 +221,7 @@ class TurnContext:
         expires_in: float | None = None,
         lane: str | None = None,
     ) -> ev.Answered:
-        """Put a question to whoever follows the session and wait for the answer.
+        """Put a question to the followers of the session and wait for the answer.
 
         Raises TurnCancelled when the turn is cancelled meanwhile, or over already.
         """
@@ -261,7 +261,7 @@ class TurnContext:
         """Ask whether a tool may run; the policy and earlier "always" answers are asked first.
 
         Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
-        says something else; a refused one is shown as denied. ``env`` is what the command is given besides
+        emits something else; a refused one is shown as denied. ``env`` is what the command is given besides
         its words: no rule allows a command with variables. The person sees the whole ``input``, ``env`` and
         ``command``, and ``content``: a DiffBlock for what is written, or any other block. An "always" is
         kept by tool and kind, for a command by its program and subcommand; a permission that names no
@@ -357,7 +357,7 @@ class TurnContext:
             call_id=call_id,
             status="in_progress",
             input=decision.input,
-            title=edited.words(self._titles.get(call_id, "")) or None,
+            title=edited.sentence(self._titles.get(call_id, "")) or None,
             locations=_locations(edited.path(path) for path in request.paths),
             content=tuple(edited.block(block) for block in blocks) or None,
         )
@@ -415,7 +415,7 @@ class TurnContext:
         return answered.content
 
     def suspend(self) -> None:
-        """Say that the framework stopped and waits for the open questions."""
+        """Emit that the framework stopped and waits for the open questions."""
         self._turn.suspend()
 
     # -- looking around ----------------------------------------------------------------------------
@@ -434,13 +434,13 @@ class TurnContext:
         """The conversation before this turn."""
         return await self._turn.history()
 
-    async def said(self) -> Conversation:
-        """What this turn said so far, also in an earlier process."""
-        return await self._turn.said()
+    async def turn_so_far(self) -> Conversation:
+        """The conversation of this turn so far, also in an earlier process."""
+        return await self._turn.turn_so_far()
 
     @property
     def live(self) -> bool:
-        """Whether the turn can still say something; a cancelled one can until it has settled."""
+        """Whether the turn can still emit events; a cancelled one can until it is over."""
         return self._turn.live
 
     def wait(self, awaitable: Awaitable[T]) -> T:

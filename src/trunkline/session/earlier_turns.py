@@ -1,7 +1,7 @@
-"""The past of a session: its turns before the last one, as ids and, for whoever needs them, as messages.
+"""The turns of a session before the last one, as ids and, for callers that need them, as messages.
 
-It is brought up to date when somebody asks, by what was said since; what is over does not change. It is
-shared: whoever looks at it must not change it. A session that nobody asks for a while lets go of it.
+They are brought up to date when a caller asks, by the records since; a turn that is over does not change.
+Callers share them and must not change them. They are discarded when no caller asks for a while.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class EarlierTurns:
     """Everything before the last turn of a session."""
 
     def __init__(self, stream: EventStream, receipts: Receipts) -> None:
-        """Read one session's stream when somebody asks; ``receipts`` know where its turns begin."""
+        """Read one session's stream when a caller asks; ``receipts`` know where its turns begin."""
         self._stream = stream
         self._receipts = receipts
         self._lock = asyncio.Lock()
@@ -63,16 +63,16 @@ class EarlierTurns:
             return outline, start
 
     async def conversation(self) -> tuple[Conversation, int]:
-        """What was said before the last turn, which must not be changed, and where that begins."""
+        """The conversation before the last turn, which must not be changed, and where that turn begins."""
         start = self.start
         return await self.before(start), start
 
     async def before(self, start: int) -> Conversation:
-        """What was said before a turn, which must not be changed; it is at hand for the last ones."""
+        """The conversation before a turn, which must not be changed; it is in memory for the last turns."""
         async with self._lock:
             self._keep_for_a_while()
             if self._folded_seq >= start:
-                # Seldom: somebody else looks at a later turn already.
+                # Seldom: another caller looks at a later turn already.
                 folder = Folder()
                 await self._read(0, start, folder.feed)
                 return folder.conversation
@@ -105,7 +105,7 @@ class EarlierTurns:
         return folder.conversation
 
     async def present(self) -> PresentOutline:
-        """The ids of everything said so far."""
+        """The ids of everything so far."""
         outline, start = await self.outline()
         reader, steps = OutlineReader(), list[Step]()
         async for entry in self._stream.replay(start):
@@ -113,7 +113,7 @@ class EarlierTurns:
         return PresentOutline(outline, [*steps, *reader.close()])
 
     async def _read(self, after: int, start: int, feed: Callable[[ev.Event], None]) -> None:
-        """Feed what was said after a record and before the last turn."""
+        """Feed the events after a record and before the last turn."""
         if after >= start - 1:
             return
         try:
@@ -128,7 +128,7 @@ class EarlierTurns:
             raise
 
     def discard(self) -> None:
-        """Let go of everything; it is read again when somebody asks."""
+        """Discard everything; it is read again when a caller asks."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""What a call's card says once a person has edited its arguments."""
+"""What a call's card shows once a person has edited its arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Edited:
                 return os.path.join(path.removesuffix(old), new)
         return path
 
-    def words(self, text: str) -> str:
+    def sentence(self, text: str) -> str:
         """Give a sentence with the new arguments in it."""
         named = [value for value in self._changed if len(value) >= _SHORTEST]
         if not named:

@@ -1,4 +1,4 @@
-"""Checks what an agent says, so that what is written is what will be read.
+"""Checks the events of an agent, so that what is written is what will be read.
 
 msgspec checks types when it decodes, not when a struct is made: an event may hold a word, a number or an
 object that no reader of the journal would take.
@@ -52,10 +52,10 @@ def check_event(event: ev.Event, agent: str, *, foreign_words: bool = False) -> 
         _decoder(type(event), foreign_words).decode(data)
     except msgspec.ValidationError as error:
         legal = _legal_words(type(event), str(error))
-        raise AgentProtocolError(f"{agent} said a {name} that is not one: {error}{legal}") from None
+        raise AgentProtocolError(f"{agent} emitted a {name} that is not one: {error}{legal}") from None
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise AgentProtocolError(f"{agent} said a {name} that is not JSON: {error}") from None
-    # The agent may go on with the same object, and what it does to it then was not said.
+        raise AgentProtocolError(f"{agent} emitted a {name} that is not JSON: {error}") from None
+    # The agent may go on with the same object, and what it does to it then was not emitted.
     if isinstance(event, ev.StateReplaced):
         event = msgspec.structs.replace(event, state=copy_json(event.state))
     elif isinstance(event, ev.StatePatched):

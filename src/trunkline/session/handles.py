@@ -115,11 +115,11 @@ class SharedState:
         self._change(lambda: self._patch(patch))
 
     def update(self, **fields: Any) -> None:
-        """Set some keys; says only what really changed."""
+        """Set some keys; emits only what really changed."""
         self._change(lambda: self._update(fields))
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Make a change in the loop's thread, where what was said before is known."""
+        """Make a change in the loop's thread, where the state is current."""
 
         async def changed() -> None:
             change()

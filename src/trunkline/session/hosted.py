@@ -176,9 +176,9 @@ class HostedTurn:
         """The conversation before this turn is the caller's own."""
         return Conversation()
 
-    async def said(self) -> Conversation:
-        """What this turn said so far, as far as its front end keeps it."""
-        return self.output.said
+    async def turn_so_far(self) -> Conversation:
+        """The conversation of this turn so far, as far as its front end keeps it."""
+        return self.output.turn_so_far
 
     # -- what the agent asks -----------------------------------------------------------------------
 

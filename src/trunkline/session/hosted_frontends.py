@@ -56,7 +56,7 @@ class HostedOutput(Protocol):
         ...
 
     @property
-    def said(self) -> Conversation:
+    def turn_so_far(self) -> Conversation:
         """What was shown so far, as far as the front end needs to know it."""
         ...
 

@@ -1,7 +1,7 @@
 """The hub: opens sessions for one agent on one journal, and keeps them alive.
 
 It renews the leases of the sessions it owns, watches the journal for what other processes write
-and post, and closes sessions that nobody uses. A process has one hub per agent it serves.
+and post, and closes sessions that are not used. A process has one hub per agent it serves.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Hub:
         before: tuple[float, str] | None = None,
         begun: bool = False,
     ) -> list[SessionInfo]:
-        """Sessions, newest first; with ``begun`` only those that somebody has spoken in."""
+        """Sessions, newest first; with ``begun`` only those that have a prompt."""
         return await self.journal.list(principal, cwd=cwd, limit=limit, before=before, begun=begun)
 
     async def delete(self, session_id: str, *, principal: str = "local") -> bool:
@@ -195,7 +195,7 @@ class Hub:
         return await self.journal.delete(key)
 
     async def fork(self, session: Session, session_id: str | None = None) -> Session:
-        """Open a new session that begins with everything another one said so far."""
+        """Open a new session that begins with everything of another one so far."""
         await session.wait_for_ending_turn()
         if session.busy:
             raise SessionBusy("a turn is running in this session: wait for it before forking")
@@ -221,7 +221,7 @@ class Hub:
 
     async def _copy(self, session: Session, fork: Session) -> None:
         lease = await self.journal.claim(fork.key, self.owner, self.settings.lease_ttl)
-        assert not isinstance(lease, Held), "nobody else knows the new session yet"
+        assert not isinstance(lease, Held), "no other process knows the new session yet"
         try:
             await self._copy_records(session, lease)
         finally:
@@ -281,7 +281,7 @@ class Hub:
         await self.close()
 
     async def close(self) -> None:
-        """Settle and write everything, give the leases back; idempotent."""
+        """Close every session, write everything and release the leases; idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -361,7 +361,7 @@ class Hub:
             raise failure
 
     async def _renew(self) -> None:
-        """Say every third of a lease that this process is alive."""
+        """Renew the leases every third of their time."""
         while True:
             await asyncio.sleep(self.settings.lease_ttl / 3)
             await self._try_to_renew()
@@ -398,7 +398,7 @@ class Hub:
                 await session.ownership.lose()
 
     async def _close_idle(self) -> None:
-        """Close sessions that nobody uses, so that a thousand threads cost no more than the last few."""
+        """Close sessions that are not used, so that a thousand threads cost no more than the last few."""
         while self.settings.idle_sessions is not None:
             await asyncio.sleep(self.settings.lease_ttl)
             idle = [session for session in self._sessions.values() if session.idle]
@@ -411,20 +411,20 @@ class Hub:
                         log.warning("an idle session could not be closed as it should be: %s", error)
 
     async def _apply_retention(self) -> None:
-        """Forget what the settings do not want to keep, at the start and now and then."""
+        """Discard what the settings do not want to keep, at the start and now and then."""
         age, size = self.settings.retain_age, self.settings.retain_bytes
         while age is not None or size is not None:
             try:
                 if age is not None:
                     await self._close_unused(time.monotonic() - age)
                 if removed := await self.journal.retain(max_age=age, max_bytes=size):
-                    log.info("%d records were forgotten, as the settings say", removed)
+                    log.info("%d records were discarded, as the settings say", removed)
             except TrunklineError as error:
-                log.warning("old sessions could not be forgotten: %s", error)
+                log.warning("old sessions could not be discarded: %s", error)
             await asyncio.sleep(self.settings.retain_every)
 
     async def _close_unused(self, before: float) -> None:
-        """Close sessions of ours that nobody asked for: what we hold counts as used."""
+        """Close our sessions that no caller asked for: what we hold counts as used."""
         for session in list(self._sessions.values()):
             if session.idle and session.last_used_at <= before:
                 await session.close()

@@ -8,7 +8,7 @@ __all__ = ["new_id", "new_session_id"]
 
 
 def new_session_id() -> str:
-    """A session id nobody can guess: ``sess_`` and 160 random bits."""
+    """A session id that cannot be guessed: ``sess_`` and 160 random bits."""
     return f"sess_{secrets.token_hex(20)}"
 
 

@@ -79,7 +79,7 @@ class OpenState:
 
     @classmethod
     def alone(cls) -> OpenState:
-        """Parts that belong to no session, for whoever only wants to know what they learn."""
+        """Parts that belong to no session, for reading records only."""
         return cls(
             Grammar(),
             Receipts(),

@@ -1,7 +1,7 @@
 """Owners: how a process names itself in a lease, so that others on its machine see when it died.
 
 A lease runs out by itself, which is all another machine can wait for. On the same machine a process
-that is gone can be seen to be gone, so nobody has to wait for it.
+that is gone can be seen to be gone, so no process has to wait for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_gone(owner: str) -> bool:
     if not pid.isdigit() or not machine or machine != _machine():
         return False
     try:
-        # One that only waits to be buried runs no turns either.
+        # A zombie runs no turns either.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return True
@@ -37,7 +37,7 @@ def is_gone(owner: str) -> bool:
 
 
 def _machine() -> str:
-    """Name this boot and this namespace of process ids; empty where they cannot be told."""
+    """Name this boot and this namespace of process ids; empty where they are unknown."""
     try:
         space = os.stat("/proc/self/ns/pid").st_ino
     except OSError:

@@ -1,7 +1,7 @@
 """Ownership: how a session becomes this process's to run, stays so, and stops being so.
 
 An owner trusts its lease only until its own deadline. After that it asks the journal before it carries
-out a command or shows anything. If somebody else has taken the session meanwhile, it becomes a follower
+out a command or shows anything. If another process has taken the session meanwhile, it becomes a follower
 of that owner, or, when it was in the middle of a turn, ends here with the reason.
 """
 

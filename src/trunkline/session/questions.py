@@ -1,6 +1,6 @@
-"""The desk: the open questions of a session, who answered them, and when they run out.
+"""The open questions of a session: who answered them, and when they expire.
 
-The first answer wins. Whoever comes second learns who was first. An answer is checked against its
+The first answer wins; the second client learns who was first. An answer is checked against its
 question before anything happens, so a front end that sends nonsense changes nothing.
 """
 
@@ -43,7 +43,7 @@ class OpenQuestions:
         return self._open
 
     def ask(self, asked: ev.Asked, *, expires_in: float) -> asyncio.Future[ev.Answered]:
-        """Put a question to whoever is there; the future is its answer."""
+        """Put a question to the followers; the future is its answer."""
         future: asyncio.Future[ev.Answered] = asyncio.get_running_loop().create_future()
         asked = msgspec.structs.replace(asked, expires_at=time.time() + expires_in)
         self.reopen(asked, expires_in=expires_in)
@@ -52,37 +52,37 @@ class OpenQuestions:
         return future
 
     def reopen(self, asked: ev.Asked, *, expires_in: float) -> None:
-        """Hold a question of an earlier process; nobody waits for it here yet."""
+        """Hold a question of an earlier process; no task waits for it here yet."""
         question_id = asked.question_id
         self._open[question_id] = asked
         loop = asyncio.get_running_loop()
         self._timers[question_id] = loop.call_later(expires_in, self._expire, question_id)
 
     def check(self, answers: Iterable[Answer]) -> list[ev.Answered]:
-        """Say what these answers would mean, without settling anything; raises if one is wrong."""
+        """Give what these answers would mean, without recording them; raises if one is wrong."""
         return [check_answer(self._find(answer.question_id), answer) for answer in answers]
 
     def answer(self, answers: Iterable[Answer]) -> list[ev.Answered]:
-        """Settle questions, all of them or none."""
-        settled = self.check(answers)
-        for answered in settled:
+        """Record answers, all of them or none."""
+        checked = self.check(answers)
+        for answered in checked:
             self._close(answered)
-        return settled
+        return checked
 
     def withdraw_all(self, outcome: Outcome, reason: str) -> None:
-        """Settle every open question because its turn is over: cancelled, or without an answer."""
+        """Withdraw every open question because its turn is over."""
         for asked in list(self._open.values()):
             self._close(_unanswered(asked, outcome, reason))
 
     def withdraw(self, answered: ev.Answered) -> bool:
-        """Settle a question as its agent says; False when it is not open."""
+        """Withdraw a question, with the answer that its agent gives; False when it is not open."""
         if answered.question_id not in self._open:
             return False
         self._close(answered)
         return True
 
     def discard_all(self) -> None:
-        """Let go of every question without a word (another process has them now)."""
+        """Discard every question without an event (another process has them now)."""
         for timer in self._timers.values():
             timer.cancel()
         for future in self._waiting.values():
@@ -122,7 +122,7 @@ class OpenQuestions:
     def _expire(self, question_id: str) -> None:
         asked = self._open.get(question_id)
         if asked is not None:
-            answered = _unanswered(asked, "expired", "nobody answered in time")
+            answered = _unanswered(asked, "expired", "no answer came in time")
             self._close(answered)
             if self.on_expired is not None:
                 self.on_expired(answered)
@@ -147,7 +147,7 @@ def _unanswered(asked: ev.Asked, outcome: Any, reason: str) -> ev.Answered:
 
 
 def check_answer(asked: ev.Asked, answer: Answer) -> ev.Answered:
-    """Check an answer against its question and say it as an event."""
+    """Check an answer against its question and give it as an event."""
     question, outcome = asked.question, answer.outcome
     option_kind = None
     if outcome in ("cancelled", "expired"):

@@ -124,7 +124,7 @@ class Reader:
                 length = len(piece_of(record.event) or "")
                 batch.append(Entry(record.seq, length, record.fence, record.at, event))
         if len(records) == _PAGE:
-            # A journal in memory never waits, and whoever reads a long history must let others run.
+            # A journal in memory never waits: a reader of a long history must let others run.
             await asyncio.sleep(0)
         if batch:
             return self._advance(batch)

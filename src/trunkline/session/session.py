@@ -1,8 +1,7 @@
 """A session: owns the running turn, the open questions and the stream; outlives every connection.
 
-Whoever holds the lease runs the turns. Every other process follows the journal and posts its
-commands there; the owner carries them out and says what became of each. The methods below are the
-same on both sides.
+The process that holds the lease runs the turns. Every other process follows the journal and posts its
+commands there; the owner carries them out and stores what became of each.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _TITLE_LENGTH = 80
 
 
 class Session(CommandableSession):
-    """One conversation, whoever is connected to it."""
+    """One conversation, with or without a connected client."""
 
     def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
         """Made by the hub; ``open`` brings it up to date."""
@@ -137,7 +136,7 @@ class Session(CommandableSession):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing goes on here and nobody looks."""
+        """Whether nothing runs here and no reader follows."""
         preparing = self.hooks.is_opening or self._rewinding.locked()
         working = self.tasks or preparing or self.ownership.is_claiming
         return not (self.busy or self._queue or self.followers or working)
@@ -154,7 +153,7 @@ class Session(CommandableSession):
     # -- commands ----------------------------------------------------------------------------------
 
     async def answer(self, *answers: Answer) -> None:
-        """Settle questions; raises AlreadyAnswered when someone was first."""
+        """Answer questions, all of them or none; raises AlreadyAnswered when another client was first."""
         self.check_open()
         if await self.own():
             await self._answer(answers)
@@ -188,7 +187,7 @@ class Session(CommandableSession):
             self._queue.discard(command.prompt_id, "withdrawn")
         await self.durable()
         if self._naming is not None:
-            await asyncio.wait({self._naming})  # Whoever is told of the title finds it in the list.
+            await asyncio.wait({self._naming})  # A client that sees the title finds it in the list.
         return result
 
     # -- prompts and turns -------------------------------------------------------------------------
@@ -226,7 +225,7 @@ class Session(CommandableSession):
         )
         if self.view.take_state(prompt.state):
             self.emit(ev.StateReplaced(turn_id=turn_id, state=self.view.state))
-        # The agent gets a state of its own, which it may change: whoever sent it compares with theirs.
+        # The agent gets a state of its own, which it may change: its client compares with the one it sent.
         prompt = msgspec.structs.replace(prompt, state=copy_json(prompt.state))
         self.start_turn(turn_id, prompt)
         self.title_from(prompt.text)
@@ -239,7 +238,7 @@ class Session(CommandableSession):
         self._followers_changed(self.followers)
 
     def turn_finished(self, turn: object) -> None:
-        """Called by a turn once it has settled."""
+        """Called by a turn once it is over and stored."""
         if self.turn is turn:
             self.turn = None
             self.snapshots.turn_finished()
@@ -258,7 +257,7 @@ class Session(CommandableSession):
             self.turn.cancel(by, reason)
 
     async def wait_for_ending_turn(self) -> None:
-        """Wait for a turn that was cancelled, or has said its last word but is still being written."""
+        """Wait for a turn that was cancelled, or whose end is still being stored."""
         while (turn := self.turn) is not None and turn.is_ending and not turn.finished.is_set():
             await turn.finished.wait()
 
@@ -284,7 +283,7 @@ class Session(CommandableSession):
         return True
 
     async def prepare(self) -> None:
-        """Let the agent get ready for this session; a login that is missing is said here."""
+        """Let the agent get ready for this session; a missing login raises here."""
         await self.hooks.open()
 
     async def _read_kept(self) -> None:
@@ -295,7 +294,7 @@ class Session(CommandableSession):
     # -- questions ---------------------------------------------------------------------------------
 
     def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
-        """Put a turn's question to whoever follows."""
+        """Put a turn's question to the followers."""
         return self.questions.ask(named(asked, self.question_ids), expires_in=ttl)
 
     def _question_expired(self, answered: ev.Answered) -> None:
@@ -308,14 +307,14 @@ class Session(CommandableSession):
 
     async def _answer(self, answers: Sequence[Answer]) -> None:
         turn = self.turn
-        settled = self.questions.answer(answers)
+        recorded = self.questions.answer(answers)
         if turn is None:
             return
-        cancelled = next((item for item in settled if item.outcome == "cancelled"), None)
+        cancelled = next((item for item in recorded if item.outcome == "cancelled"), None)
         if cancelled is not None:
             await self._cancel_turn(turn, cancelled.by, "the question was cancelled")
         else:
-            turn.resume(settled)
+            turn.resume(recorded)
 
     # -- configuration, rewinding, history ---------------------------------------------------------
 
@@ -346,7 +345,7 @@ class Session(CommandableSession):
         self.emit(ev.Rewound(to_message_id=target))
 
     async def import_history(self, events: Iterable[ev.Event]) -> None:
-        """Take over a conversation that a client brought along, marked untrusted."""
+        """Take over a conversation that a client sent, marked untrusted."""
         if not await self.own() or self.last_turn_id is not None:
             raise SessionBusy("only a new session can take over a conversation")
         turn_id = new_id(IMPORTED)
@@ -372,7 +371,7 @@ class Session(CommandableSession):
     # -- ownership ---------------------------------------------------------------------------------
 
     async def own(self) -> bool:
-        """Become the owner if nobody else is; True when this process owns the session."""
+        """Become the owner if no other process is; True when this process owns the session."""
         return await self.ownership.claim()
 
     @property
@@ -386,7 +385,7 @@ class Session(CommandableSession):
             await self.turn.finished.wait()
 
     async def recover(self, why: str | None) -> None:
-        """Settle what an earlier owner left open, saying why; None when its questions can be answered."""
+        """Fail what an earlier owner left open, with the reason; None when its questions can be answered."""
         self._queue.discard_all("the process that held it ended; send it again")
         grammar = self.event_stream.grammar
         if grammar.phase is Phase.IDLE:
@@ -450,7 +449,7 @@ class Session(CommandableSession):
         self.event_stream.close(error, failed_turn=failed_turn)
 
     async def _release(self) -> None:
-        """Let go of what the session holds in this process, even if its agent fails to."""
+        """Release what the session holds in this process, even if its agent fails to."""
         closing = asyncio.create_task(self._close_agent(), name=f"trunkline close {self.session_id}")
         self.hub.wait_at_close(closing)
         await asyncio.wait({closing}, timeout=self.settings.detach_after)
@@ -494,7 +493,7 @@ class Session(CommandableSession):
         self.tasks.spawn(work)
 
     def _apply_entry(self, entry: Entry) -> None:
-        """Learn from the journal what this session would know had it said it itself."""
+        """Apply an entry that another process wrote."""
         self.open_state.apply(entry)
         if isinstance(entry.event, ev.InfoChanged):
             self.info = msgspec.structs.replace(self.info, title=entry.event.title)

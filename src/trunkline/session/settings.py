@@ -15,26 +15,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How a hub's sessions behave; times are in seconds."""
 
     busy: BusyPolicy = "reject"
-    """What a second prompt does when the caller does not say."""
+    """What a second prompt does when the caller does not choose."""
     queue_limit: int = 16
     """How many prompts may wait."""
     suspend_after: float = 0.2
-    """With a question open and nothing said for this long, the turn counts as suspended."""
+    """With a question open and no event for this long, the turn counts as suspended."""
     detach_after: float = 5.0
     """How long a cancelled agent may take before its turn is ended without it."""
     close_agent_after: float = 30.0
     """How long an agent may take to close what it holds for a session, its processes for example. Closing a
     session waits for that no longer than ``detach_after``; closing the hub waits for all of it."""
     finish_grace: float = 1.0
-    """How long an agent may take to stop after it said that its turn is finished."""
+    """How long an agent may take to stop after it emitted the end of its turn."""
     question_ttl: float = 3600.0
     """How long a question stays open; then it is refused."""
     abandon_after: float | None = 900.0
-    """A turn that nobody follows for this long is cancelled (None: never)."""
+    """A turn that no reader follows for this long is cancelled (None: never)."""
     idle_sessions: int | None = None
-    """How many sessions that nobody uses stay open in this process (None: all of them)."""
+    """How many sessions that are not used stay open in this process (None: all of them)."""
     idle_after: float = 60.0
-    """How long nobody must have asked for a session before it is closed to make room."""
+    """How long no caller must have asked for a session before it is closed to make room."""
     snapshot_after: int = 500
     """At the end of a turn with this many records since the last snapshot, another one is written."""
     coalesce_window: float = 0.03
@@ -46,15 +46,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lag_limit: int = 20_000
     """With this many events not yet written, the agent waits for the journal."""
     retain_age: float | None = None
-    """Sessions that nobody used for this long are forgotten (None: never)."""
+    """Sessions that were not used for this long are discarded (None: never)."""
     retain_bytes: int | None = None
-    """The oldest turns of a session that is larger are forgotten (None: never)."""
+    """The oldest turns of a session that is larger are discarded (None: never)."""
     retain_every: float = 3600.0
-    """How often to look for what may be forgotten."""
+    """How often to look for what may be discarded."""
     lease_ttl: float = 5.0
     """How long a session stays ours after our last sign of life."""
     command_timeout: float = 30.0
-    """How long to wait for the owner's word on a posted command, or for its next sign that it works on it."""
+    """How long to wait for the owner's answer to a posted command, or for its next sign of work."""
     poll_busy: float = 0.05
     poll_idle: float = 1.0
     """How often a journal that cannot notify is looked at."""

@@ -1,4 +1,4 @@
-"""Snapshots of a session: kept beside its records, so that nobody has to read a long history to go on.
+"""Snapshots of a session: kept beside its records, so that no process has to read a long history to go on.
 
 There are two parts. ``open`` is what opening the session learns. ``outline`` is the ids of its turns, in
 pages that follow each other, so that what is written does not grow with the session. The owner writes both
@@ -78,7 +78,7 @@ class Snapshots:
         return info and info.first_seq
 
     def turn_finished(self) -> None:
-        """Write snapshots if enough was said since the last ones."""
+        """Write snapshots if enough records came since the last ones."""
         self._write_beyond(self._stream.settings.snapshot_after)
 
     async def written(self) -> None:
@@ -87,7 +87,7 @@ class Snapshots:
             await asyncio.wait({self._writing}, timeout=self._stream.settings.command_timeout)
 
     async def close(self) -> None:
-        """Write what is worth keeping for whoever opens the session next."""
+        """Write what is worth keeping for the next process that opens the session."""
         self._write_beyond(self._stream.settings.snapshot_after // 5)
         if self._writing is not None:
             await asyncio.wait({self._writing}, timeout=self._stream.settings.finish_grace)
@@ -142,7 +142,7 @@ def _learn(records: list[Record], read: OpenState, ids: OutlineReader, steps: li
 
 
 def read_outline(pages: list[Snapshot], last_turn: str | None, start: int) -> tuple[Outline, int]:
-    """Give the outline of the turns before the last one, which begins at ``start``, as far as pages tell.
+    """Give the outline of the turns before the last one, which begins at ``start``, as far as the pages go.
 
     The number is that of the newest record that it counts.
     """

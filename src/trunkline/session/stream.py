@@ -1,12 +1,12 @@
-"""The line of a session: makes events legal, gives them their place, shows and writes them.
+"""The event stream of a session: makes events legal, numbers them, shows them to readers and writes them.
 
-Above is the session, which decides what is said; below are the grammar, the coalescer and the
-journal. Readers see an event in the same tick it is said; the journal gets it right after, joined
-with its neighbours. Questions, answers and the ends of turns are the exception: readers see them, and
-what was said behind them, only when they are durable. Nobody is told of an end that is not stored.
+Above is the session, which emits the events; below are the grammar, the coalescer and the journal.
+Readers see an event in the tick in which it is emitted; the journal gets it right after, joined with its
+neighbours. Questions, answers and the ends of turns are the exception: readers see them, and what was
+emitted after them, only when they are durable. No reader sees an end that is not stored.
 
-What is said but not yet written is the *tail*, which is kept in memory and is bounded: an agent that
-runs ahead of the disk waits (``ready``). A line whose lease may have run out shows and writes nothing
+What is emitted but not yet written is the *tail*, which is kept in memory and is bounded: an agent that
+runs ahead of the disk waits (``ready``). A stream whose lease may have expired shows and writes nothing
 until the lease is confirmed.
 """
 
@@ -56,7 +56,7 @@ _STORED_FIRST: frozenset[type[Event]] = frozenset({Asked, Answered, TurnSuspende
 
 
 class EventStream:
-    """One session's stream: said by its owner, or followed from the journal."""
+    """One session's events: emitted in the process that owns it, or followed from the journal."""
 
     def __init__(self, journal: Journal, key: SessionKey, grammar: Grammar, settings: Settings) -> None:
         """Begin at the first record; ``become_owner`` or ``apply`` bring it up to date."""
@@ -98,12 +98,12 @@ class EventStream:
 
     @property
     def lease(self) -> Lease | None:
-        """The right to speak, if this process has it."""
+        """The right to write, if this process has it."""
         return self._lease
 
     @property
     def lease_is_current(self) -> bool:
-        """Whether nobody else can have taken the lease by now."""
+        """Whether no other process can have taken the lease by now."""
         return self._lease is not None and lease_clock() < self._deadline
 
     @property
@@ -113,14 +113,14 @@ class EventStream:
 
     @property
     def unwritten(self) -> bool:
-        """Whether something was said that is not in the journal yet."""
+        """Whether something was emitted that is not in the journal yet."""
         waiting = self._outbox or self._commands or self._coalescer.waiting or self._coalescer.ready
         return bool(waiting) or self._given_seq > self.committed_seq
 
     def become_owner(self, lease: Lease, deadline: float) -> None:
-        """Become the speaker, right after everything that is in the journal.
+        """Become the owner, right after everything that is in the journal.
 
-        From ``deadline`` (see ``lease_clock``) on, somebody else may take the lease.
+        From ``deadline`` (see ``lease_clock``) on, another process may take the lease.
         """
         self._lease = lease
         self._deadline = deadline
@@ -130,7 +130,7 @@ class EventStream:
         self._coalescer = Coalescer(lease.last_seq, limit=self.settings.coalesce_limit)
 
     def extend_lease(self, deadline: float) -> None:
-        """Go on as the speaker until ``deadline``: the lease is confirmed."""
+        """Go on as the owner until ``deadline``: the lease is confirmed."""
         self._deadline = deadline
         if self._in_doubt:
             self._in_doubt = False
@@ -138,7 +138,7 @@ class EventStream:
             self._moved.set()
 
     def become_follower(self) -> None:
-        """Become a follower; only for a line that has written everything it said."""
+        """Become a follower; only for a stream that has written everything."""
         self._lease = None
         self._in_doubt = False
         self._moved.set()
@@ -146,15 +146,15 @@ class EventStream:
     # -- speaking ----------------------------------------------------------------------------------
 
     def emit(self, event: Event) -> None:
-        """Say an event: legal form now, readers within this tick, journal right after."""
+        """Emit an event: legal form now, readers within this tick, journal right after."""
         if not self._ticking:
             self._schedule()
         coalescer = self._coalescer
         if isinstance(event, _DELTAS) and (offset := coalescer.extend(event)):
-            # More of what was said last: as legal as that was.
+            # More of the last delta: as legal as that was.
             self._outbox.append(Entry(coalescer.last_seq, offset, self.fence, self._now, event))
             return
-        self._check_speaker()
+        self._check_owner()
         for legal in self.grammar.feed(event):
             seq, offset = coalescer.place(legal)
             if type(legal) in _STORED_FIRST:
@@ -164,7 +164,7 @@ class EventStream:
             self._outbox.append(Entry(seq, offset, self.fence, self._now, cast("AnyEvent", legal)))
 
     def emit_text(self, turn_id: str, message_id: str, text: str) -> None:
-        """Say plain text of a message: nearly everything that is ever said, so it has a way of its own."""
+        """Emit plain text of a message: nearly every event is one, so it has a shorter way."""
         event = Text(turn_id=turn_id, message_id=message_id, delta=text)
         coalescer = self._coalescer
         offset = coalescer.extend_text(message_id, text)
@@ -177,24 +177,24 @@ class EventStream:
 
     def add_command(self, command: Command) -> None:
         """Write an accepted command into the journal; readers do not see it."""
-        self._check_speaker()
+        self._check_owner()
         self._commands[self._coalescer.skip()] = command
         if not self._ticking:
             self._schedule()
 
-    def _check_speaker(self) -> None:
-        """Refuse what nobody would store: whoever was the speaker may have waited for its agent meanwhile."""
+    def _check_owner(self) -> None:
+        """Refuse what would not be stored: the lease may be lost since the command began."""
         if self._lease is None and self._closed is None:
             raise Fenced("another process took this session over before this was carried out; send it again")
 
     def flush(self) -> None:
-        """Show and write everything said so far, also a delta that is still open."""
+        """Show and write everything so far, also a delta that is still open."""
         self._coalescer.seal()
         self._show()
         self._write()
 
     async def durable(self) -> None:
-        """Wait until everything said so far would survive a power cut."""
+        """Wait until everything so far would survive a power cut."""
         self._coalescer.seal()
         self._show()
         self._write(durable=True)
@@ -206,7 +206,7 @@ class EventStream:
             raise self._error
 
     async def _write_confirmed(self) -> None:
-        """Write once the lease is known to be ours; raises when nobody can say."""
+        """Write once the lease is confirmed; raises when the journal does not confirm it in time."""
         try:
             async with asyncio.timeout(self.settings.command_timeout):
                 while self._in_doubt and self._error is None:
@@ -257,7 +257,7 @@ class EventStream:
                 reader.push(entries)
 
     async def catch_up(self) -> None:
-        """Read everything the journal has that this line has not seen; a speaker has seen it all."""
+        """Read everything the journal has that this stream has not seen; an owner has seen it all."""
         while self._lease is None:
             records = await self.journal.read(self.key, after=self.committed_seq, limit=_SLICE)
             if not records or self._lease is not None:
@@ -276,7 +276,7 @@ class EventStream:
         return gap or self._attach(after, live=False)
 
     def follow(self) -> Reader:
-        """Open a reader of everything said from now on."""
+        """Open a reader of everything from now on."""
         return self._attach(self.position)
 
     def subscribe_from(self, seq: int) -> Reader:
@@ -284,7 +284,7 @@ class EventStream:
         return self._attach(Cursor(self.fence, seq - 1, WHOLE), live=False)
 
     async def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
-        """Give every entry said so far, from record ``from_seq`` on."""
+        """Give every entry so far, from record ``from_seq`` on."""
         end = self.position
         if end.record < from_seq:
             return
@@ -301,7 +301,7 @@ class EventStream:
         return Cursor(self.fence, self.committed_seq, WHOLE) if last is None else last.cursor
 
     def detach(self, reader: Reader) -> None:
-        """Forget a reader."""
+        """Stop pushing to a reader."""
         if reader in self._readers:
             self._readers.remove(reader)
             if self.on_followers_changed is not None:
@@ -313,7 +313,7 @@ class EventStream:
         return len(self._readers)
 
     def close(self, error: TrunklineError, *, failed_turn: str | None = None) -> None:
-        """Show what may be shown, end every reader with ``error``; nothing can be said any more.
+        """Show what may be shown, fail every reader with ``error``; nothing can be emitted any more.
 
         ``failed_turn``, and a turn whose end could not be stored, end for the readers with the reason; an
         answer that could not be stored counts for none. What they may see only once stored, they never see.
@@ -340,7 +340,7 @@ class EventStream:
         self._moved.set()
 
     def check_open(self) -> None:
-        """Raise what closed the line, if it is closed."""
+        """Raise what closed the stream, if it is closed."""
         if self._closed is not None:
             raise self._closed
 
@@ -356,7 +356,7 @@ class EventStream:
         return reader
 
     async def _locate(self, cursor: Cursor) -> Gap | None:
-        """Say whether the place a cursor names is still part of this journal."""
+        """Give the gap if the place that a cursor names is not part of this journal."""
         if cursor.record == 0:
             info = await self.journal.get(self.key)
             trimmed = info is not None and info.first_seq > 1
@@ -411,7 +411,7 @@ class EventStream:
             reader.push(batch)
 
     def _doubts(self) -> bool:
-        """Whether the lease may have run out; whoever can find that out is asked, once."""
+        """Whether the lease may have expired; the hub is asked to find out, once."""
         if self._in_doubt or self._lease is None or self.lease_is_current:
             return self._in_doubt
         self._in_doubt = True
@@ -420,7 +420,7 @@ class EventStream:
         return True
 
     def _until_held(self) -> list[Entry]:
-        """Take what was said before the first event that must be durable before it is seen."""
+        """Take what was emitted before the first event that must be durable before it is seen."""
         held = next(
             number
             for number, entry in enumerate(self._outbox)
@@ -475,7 +475,7 @@ class EventStream:
             self._show()
 
     def fail(self, error: BaseException) -> None:
-        """Write nothing any more: the journal refused what was said, or would."""
+        """Write nothing any more: the journal refused a write, or would."""
         if self._error is not None:
             return
         known = isinstance(error, JournalError)
@@ -490,7 +490,7 @@ def _failure(turn_id: str | None, error: TrunklineError) -> TurnFailed:
 
 
 def _unstored(event: AnyEvent, error: TrunklineError) -> AnyEvent:
-    """What readers are told instead of an end or an answer that is not stored."""
+    """What readers see instead of an end or an answer that is not stored."""
     if isinstance(event, Answered):
         lost = Answered(question_id=event.question_id, outcome="cancelled", reason=str(error), by="trunkline")
         return msgspec.structs.replace(lost, turn_id=event.turn_id, lane=event.lane)

@@ -2,7 +2,7 @@
 
 The task is cancelled once and awaited shielded: frameworks leak when they are cancelled again and
 again. Whatever happens, the turn ends with exactly one terminal. A task that ignores its
-cancellation is detached after a while; what it says later falls on deaf ears.
+cancellation is detached after a while; events that it emits after that are dropped.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ T = TypeVar("T")
 
 log = logging.getLogger("trunkline.agent")
 
-# An agent that never waits must let go of the loop now and then, or nobody could read or cancel, and what it
-# says would not be written. It begins with one word and says twice as many each time, up to this, as long as
-# the journal keeps up: so large words never run far ahead of it, and small ones cost nothing to count.
+# An agent that never waits must give up the loop now and then: else no reader could read, no client could
+# cancel, and nothing would be written. It may emit one event before it does so, then twice as many each time,
+# up to this, as long as the journal keeps up: large events never run far ahead of it, small ones cost little.
 _MAX_BURST = 256
-_EVENT_SIZE = 12  # As a power of two: bytes of an event that count as one word.
+_EVENT_SIZE = 12  # As a power of two: this many bytes count as one event.
 
 _TERMINALS = (ev.TurnFinished, ev.TurnFailed)
 
 
 class Turn:
-    """Drives an agent for one prompt and says what it says."""
+    """Runs an agent for one prompt and emits its events."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Turn:
         self.prompt = prompt
         self.loop = asyncio.get_running_loop()
         self.finished = asyncio.Event()
-        """Set once the terminal was said and written."""
+        """Set once the terminal is stored."""
         self.terminal: ev.TurnFinished | ev.TurnFailed | None = None
         self.ctx = TurnContext(self, prompt, session.view)
         self._own_run = run
@@ -91,7 +91,7 @@ class Turn:
 
     @property
     def live(self) -> bool:
-        """Whether the turn can still say something."""
+        """Whether the turn can still emit events."""
         return self._live
 
     @property
@@ -101,7 +101,7 @@ class Turn:
 
     @property
     def is_ending(self) -> bool:
-        """Whether the turn is about to settle: somebody cancelled it, or it has said its last word."""
+        """Whether the turn is about to end: it was cancelled, or its terminal is being stored."""
         return self._cancelled_by is not None or not self._live
 
     def start(self, answers: Mapping[str, ev.Answered] | None = None) -> None:
@@ -114,7 +114,7 @@ class Turn:
         self.suspend()
 
     def cancel(self, by: str | None, reason: str = "the turn was cancelled") -> None:
-        """Ask the agent to stop; the turn settles as cancelled soon, whatever the agent does."""
+        """Cancel the agent's task; the turn ends as cancelled soon, whatever the agent does."""
         if not self._live or self._cancelled_by is not None:
             return
         self._cancelled_by = by or "trunkline"
@@ -128,17 +128,17 @@ class Turn:
         self._detach_timer = self.loop.call_later(self._session.settings.detach_after, self._detach_task)
 
     def detach(self) -> None:
-        """Stop without a word: the session is not ours any more."""
+        """Stop without an event: the session is not this process's any more."""
         self._live = False
         self._clear_timers()
         if self._task is not None:
             self._task.cancel()
         self.finished.set()
 
-    # -- what the agent says -----------------------------------------------------------------------
+    # -- what the agent emits ----------------------------------------------------------------------
 
     def emit(self, item: Any) -> None:
-        """Say an item, from whatever thread it comes; what cannot be said fails where it was said."""
+        """Emit an item from any thread; one that is no event raises here, in the agent's code."""
         if threading.get_ident() == self._thread:
             self._emit_item(item)
         elif isinstance(item, str | ev.Event | Block):
@@ -147,7 +147,7 @@ class Turn:
             raise self._illegal(item)
 
     def emit_text(self, text: str, message_id: str) -> None:
-        """Say a piece of a message that the agent named, from whatever thread it comes."""
+        """Emit a piece of a message that the agent named, from any thread."""
         if threading.get_ident() != self._thread:
             self.loop.call_soon_threadsafe(self.emit_text, text, message_id)
         elif self._live:
@@ -195,7 +195,7 @@ class Turn:
         return event
 
     def _emit_text(self, text: str, message_id: str | None = None) -> None:
-        """Say plain text by the shortest way: nearly everything that is said is this."""
+        """Emit plain text by the shortest way: nearly every event is one."""
         if not text.isascii():
             text = well_formed(text)
         if self._held:
@@ -245,7 +245,7 @@ class Turn:
     # -- what the agent asks -----------------------------------------------------------------------
 
     async def ask(self, asked: ev.Asked, expires_in: float | None) -> ev.Answered:
-        """Put a question to the session's followers; nobody is asked once the turn is cancelled."""
+        """Put a question to the session's followers; none is put once the turn is cancelled."""
         session = self._session
         if self._cancelled_by is not None:
             raise TurnCancelled("the turn was cancelled")
@@ -259,25 +259,25 @@ class Turn:
         return answered
 
     async def durable(self) -> None:
-        """Wait until everything said so far is stored; what a turn does after its end never is."""
+        """Wait until every event so far is stored; after the end of the turn nothing is stored."""
         if not self._live:
             raise TurnCancelled("the turn is over: what is done now would not be stored")
         await self._stream.durable()
 
     @property
     def permissions(self) -> Permissions:
-        """What is known of a call before a person is asked."""
+        """The policy and the earlier answers of the session."""
         return self._session.permissions
 
     def suspend(self) -> None:
-        """Say that the turn waits for its questions."""
+        """Emit that the turn waits for its questions."""
         self._suspend_timer = None
         ids = tuple(self._session.questions.open)
         if self._live and ids:
             self._stream.emit(ev.TurnSuspended(turn_id=self.turn_id, question_ids=ids))
 
     def resume(self, answers: Sequence[ev.Answered]) -> None:
-        """Go on after answers; a sleeping turn wakes once it has all of them."""
+        """Go on after answers; a turn of an earlier process starts once it has all of them."""
         if not self._live:
             return
         self._stream.emit(ev.TurnResumed(turn_id=self.turn_id))
@@ -300,8 +300,8 @@ class Turn:
         """The conversation before this turn."""
         return await self._session.history(before_turn=self.turn_id)
 
-    async def said(self) -> Conversation:
-        """What this turn said so far, also in an earlier process."""
+    async def turn_so_far(self) -> Conversation:
+        """The conversation of this turn so far, also in an earlier process."""
         start = self._session.turn_start(self.turn_id) or 1
         entries = self._session.replay(start)
         return fold([entry.event async for entry in entries if entry.event.turn_id == self.turn_id])
@@ -330,7 +330,7 @@ class Turn:
                 turn_id=self.turn_id, code=error.code, message=str(error), fault=error.fault
             )
         except GeneratorExit as error:
-            # Nothing can be awaited here: whoever raised it, this coroutine is being closed.
+            # Nothing can be awaited here: this coroutine is being closed.
             if self._live and self.loop.is_running():
                 self._finish_soon(self._failure("agent_failed", _describe(error), marks_of(error)))
             return
@@ -361,10 +361,10 @@ class Turn:
 
     async def _pull(self, stream: AsyncIterator[Sayable]) -> Any:
         budget = burst = 1
-        emit_text, line = self._emit_text, self._stream
+        emit_text, events = self._emit_text, self._stream
         async for item in stream:
             if not self._live:
-                # It ignored its cancellation and was left behind: here it ends, nobody listens.
+                # It ignored its cancellation and was detached: here it ends.
                 raise asyncio.CancelledError
             if type(item) is str:
                 emit_text(item)
@@ -376,18 +376,18 @@ class Turn:
                 budget -= 1 + (self._weight >> _EVENT_SIZE)
                 if _starts_work(item):
                     # What the agent does when it goes on must not happen without a record of it.
-                    await line.durable()
+                    await events.durable()
             if budget <= 0:
                 await asyncio.sleep(0)
                 burst = min(2 * burst, _MAX_BURST)
-                if line.lagging:
+                if events.lagging:
                     burst = 1
-                    await line.ready()
+                    await events.ready()
                 budget = burst
         return None
 
     async def _drain(self, stream: AsyncIterator[Sayable]) -> None:
-        """Let an agent stop after its own terminal; more words are a broken rule."""
+        """Let an agent stop after its own terminal; more events are a broken rule."""
         self._ending = True
         try:
             async with asyncio.timeout(self._session.settings.finish_grace):
@@ -416,7 +416,7 @@ class Turn:
     def _detach_task(self) -> None:
         """Give up on an agent that ignores its cancellation."""
         log.error(
-            "%s ignored its cancellation for %s s; its task was left behind",
+            "%s ignored its cancellation for %s s; its task was detached",
             self._session.agent_name,
             self._session.settings.detach_after,
         )
@@ -461,7 +461,7 @@ def _starts_work(item: object) -> bool:
 
 
 def _describe(error: BaseException) -> str:
-    """Name an error in words; one that cannot even say what it is gets its type's name."""
+    """Describe an error; one whose text cannot be made gets the name of its type."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:

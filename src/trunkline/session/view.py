@@ -53,7 +53,7 @@ class SessionView:
         self.kept = kept or {}
         """What the agent keeps with the session (``keep``), also from an earlier process."""
         self.options: tuple[ConfigOption, ...] = ()
-        """The agent's options in this session; what ``open_session`` sets is told to every follower."""
+        """The agent's options in this session; every follower gets what ``open_session`` sets."""
         self.commands: tuple[ev.CommandInfo, ...] = ()
         """The agent's slash commands in this session, likewise."""
         self._emit: Callable[[ev.Event], None] | None = None
@@ -72,7 +72,7 @@ class SessionView:
     def thread_id(self) -> str:
         """The session's name where one text must say whose it is too: a LangGraph thread, a remote thread.
 
-        It is the session's id for the local user, and ``PRINCIPAL/ID`` for anybody else. Two sessions never
+        It is the session's id for the local user, and ``PRINCIPAL/ID`` for anyone else. Two sessions never
         have the same one: a slash in an id of the local user or in a principal is written ``%2F``.
         """
         if self.principal == "local":
@@ -111,7 +111,7 @@ class SessionView:
         return apply_patch(self._state, patch)
 
     def replace_state(self, state: Any) -> None:
-        """Take another shared state, which nobody else may change from now on."""
+        """Take another shared state; the caller must not change it from now on."""
         self._state = state
 
     def take_state(self, state: Any) -> bool:

@@ -42,7 +42,7 @@ class Window(Generic[Wire]):
     ) -> None:
         """Look at a turn; ``after`` is the place up to which the peer has seen it already.
 
-        ``announce`` is the encoder's way to say what is open at that place. A run that is new to its peer
+        ``announce`` gives what is open at that place, from the encoder. A run that is new to its peer
         needs it; one that goes on after a lost connection does not. ``ends_on_suspend`` is for a
         wire that ends at a suspension: only one that still holds ends the window, past ones are passed over;
         ``holds`` may say so in another way.
@@ -64,7 +64,7 @@ class Window(Generic[Wire]):
         self._awaited: list[tuple[tuple[int, int], asyncio.Future[None]]] = []
 
     def reached(self, record: int, offset: int) -> asyncio.Future[None] | None:
-        """Give what is done once whoever iterates took everything up to this place; None if they have."""
+        """Give what is done once the consumer took everything up to this place; None if it has."""
         place = (record, offset)
         if self._over or (self._place.record, self._place.offset) >= place:
             return None
@@ -97,15 +97,15 @@ class Window(Generic[Wire]):
                     last = entries[-1]
                     if (entries[0].seq, entries[0].offset) <= self._after:
                         entries = self._prime(entries)
-                    said = self._announced() if (last.seq, last.offset) >= self._after else []
+                    out = self._announced() if (last.seq, last.offset) >= self._after else []
                     shown, over = self._show(entries)
-                    said += shown
+                    out += shown
                     if over:
-                        said += self._encoder.close()
+                        out += self._encoder.close()
                     if entries:
                         place = entries[-1].cursor
-                    if said:
-                        yield place, said
+                    if out:
+                        yield place, out
                     self._arrive(place)
         finally:
             self._over = True
@@ -113,7 +113,7 @@ class Window(Generic[Wire]):
             self._note(ev.RunClosed, to_seq=place.record)
 
     def _announced(self) -> list[Wire]:
-        """Say once what is open where the window begins."""
+        """Announce once what is open where the window begins."""
         announce, self._announce = self._announce, None
         return [] if announce is None else announce()
 

@@ -85,7 +85,7 @@ async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
         await until(lambda: not session.busy)
         await run(endpoint, client, **answer_all(client))
 
-        assert "nobody answered in time" in words(client)
+        assert "no answer came in time" in words(client)
 
 
 async def test_a_client_that_only_dismisses_gets_no_notice() -> None:

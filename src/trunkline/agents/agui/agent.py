@@ -75,7 +75,7 @@ class AguiAgent:
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         """Go on after a restart: the server still waits, and the durable keys say for what."""
-        conversation = await ctx.said()
+        conversation = await ctx.turn_so_far()
         translator = self._translator(await ctx.history(), ctx)
         translator.recall(conversation)
         asked = [
@@ -159,7 +159,7 @@ async def _resume_request(
         if isinstance(question, ClientCall):
             translator.answered.add(question.call_id)
             ctx.emit(_result(question, answered))
-    request = _request(ctx, await ctx.history(), await ctx.said())
+    request = _request(ctx, await ctx.history(), await ctx.turn_so_far())
     fields = resume_fields(answered_questions, translator.calls)
     if "command" in fields:
         request["forwardedProps"] = {**request["forwardedProps"], "command": fields.pop("command")}

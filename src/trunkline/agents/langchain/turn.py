@@ -175,7 +175,7 @@ class GraphTurn:
     async def prepare_resume(self) -> Any:
         """Take the events of an earlier process as emitted; give the input that resumes the graph."""
         self._emitter.add_history(read_messages(_fields((await self._snapshot()).values).get("messages")))
-        earlier = await self._ctx.said()
+        earlier = await self._ctx.turn_so_far()
         self._emitter.restore_calls(earlier.calls.values())
         self._calls.recall(earlier)
         following = await self._next_input()
@@ -279,7 +279,9 @@ class GraphTurn:
             return
         try:
             async with asyncio.timeout(_REPAIR_WITHIN):
-                await asyncio.shield(asyncio.ensure_future(self._repair(self._ctx.said, refused=refused)))
+                await asyncio.shield(
+                    asyncio.ensure_future(self._repair(self._ctx.turn_so_far, refused=refused))
+                )
         except Exception:
             log.exception("the checkpoint could not be repaired")
 

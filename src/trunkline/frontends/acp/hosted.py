@@ -89,7 +89,7 @@ class AcpOutput:
         self._asks: dict[str, Ask] = {}
 
     @property
-    def said(self) -> Conversation:
+    def turn_so_far(self) -> Conversation:
         """An ACP client is shown everything at once, so nothing is kept."""
         return Conversation()
 

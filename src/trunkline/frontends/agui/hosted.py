@@ -150,7 +150,7 @@ class AguiOutput:
         return self._open
 
     @property
-    def said(self) -> Conversation:
+    def turn_so_far(self) -> Conversation:
         """What the client was shown in this turn."""
         return self._folder.conversation
 
@@ -250,7 +250,7 @@ class AguiOutput:
         if self._request is None:
             return  # What the client has is not known.
         self._encoder.needs_snapshot = False
-        self._show_messages(corrected(self._their_messages, self._messages(self.said)))
+        self._show_messages(corrected(self._their_messages, self._messages(self.turn_so_far)))
 
     @property
     def _their_messages(self) -> list[dict[str, Any]]:

@@ -108,7 +108,7 @@ class OwnRun:
 
     def cancel_open_calls(self, reason: str) -> None:
         """End the calls that wait for an answer which will not come."""
-        for call in list(self.turn.output.said.calls.values()):
+        for call in list(self.turn.output.turn_so_far.calls.values()):
             if call.status not in ev.FINAL_STATUSES:
                 self.turn.emit(
                     ev.ToolUpdate(lane=call.lane, call_id=call.call_id, status="cancelled", reason=reason)
@@ -139,7 +139,7 @@ class OwnRun:
             calls = OpenCalls()
             for lane, stop in self._interrupts.values():
                 calls.stop(lane, [stop])
-            calls.recall(self.turn.output.said)
+            calls.recall(self.turn.output.turn_so_far)
             stops = [stop for _, stop in self._interrupts.values()]
             pending = pending_questions(stops, calls, self.emitter.describe)
             self.turn.suspend([question_of(item) for item in pending])

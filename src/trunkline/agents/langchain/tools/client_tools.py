@@ -36,7 +36,7 @@ async def restore_client_tools(channel: Channel) -> None:
     """After a restart, make the tools whose calls are still open: the prompt that named them is gone."""
     if not channel.follows_run or channel.ctx.prompt.content:
         return
-    earlier = await channel.ctx.said()
+    earlier = await channel.ctx.turn_so_far()
     asked = (state.asked.question for state in earlier.questions.values())
     names = {question.name for question in asked if isinstance(question, ClientCall)}
     channel.memory[_RESTORED] = (channel.emitter.turn_id, [_tool({"name": name}) for name in names])
