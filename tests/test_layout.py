@@ -24,19 +24,10 @@ WITHOUT_TESTS = {
     "agents/langchain/own_program/sender.py",
     "agents/langchain/tools/current_call.py",
     "cli/exec_output.py",
-    "conversation.py",
-    "demos/scenarios/asking.py",
-    "demos/scenarios/talk.py",
-    "demos/scenarios/work.py",
     "frontends/agui/buffered_transports.py",
     "frontends/agui/console.py",
     "frontends/agui/event_queue.py",
-    "journal/codec.py",
-    "journal/memory.py",
-    "journal/rules.py",
-    "journal/statements.py",
     "mcp/server.py",
-    "outline.py",
     "server/agents.py",
     "server/routes/acp_connections.py",
     "session/agent_hooks.py",
@@ -45,7 +36,6 @@ WITHOUT_TESTS = {
     "session/open_state.py",
     "session/readable.py",
     "session/remote.py",
-    "workspace/terminal.py",
 }
 
 

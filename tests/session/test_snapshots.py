@@ -16,10 +16,8 @@ from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.cursor import Entry
 from trunkline.folding import Folder, fold
-from trunkline.grammar import Grammar, Phase
 from trunkline.journal import Journal, SessionKey, Snapshot, open_journal
 from trunkline.journal.memory import MemoryJournal
-from trunkline.outline import Outline, OutlineReader
 from trunkline.session.hub import Hub
 from trunkline.session.open_state import VERSION, OpenState, read_snapshot
 from trunkline.session.session import Session
@@ -52,25 +50,6 @@ def test_what_is_learned_is_the_same_from_a_snapshot_at_every_cut(events: list[e
         for entry in entries(events)[seq:]:
             later.feed(entry)
         assert later.take() == whole
-
-
-@given(rewound_sessions(), st.data())
-def test_an_outline_of_pages_is_the_outline_of_the_conversation(
-    events: list[ev.Event], data: st.DataObject
-) -> None:
-    outline, pages = Outline(), OutlineReader()
-    grammar = Grammar()
-    for event in events:
-        grammar.feed(event)
-        outline.extend(pages.feed(event))
-        if grammar.phase is Phase.IDLE and data.draw(st.booleans()):
-            outline.extend(pages.close())
-    outline.extend(pages.close())
-    told = fold(events)
-    assert set(outline.turn_of) == {message.message_id for message in told.messages}
-    assert {call.call_id for call in outline.results.values()} == set(told.calls)
-    of_turns = [[one.message_id for one in turn.messages] for turn in outline.turns]
-    assert [name for turn in of_turns for name in turn] == [message.message_id for message in told.messages]
 
 
 @given(rewound_sessions(), st.data())

@@ -1,21 +1,17 @@
-"""Whatever two owners do, and in whatever order: whole numbers, growing fences, nothing lost."""
+"""Two owners of a session in any order: whole numbers, growing fences, nothing lost."""
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from pathlib import Path
 from typing import Literal
 
-import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trunkline.errors import Fenced
 from trunkline.events import Text
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
-from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.sqlite import SqliteJournal
+
+__all__ = ["Step", "run_steps", "steps"]
 
 KEY = SessionKey("ada", "one")
 TTL = 10.0
@@ -32,7 +28,7 @@ steps = st.lists(
 
 
 class Owner:
-    """One process: it numbers its records from its own lease and trusts nobody."""
+    """One process: it numbers its records from its own lease and trusts no other."""
 
     def __init__(self, name: str, journal: Journal) -> None:
         self.name = name
@@ -79,7 +75,7 @@ class Owner:
             self.lease = None
 
 
-async def run(steps: list[Step], journals: tuple[Journal, Journal], now: list[float]) -> None:
+async def run_steps(steps: list[Step], journals: tuple[Journal, Journal], now: list[float]) -> None:
     for journal in journals:
         await journal.open()
     try:
@@ -106,20 +102,3 @@ async def run(steps: list[Step], journals: tuple[Journal, Journal], now: list[fl
     finally:
         for journal in journals:
             await journal.close()
-
-
-@given(steps)
-def test_any_interleaving_of_owners_in_memory_is_one_log(steps: list[Step]) -> None:
-    now = [0.0]
-    journal = MemoryJournal(lease_clock=lambda: now[0])
-    asyncio.run(run(steps, (journal, journal), now))
-
-
-@pytest.mark.timeout(120)
-@settings(max_examples=40)
-@given(steps)
-def test_any_interleaving_of_processes_on_a_file_is_one_log(steps: list[Step]) -> None:
-    now = [0.0]
-    with tempfile.TemporaryDirectory() as folder:
-        first, second = (SqliteJournal(Path(folder, "j.db"), lease_clock=lambda: now[0]) for _ in range(2))
-        asyncio.run(run(steps, (first, second), now))
