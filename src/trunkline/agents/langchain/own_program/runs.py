@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, cast
 
-import msgspec
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
@@ -122,7 +121,8 @@ class OwnRuns:
             config_run=configurable.get("run_id"),
             request=request,
         )
-        return msgspec.structs.replace(run, home=self._home)
+        run.home = self._home
+        return run
 
     def open(self, context: TrunklineContext | None, config: Any) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted in this session."""
