@@ -49,7 +49,7 @@ from trunkline.agents.langchain.messages.history import (
 from trunkline.agents.langchain.messages.plain_outputs import combine_outputs, output_text
 from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
-from trunkline.agents.langchain.middleware.plan import heed
+from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.stop_reasons import code_of, explain, failure_in_message, map_to_stop_reason
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
 from trunkline.agents.langchain.tools.session_tools import (
@@ -109,7 +109,7 @@ class GraphTurn:
         self._channel = Channel(
             ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
         )
-        heed(self._channel, agent.middleware)
+        apply_plan_options(self._channel, agent.middleware)
         self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)
         self._handler = GraphHandler(
             self._emitter,

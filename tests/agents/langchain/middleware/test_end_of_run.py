@@ -25,7 +25,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
 from trunkline.agents.langchain.middleware import _end_of_run
-from trunkline.agents.langchain.middleware._end_of_run import Presence, attend, present
+from trunkline.agents.langchain.middleware._end_of_run import EndOfRun, add_to_state, middlewares_in
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
@@ -61,7 +61,7 @@ def test_a_middleware_that_is_off_has_no_hooks_and_is_found_all_the_same(which: 
 def test_pieces_of_one_are_found_each_by_itself() -> None:
     line = acp_middleware(RecordingTransport(), emit_state_snapshots="none", emit_on=())
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=line)
-    assert set(middleware_in(agent)) == set(line.pieces) == set(present(agent.channels))
+    assert set(middleware_in(agent)) == set(line.pieces) == set(middlewares_in(agent.channels))
 
 
 def test_modes_that_change_nothing_are_offered_all_the_same() -> None:
@@ -98,9 +98,9 @@ async def test_a_plan_by_hand_is_silenced_without_a_hook(off: bool, plain: bool)
 
 def test_a_presence_holds_nothing_and_is_one_of_its_middleware() -> None:
     one, other = IDLE["plan"](), IDLE["plan"]()
-    channel = Presence(one, "key")
-    assert channel == Presence(one)
-    assert channel != Presence(other)
+    channel = EndOfRun(one, "key")
+    assert channel == EndOfRun(one)
+    assert channel != EndOfRun(other)
     assert channel.copy() is channel
     assert channel.from_checkpoint("anything").key == "key"
     assert not channel.update(["anything"])
@@ -124,15 +124,15 @@ async def test_an_end_that_cannot_be_told_breaks_no_run(
     with caplog.at_level(logging.ERROR), use_channel(Ear()):
         ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))
     assert ended["messages"][-1].text == "Hi."
-    assert "the end of a run could not be told" in caplog.text
+    assert "the end of a run could not be handled" in caplog.text
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
 async def test_where_no_end_can_be_heard_a_step_of_the_graph_tells_it(
     monkeypatch: pytest.MonkeyPatch, plain: bool
 ) -> None:
-    monkeypatch.setattr("trunkline.agents.langchain.middleware.session.AUDIBLE", False)
-    monkeypatch.setattr(_end_of_run, "AUDIBLE", False)
+    monkeypatch.setattr("trunkline.agents.langchain.middleware.session.SEES_END_OF_RUN", False)
+    monkeypatch.setattr(_end_of_run, "SEES_END_OF_RUN", False)
     transport = RecordingTransport()
 
     def over(state: dict[str, Any]) -> dict[str, bool]:
@@ -283,7 +283,7 @@ def test_a_class_of_your_own_may_be_named_late() -> None:
     agent = create_agent(ScriptedChatModel("Hi."), [], middleware=middleware, state_schema=Noted)
     context = TrunklineContext(transport=transport)
     agent.invoke({**PROMPT, "note": "x"}, on_thread("s1"), context=context)
-    assert present(agent.channels) == middleware
+    assert middlewares_in(agent.channels) == middleware
     assert states(transport) == [{"note": "x"}]
 
 
@@ -299,7 +299,7 @@ def test_a_class_of_your_own_keeps_its_state(kind: Any) -> None:
     }
     own = Own(**off.get(kind, {}))
     agent = create_agent(ScriptedChatModel("Hi."), [], middleware=[own])
-    assert present(agent.channels) == [own]
+    assert middlewares_in(agent.channels) == [own]
     assert agent.invoke({**PROMPT, "note": "kept"})["note"] == "kept"
 
 
@@ -308,7 +308,7 @@ def test_attending_leaves_a_middleware_its_other_state() -> None:
         pass
 
     own = Own()
-    attend(own)
+    add_to_state(own)
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[own])
-    assert present(agent.channels) == [own]
+    assert middlewares_in(agent.channels) == [own]
     assert "messages" in agent.channels

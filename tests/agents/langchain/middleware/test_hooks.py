@@ -22,7 +22,7 @@ from trunkline.agents.langchain import (
     SessionMiddleware,
     ToolMiddleware,
 )
-from trunkline.agents.langchain.middleware._hooks import TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._hooks import TOOL_HOOKS, inline, remove_hooks
 from trunkline.testing.chat import ScriptedChatModel, call
 
 PROMPT = {"messages": [{"role": "user", "content": "How is the weather?"}]}
@@ -128,7 +128,7 @@ async def test_a_middleware_with_nothing_to_do_is_no_part_of_a_call(idle: Any) -
 
 def test_hooks_are_taken_from_one_middleware_and_stay_with_the_others() -> None:
     one, other = ToolMiddleware(), ToolMiddleware()
-    without(one, "awrap_tool_call")
+    remove_hooks(one, "awrap_tool_call")
     assert isinstance(one, ToolMiddleware)
     assert type(one).awrap_tool_call is AgentMiddleware.awrap_tool_call
     assert type(other) is ToolMiddleware

@@ -42,7 +42,7 @@ from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import soon
 
 from trunkline.agents.langchain.channel import current_channel
-from trunkline.agents.langchain.middleware._end_of_run import Presence
+from trunkline.agents.langchain.middleware._end_of_run import EndOfRun
 from trunkline.agents.langchain.middleware.modes import Mode
 from trunkline.agents.langchain.own_program.acp import AcpAgent, acp_agent, acp_middleware
 from trunkline.agents.langchain.own_program.context import TrunklineContext
@@ -516,7 +516,7 @@ async def test_a_plain_run_in_a_thread_speaks_in_the_loop_the_agent_was_made_in(
 # -- somebody's own create_agent and ainvoke ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "without"])
+@pytest.mark.parametrize("follow", [True, False], ids=["with callbacks", "remove_hooks"])
 @pytest.mark.parametrize("plain", [True, False], ids=["invoke", "ainvoke"])
 async def test_the_middlewares_find_their_client_in_anybodys_run(follow: bool, plain: bool) -> None:
     transport = RecordingTransport(permissions=["allow_once"])
@@ -652,7 +652,7 @@ def test_the_middlewares_add_nothing_to_an_agents_state() -> None:
     assert ours.get_input_jsonschema() == bare.get_input_jsonschema()
     assert ours.get_output_jsonschema() == bare.get_output_jsonschema()
     added = [channel for name, channel in ours.channels.items() if name not in bare.channels]
-    assert [type(channel) for channel in added] == [Presence], "which holds nothing"
+    assert [type(channel) for channel in added] == [EndOfRun], "which holds nothing"
 
 
 @pytest.mark.parametrize("mode", ["values", "updates", "checkpoints"])

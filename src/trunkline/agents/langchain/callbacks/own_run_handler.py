@@ -8,7 +8,6 @@ agent, whatever the channel does.
 from __future__ import annotations
 
 import copy
-import functools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
@@ -23,6 +22,7 @@ from trunkline.agents.langchain.callbacks.listener import Key, Listener, key_of
 from trunkline.agents.langchain.callbacks.session_handler import handlers_in
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
+from trunkline.agents.langchain.class_methods import replace_methods
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.own_program.runs import OwnRuns
@@ -66,7 +66,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         self._disposed = False
         self._failed = False
         if not (emit_text_chunks or emit_reasoning_chunks):
-            self.__class__ = _without_taps(type(self))
+            replace_methods(self, {"tap_output_aiter": None, "tap_output_iter": None})
 
     def dispose(self) -> None:
         """Say nothing any more and let go of everything; idempotent."""
@@ -324,13 +324,6 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         if (listener := self._listener_of(run)) is not None:
             self._attempt(listener.tool_failed, error, run)
         self._leave(run, error)
-
-
-@functools.cache
-def _without_taps(kind: type[Any]) -> type[Any]:
-    """Take away what makes models stream: whether a class has these methods decides it."""
-    taps = {"tap_output_aiter": None, "tap_output_iter": None}
-    return type(kind.__name__, (kind,), {**taps, "__module__": kind.__module__})
 
 
 class _Route:

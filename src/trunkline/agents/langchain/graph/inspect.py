@@ -15,7 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.pregel import Pregel
 
-from trunkline.agents.langchain.middleware._end_of_run import present
+from trunkline.agents.langchain.middleware._end_of_run import middlewares_in
 
 __all__ = ["middleware_in", "model_in", "tools_in"]
 
@@ -40,7 +40,7 @@ def middleware_in(graph: Any) -> tuple[Any, ...]:
     """The middlewares a graph was made with."""
     found = (item for item in _objects_in(graph) if _is_middleware(item))
     pieces = [piece for item in found for piece in getattr(item, "pieces", (item,))]
-    return tuple(dict.fromkeys([*pieces, *present(getattr(graph, "channels", None) or {})]))
+    return tuple(dict.fromkeys([*pieces, *middlewares_in(getattr(graph, "channels", None) or {})]))
 
 
 def _is_middleware(item: Any) -> bool:

@@ -13,14 +13,14 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware
 
 from trunkline.agents.langchain.channel_lookup import ChannelSource, use_run_channel
-from trunkline.agents.langchain.middleware._end_of_run import attend
+from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import (
-    LIGHT,
     MODEL_HOOKS,
+    NO_PAYLOADS,
     NODE_HOOKS,
     TOOL_HOOKS,
-    signed,
-    without,
+    remove_hooks,
+    with_signature,
 )
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 
@@ -33,25 +33,25 @@ Hook = Callable[..., Any]
 class CombinedMiddleware(Middleware):
     """Does what its pieces do, the first of them outermost."""
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
     def __init__(self, pieces: Sequence[Middleware]) -> None:
         """Take over the hooks that wrap calls, and the one after an agent."""
         super().__init__()
         self.pieces = tuple(pieces)
-        place = attend(self, self.overhear)
+        end_channel = add_to_state(self, self.end_unseen_run)
         for piece in pieces:
             if isinstance(piece, SessionMiddleware):
-                piece.place = place
+                piece.end_channel = end_channel
         self._hooks = {name: self._owned(name) for name in (*MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)}
-        without(self, *(name for name, hooks in self._hooks.items() if not hooks))
+        remove_hooks(self, *(name for name, hooks in self._hooks.items() if not hooks))
 
-    def overhear(self, state: dict[str, Any]) -> None:
+    def end_unseen_run(self, state: dict[str, Any]) -> None:
         """Let the session say how a run ended that called no model."""
         for piece in self.pieces:
             if isinstance(piece, SessionMiddleware):
-                piece.overhear(state)
+                piece.end_unseen_run(state)
 
     def _owned(self, name: str) -> list[Any]:
         plain = getattr(AgentMiddleware, name)
@@ -62,24 +62,24 @@ class CombinedMiddleware(Middleware):
         """What it is called in a trace."""
         return "Trunkline"
 
-    @signed
+    @with_signature
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it."""
         with use_run_channel(request.runtime, self):
             return _nest(self._hooks["wrap_model_call"], handler)(request)
 
-    @signed
+    @with_signature
     def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the pieces want it; gives an awaitable."""
         return self._call("awrap_model_call", request, handler)
 
-    @signed
+    @with_signature
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it."""
         with use_run_channel(request.runtime, self):
             return _nest(self._hooks["wrap_tool_call"], handler)(request)
 
-    @signed
+    @with_signature
     def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Run a tool as the pieces want it; gives an awaitable."""
         return self._call("awrap_tool_call", request, handler)

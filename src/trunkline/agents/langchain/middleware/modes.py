@@ -21,8 +21,14 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.middleware._end_of_run import attend
-from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._end_of_run import add_to_state
+from trunkline.agents.langchain.middleware._hooks import (
+    MODEL_HOOKS,
+    NO_PAYLOADS,
+    TOOL_HOOKS,
+    inline,
+    remove_hooks,
+)
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
@@ -47,7 +53,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     ``set_mode`` chooses it per thread. Either way each model call and each tool call looks anew.
     """
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
     def __init__(
@@ -68,8 +74,8 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         self._restricts = any(mode.restricts for mode in self.modes.values())
         self._chosen: OrderedDict[str, str] = OrderedDict()
         if all(mode.is_idle for mode in self.modes.values()):
-            without(self, *MODEL_HOOKS, *TOOL_HOOKS)
-            attend(self)
+            remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
+            add_to_state(self)
 
     # -- choosing ----------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from langgraph.types import Command
 
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
-from trunkline.agents.langchain.middleware._hooks import LIGHT, inline
+from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
 from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
@@ -56,7 +56,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         False to leave the calls of subagents alone. There a call can be approved or rejected only.
     """
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
     def __init__(

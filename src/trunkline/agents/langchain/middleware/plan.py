@@ -22,12 +22,18 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
 from trunkline.agents.langchain.messages.plan import plan_entries
-from trunkline.agents.langchain.middleware._end_of_run import attend, channels_of, present
-from trunkline.agents.langchain.middleware._hooks import LIGHT, MODEL_HOOKS, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._end_of_run import add_to_state, middlewares_in, state_channels
+from trunkline.agents.langchain.middleware._hooks import (
+    MODEL_HOOKS,
+    NO_PAYLOADS,
+    TOOL_HOOKS,
+    inline,
+    remove_hooks,
+)
 from trunkline.agents.langchain.middleware._plan_text import plan_in
 from trunkline.errors import ConfigurationError
 
-__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "heed", "show_plan_of"]
+__all__ = ["Entry", "PlanMiddleware", "Trigger", "emit_plan", "apply_plan_options", "show_plan_of"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -62,7 +68,7 @@ def emit_plan(entries: Iterable[Entry]) -> None:
         _show(channel, shown, plan)
 
 
-def heed(channel: Channel, middleware: Iterable[Any]) -> None:
+def apply_plan_options(channel: Channel, middleware: Iterable[Any]) -> None:
     """Let a graph's middleware say whether plans are shown by hand, before a run and wherever it goes."""
     for one in middleware:
         if isinstance(one, PlanMiddleware):
@@ -90,7 +96,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         state (``todos`` or ``plan``), ``manual`` when ``emit_plan`` is called.
     """
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
     def __init__(
@@ -111,8 +117,8 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         self._after_tools = "tool_calls" in self._triggers
         self.by_hand = "manual" in self._triggers
         if not self._triggers:
-            without(self, *MODEL_HOOKS, *TOOL_HOOKS)
-            attend(self)
+            remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS)
+            add_to_state(self)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show what tools changed before the model is called, and what its answer says after."""
@@ -219,10 +225,10 @@ def _channel_here() -> Channel | None:
 def _is_silenced() -> bool:
     """Whether a middleware without hooks wants no plan that is shown by hand."""
     try:
-        channels = channels_of(get_config())
+        channels = state_channels(get_config())
     except RuntimeError:
         return False
-    return any(isinstance(one, PlanMiddleware) and not one.by_hand for one in present(channels))
+    return any(isinstance(one, PlanMiddleware) and not one.by_hand for one in middlewares_in(channels))
 
 
 def _shown(channel: Channel) -> _Shown:

@@ -17,14 +17,14 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
-from trunkline.agents.langchain.middleware._end_of_run import AUDIBLE, attend, hear_end
+from trunkline.agents.langchain.middleware._end_of_run import SEES_END_OF_RUN, add_to_state, call_at_end
 from trunkline.agents.langchain.middleware._hooks import (
-    LIGHT,
     MODEL_HOOKS,
+    NO_PAYLOADS,
     NODE_HOOKS,
     TOOL_HOOKS,
     inline,
-    without,
+    remove_hooks,
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
 from trunkline.agents.langchain.own_program.runs import SessionIdExtractor, session_in
@@ -55,7 +55,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
     sessions, ``aclose`` the middleware, or use it in ``async with``.
     """
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
     relays = False
     """Whether it says answers and the end of a run also where it shows no state."""
@@ -83,10 +83,10 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self._complained = False
         idle = emit_state_snapshots == "none" and not mcp_servers and not self.relays
         if idle:
-            without(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
-        elif AUDIBLE:
-            without(self, *NODE_HOOKS)
-        self.place = attend(self, None if idle else self.overhear)
+            remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
+        elif SEES_END_OF_RUN:
+            remove_hooks(self, *NODE_HOOKS)
+        self.end_channel = add_to_state(self, None if idle else self.end_unseen_run)
 
     @property
     def name(self) -> str:
@@ -161,7 +161,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if channel is not None and not is_nested(request.runtime):
             self._tell(channel, request.state)
             if not channel.follows_run:
-                hear_end(get_config(), self.place, partial(self._conclude, channel))
+                call_at_end(get_config(), self.end_channel, partial(self._conclude, channel))
         return channel
 
     def _relay(self, channel: Channel | None, request: Any, response: Any) -> None:
@@ -210,7 +210,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """Show the last state, where the end of a run cannot be heard."""
         return self.after_agent(state, runtime)
 
-    def overhear(self, state: dict[str, Any]) -> None:
+    def end_unseen_run(self, state: dict[str, Any]) -> None:
         """Show the last state of a run that is over and called no model."""
         channel = find_channel(get_runtime(), self)
         if channel is not None:

@@ -20,8 +20,8 @@ from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error
-from trunkline.agents.langchain.middleware._end_of_run import attend
-from trunkline.agents.langchain.middleware._hooks import LIGHT, TOOL_HOOKS, inline, without
+from trunkline.agents.langchain.middleware._end_of_run import add_to_state
+from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, TOOL_HOOKS, inline, remove_hooks
 from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
@@ -36,7 +36,7 @@ ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"
 class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
     """Shows tool calls as pending, in progress, and completed or failed."""
 
-    trace_policy = LIGHT
+    trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
 
     def __init__(
@@ -60,8 +60,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         self.content_mapper = content_mapper
         self.handle_errors = handle_errors
         if not (emit_tool_start or emit_tool_results or handle_errors):
-            without(self, *TOOL_HOOKS)
-            attend(self)
+            remove_hooks(self, *TOOL_HOOKS)
+            add_to_state(self)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show a call while it runs."""

@@ -16,7 +16,7 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
-from trunkline.agents.langchain.middleware.plan import heed
+from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.middleware import OwnMiddleware
 from trunkline.agents.langchain.pii import scrubber
@@ -168,7 +168,7 @@ class OwnAgent:
         channel = self.middleware.runs.start(info, ended_by_wrapper=True)
         run = channel.run if channel is not None else None
         if channel is not None:
-            heed(channel, self.middleware.pieces)
+            apply_plan_options(channel, self.middleware.pieces)
         try:
             yield channel
         except BaseException as error:

@@ -6,7 +6,6 @@ agent inside a tool) are seen by callbacks, and one that raises Refused stops a 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,7 +17,7 @@ from langchain_core.tracers.context import register_configure_hook
 
 from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.permissions.subagents import Refused
+from trunkline.agents.langchain.permissions.subagents import Refused, hide_refusals_from_log
 
 __all__ = ["barring"]
 
@@ -28,6 +27,7 @@ Objection = Callable[[str, Mapping[str, Any] | None], str | None]
 @contextmanager
 def barring(channel: Channel | None, config: Any, objection: Objection) -> Generator[None]:
     """Stop every call below the one that runs in this block, if there is an objection to it."""
+    hide_refusals_from_log()
     token = _BARRIER.set(ModeBarrier(channel, config, objection))
     try:
         yield
@@ -76,11 +76,3 @@ class ModeBarrier(BaseCallbackHandler):
 
 _BARRIER: ContextVar[ModeBarrier | None] = ContextVar("trunkline_barrier", default=None)
 register_configure_hook(_BARRIER, inheritable=True)
-
-
-def _unless_ours(record: logging.LogRecord) -> bool:
-    """Keep LangChain from warning of a refusal as of an error in a callback."""
-    return not (isinstance(record.args, tuple) and ModeBarrier.__name__ in record.args)
-
-
-logging.getLogger("langchain_core.callbacks.manager").addFilter(_unless_ours)

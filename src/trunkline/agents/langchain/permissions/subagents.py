@@ -11,6 +11,7 @@ after it, asks by itself where nobody asked yet, and refuses.
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -35,9 +36,12 @@ from trunkline.agents.langchain.permissions.decide import (
     forget,
 )
 
-__all__ = ["Refused", "guarding", "lane_at"]
+__all__ = ["Refused", "guarding", "hide_refusals_from_log", "lane_at"]
 
 Call = dict[str, Any]
+
+_REFUSING = ("ModeBarrier", "PermissionWarden", "PermissionBar")
+"""The names of the callback handlers that refuse calls."""
 
 
 class Refused(ToolInvocationError):
@@ -65,6 +69,7 @@ def guarding(
 
     ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
     """
+    hide_refusals_from_log()
     watch = _Watch(channel, config, rule_for, describe, always)
     if (other := _BAR.get()) is not None:
         watch.join(other.watch)
@@ -74,6 +79,20 @@ def guarding(
     finally:
         _WARDEN.reset(tokens[0])
         _BAR.reset(tokens[1])
+
+
+@functools.cache
+def hide_refusals_from_log() -> None:
+    """Keep LangChain from logging a refusal as an error in a callback: it does so before it raises it.
+
+    Called by the first run that guards a call, so that importing this changes no logger.
+    """
+    logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_no_refusal)
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """Whether a warning of LangChain's is about a callback of another package."""
+    return not (isinstance(record.args, tuple) and record.args and record.args[0] in _REFUSING)
 
 
 def lane_at(config: Any) -> str | None:
@@ -253,12 +272,3 @@ _BAR: ContextVar[PermissionBar | None] = ContextVar("trunkline_bar", default=Non
 # The order matters: the warden is awaited before the bar is called.
 register_configure_hook(_WARDEN, inheritable=True)
 register_configure_hook(_BAR, inheritable=True)
-
-
-def _unless_ours(record: logging.LogRecord) -> bool:
-    """Keep LangChain from warning of a refusal as of an error in a callback."""
-    ours = PermissionWarden.__name__, PermissionBar.__name__
-    return not (isinstance(record.args, tuple) and record.args and record.args[0] in ours)
-
-
-logging.getLogger("langchain_core.callbacks.manager").addFilter(_unless_ours)
