@@ -14,6 +14,7 @@ from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import soon
+from trunkline import context
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.channel_lookup import (
     find_channel,
@@ -49,6 +50,7 @@ class Asks(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
         with use_run_channel(request.runtime, self) as channel:
             assert channel is current_channel()
+            assert context.current() is (channel.ctx if channel is not None else None)
             self.found.append(channel)
             return await handler(request)
 
@@ -78,6 +80,7 @@ async def test_one_channel_is_given_to_a_whole_run() -> None:
     (other,) = set(await run(Asks(board)))
     assert other is not channel
     assert current_channel() is None
+    assert context.current() is None
 
 
 async def test_a_context_is_enough() -> None:

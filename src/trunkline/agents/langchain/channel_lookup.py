@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from trunkline.agents.langchain.channel import CHANNEL, Channel
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.runs import runs_of_context
+from trunkline.session.context import CURRENT
 
 __all__ = ["ChannelSource", "find_channel", "is_nested", "use_run_channel"]
 
@@ -40,28 +41,31 @@ def find_channel(runtime: Any, own: Any = None) -> Channel | None:
 
 
 class use_run_channel:
-    """Lets the code in its block find the run's channel by ``current_channel``.
+    """Lets the code in its block find the run's channel, and the turn by ``trunkline.context.current``.
 
     Not a generator: every call of a model and of a tool passes here.
     """
 
-    __slots__ = ("_channel", "_token")
+    __slots__ = ("_channel", "_token", "_turn")
 
     def __init__(self, runtime: Any, own: Any = None) -> None:
         """Find the channel of a run, as ``find_channel`` does."""
         self._channel = find_channel(runtime, own)
         self._token: Any = None
+        self._turn: Any = None
 
     def __enter__(self) -> Channel | None:
         """Give the channel, if there is one."""
         if self._channel is not None:
             self._token = CHANNEL.set(self._channel)
+            self._turn = CURRENT.set(self._channel.ctx)
         return self._channel
 
     def __exit__(self, *error: object) -> None:
         """Restore the channel that was there before."""
         if self._token is not None:
             CHANNEL.reset(self._token)
+            CURRENT.reset(self._turn)
 
 
 def is_nested(runtime: Any) -> bool:
