@@ -13,7 +13,7 @@ from tests.frontends.acp.schema import find_fault, unknown_keys
 
 from trunkline.agents.interface import AgentCard, AuthMethod, McpCapabilities
 from trunkline.frontends.acp import initialize
-from trunkline.frontends.acp.initialize import CardCache, greet
+from trunkline.frontends.acp.initialize import CardCache, initialize_result
 from trunkline.testing import ScriptedAgent
 
 CARD: dict[str, Any] = {"name": "hal", "version": "9", "title": "HAL"}
@@ -25,7 +25,7 @@ LOGINS = [
 
 def answer(card: dict[str, Any], client: dict[str, Any] | None = None) -> dict[str, Any]:
     """Greet, and check the answer against the schema."""
-    result = greet(card, client or {})
+    result = initialize_result(card, client or {})
     message = {"jsonrpc": "2.0", "id": 1, "result": result}
     assert find_fault(message, "initialize") is None
     assert unknown_keys(message, "initialize") == set()

@@ -1,4 +1,4 @@
-"""The greeting: what ``initialize`` answers, made of an agent's card.
+"""The answer to ``initialize``, made of an agent's card, and the cache of cards.
 
 It needs the card only, as plain values, and imports nothing else: an editor starts us for every
 session and waits for this answer. The card of a TARGET is kept in a cache under the hash of its
@@ -16,12 +16,12 @@ import orjson
 
 from trunkline._version import __version__
 
-__all__ = ["PROTOCOL_VERSION", "CardCache", "greet"]
+__all__ = ["PROTOCOL_VERSION", "CardCache", "initialize_result"]
 
 PROTOCOL_VERSION = 1
 
 
-def greet(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
+def initialize_result(card: dict[str, Any], client: dict[str, Any]) -> dict[str, Any]:
     """Answer ``initialize``: version 1, what the trunk guarantees, and what the card says.
 
     ``client`` are the client's capabilities: a login in a terminal is offered only to those who can.

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from trunkline.errors import TrunklineError
-from trunkline.frontends.acp.initialize import CardCache, greet
+from trunkline.frontends.acp.initialize import CardCache, initialize_result
 from trunkline.protocols.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
 from trunkline.protocols.jsonrpc.connection import Connection, Reply
 
@@ -64,7 +64,7 @@ class LazyEndpoint:
             return await self._initialize(params)
         if method.startswith("_"):
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
-        return await (await self._enter()).handle(method, params)
+        return await (await self._open_endpoint()).handle(method, params)
 
     def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification."""
@@ -91,7 +91,7 @@ class LazyEndpoint:
             if self._endpoint is not None:
                 self._endpoint.release()
             if self._hub is not None:
-                self._remember(self._hub)  # An agent may have learned its card when it opened a session.
+                self._store_card(self._hub)  # An agent may have learned its card when it opened a session.
 
     async def _initialize(self, params: Params) -> Any:
         asked = params if isinstance(params, dict) else {}
@@ -104,15 +104,15 @@ class LazyEndpoint:
         if card is not None:
             # A damaged cache is no reason to keep an editor waiting: then the agent is asked itself.
             with contextlib.suppress(AttributeError, TypeError, KeyError):
-                return Reply(greet(card, self._client), self._load_soon)
+                return Reply(initialize_result(card, self._client), self._load_soon)
         try:
             async with self._opening:
                 hub = await self._open_hub()
                 await hub.prepare_agent()
         except TrunklineError as error:
             self._error = error
-            return greet({}, self._client)
-        return greet(self._remember(hub), self._client)
+            return initialize_result({}, self._client)
+        return initialize_result(self._store_card(hub), self._client)
 
     def _load_soon(self) -> None:
         # The answer is written first: loading a framework may take seconds.
@@ -123,18 +123,18 @@ class LazyEndpoint:
         if self._closing:
             return
         try:
-            await self._enter()
+            await self._open_endpoint()
         except TrunklineError as error:
             self._error = error
 
-    async def _enter(self) -> AcpEndpoint:
+    async def _open_endpoint(self) -> AcpEndpoint:
         async with self._opening:
             if self._endpoint is None:
                 if self._error is not None:
                     raise self._error
                 hub = await self._open_hub()
                 await hub.prepare_agent()  # A placeholder must not be cached.
-                self._remember(hub)
+                self._store_card(hub)
                 from trunkline.frontends.acp.endpoint import AcpEndpoint
                 from trunkline.protocols.acp import wire
                 from trunkline.protocols.acp.lossless import decode
@@ -152,7 +152,7 @@ class LazyEndpoint:
                 )
             return self._endpoint
 
-    def _remember(self, hub: Hub) -> dict[str, Any]:
+    def _store_card(self, hub: Hub) -> dict[str, Any]:
         import msgspec
 
         self._hub = hub
