@@ -113,7 +113,7 @@ def test_what_is_no_agent_is_refused_with_what_would_be_one(thing: Any, said: st
     assert str(caught.value).startswith(f"{said} is not an agent: use a function that takes (prompt, ctx)")
 
 
-def test_an_agent_without_a_proper_card_is_told_so() -> None:
+def test_an_agent_without_a_proper_card_is_refused() -> None:
     class Odd:
         card: Any = "odd"
 
@@ -231,7 +231,7 @@ def _build_echo(session: SessionView) -> Any:
     return echo
 
 
-async def test_a_turn_can_go_on_in_the_agent_a_factory_made_or_is_told_that_it_cannot() -> None:
+async def test_a_turn_goes_on_in_the_agent_that_a_factory_made_or_is_refused() -> None:
     answers = {"key": ev.Answered(question_id="q", outcome="accepted")}
 
     def build(session: SessionView) -> Any:
@@ -268,7 +268,7 @@ async def test_a_factory_that_fails_names_the_cause_and_is_tried_again() -> None
         assert text_of(await collect(session, "hi")) == "hi "
 
 
-async def test_a_factory_that_gives_no_agent_is_told_so() -> None:
+async def test_a_factory_that_gives_no_agent_is_refused() -> None:
     def build(session: SessionView) -> Any:
         return 42
 
@@ -365,7 +365,7 @@ def test_an_installed_adapter_recognises_its_own_objects_before_anything_else_do
     assert got[2].startswith("NotAnAgent: an object of type Unknown is not an agent")
 
 
-def test_a_broken_adapter_is_named_and_stands_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_broken_adapter_is_named_and_does_not_stop_the_others(tmp_path: Path) -> None:
     points = ["absent = frames:nothing", "bad = frames:adapt_badly", "graph = frames:adapt_graph"]
     got = adapt_in_child(tmp_path, points, "frames.Graph()", "frames.adapt_graph", "frames.Unknown()")
     assert got[:2] == ["graph", "adapt_graph"]
@@ -377,12 +377,12 @@ def test_a_broken_adapter_is_named_and_stands_in_nobodys_way(tmp_path: Path) -> 
     assert got[2].endswith("repair or uninstall the package that brings it")
 
 
-def test_an_adapter_that_gives_something_else_or_refuses_is_heard(tmp_path: Path) -> None:
+def test_an_adapter_that_gives_something_else_or_refuses_is_reported(tmp_path: Path) -> None:
     points = ["strange = frames:adapt_strange"]
     got = adapt_in_child(tmp_path, points, "frames.Strange()")
     assert "'strange' (frames:adapt_strange) gave an object of type int instead of an agent" in got[0]
 
 
-def test_an_adapters_own_words_reach_the_person(tmp_path: Path) -> None:
+def test_the_error_text_of_an_adapter_reaches_the_person(tmp_path: Path) -> None:
     got = adapt_in_child(tmp_path, ["refusing = frames:refuse"], "frames.Graph()")
     assert got == ["TrunklineError: graphs need a checkpointer"]

@@ -115,7 +115,7 @@ async def test_every_kind_of_function_can_answer(function: Callable[..., Any]) -
     assert isinstance(told[-1], ev.TurnFinished)
 
 
-async def test_nothing_returned_is_nothing_said() -> None:
+async def test_a_function_that_returns_nothing_emits_no_text() -> None:
     def silent() -> None:
         return None
 
@@ -266,7 +266,7 @@ async def returns_tuple(ctx: TurnContext) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("function", [yields_all, returns_list, returns_tuple])
-async def test_text_events_and_blocks_may_be_said(function: Callable[..., Any]) -> None:
+async def test_text_events_and_blocks_may_be_yielded(function: Callable[..., Any]) -> None:
     told = await run(function)
     turn_id = told[0].turn_id
     assert {event.turn_id for event in told} == {turn_id}
@@ -456,7 +456,7 @@ async def test_a_thread_that_waits_is_released_when_its_turn_is_cancelled() -> N
     assert "the turn is over" in str(raised[0])
 
 
-async def test_many_held_up_threads_take_nobodys_place() -> None:
+async def test_many_blocked_threads_do_not_block_others() -> None:
     held, count = threading.Event(), 40
     waiting = threading.Semaphore(0)
 

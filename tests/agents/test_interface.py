@@ -67,7 +67,7 @@ def test_a_hook_is_found_by_its_method_and_only_then(hook: type[Any]) -> None:
     assert not isinstance(Small(), hook)
 
 
-def test_a_card_says_little_unless_told_and_travels_as_json() -> None:
+def test_a_card_has_safe_defaults_and_survives_json() -> None:
     assert msgspec.json.encode(AgentCard(name="a")) == b'{"name":"a"}'
     card = AgentCard(
         name="a",

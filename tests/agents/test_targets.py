@@ -276,7 +276,7 @@ def test_an_unknown_form_is_answered_with_the_known_ones(target: str, hint: str)
     )
 
 
-def test_a_file_without_a_name_in_it_is_told_to_add_one() -> None:
+def test_a_file_target_without_a_name_is_refused_with_the_remedy() -> None:
     assert refused("greetings.py") == (
         "'greetings.py' does not say which agent in the file: write greetings.py:NAME"
     )
@@ -329,7 +329,7 @@ def test_a_traceback_is_whole_with_the_cause_and_the_neighbour_it_came_from(
 
 
 @pytest.mark.parametrize("place", ["leaving.py", "leaving"])
-def test_a_file_that_ends_the_program_is_told_where_that_belongs(
+def test_a_file_that_ends_the_program_is_refused_with_the_remedy(
     place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("leaving.py", "import sys\nsys.exit(3)\n")

@@ -68,7 +68,7 @@ def test_any_stream_becomes_legal_and_so_does_any_prefix_of_it(events: list[ev.E
 
 
 @given(sloppy_streams())
-def test_what_a_grammar_said_passes_a_fresh_one_unchanged(events: list[ev.Event]) -> None:
+def test_the_output_of_a_grammar_passes_a_fresh_one_unchanged(events: list[ev.Event]) -> None:
     once = legal(*events)
     again = Grammar("Hal")
     assert translate(again, once) == once
@@ -76,7 +76,7 @@ def test_what_a_grammar_said_passes_a_fresh_one_unchanged(events: list[ev.Event]
 
 
 @given(sloppy_streams(), st.data())
-def test_a_grammar_recovered_from_what_was_said_goes_on_as_if_nothing_happened(
+def test_a_grammar_recovered_from_its_output_goes_on_the_same(
     events: list[ev.Event], data: st.DataObject
 ) -> None:
     cut = data.draw(st.integers(0, len(events)))
@@ -89,7 +89,7 @@ def test_a_grammar_recovered_from_what_was_said_goes_on_as_if_nothing_happened(
 
 
 @given(sloppy_streams())
-def test_every_broken_rule_is_told_once_per_turn_and_names_the_agent(events: list[ev.Event]) -> None:
+def test_every_broken_rule_is_reported_once_per_turn_and_names_the_agent(events: list[ev.Event]) -> None:
     grammar = Grammar("Hal")
     said = translate(grammar, events)
     told: list[Violation] = []
@@ -213,7 +213,7 @@ def test_every_rule_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_broken_rule_is_repaired_as_it_says(rule: str) -> None:
+def test_a_broken_rule_is_repaired_as_its_text_says(rule: str) -> None:
     events, expected = BROKEN[rule]
     grammar = Grammar("Hal")
     assert translate(grammar, events) == expected
@@ -235,7 +235,7 @@ def test_a_notice_about_a_long_subject_stays_short() -> None:
 # -- turns -----------------------------------------------------------------------------------------
 
 
-def test_a_turn_that_nobody_ended_is_interrupted() -> None:
+def test_a_turn_that_did_not_end_is_interrupted() -> None:
     *said, end = legal(START, HI)
     assert said == [START, HI]
     assert isinstance(end, ev.TurnFailed)
@@ -254,7 +254,7 @@ def test_a_turn_that_starts_twice_starts_once() -> None:
     assert legal(START, START, END) == [START, END]
 
 
-def test_a_suspended_turn_resumes_when_something_is_said() -> None:
+def test_a_suspended_turn_resumes_when_something_is_emitted() -> None:
     suspended = ev.TurnSuspended(question_ids=("q1",))
     answered = ev.Answered(question_id="q1", outcome="accepted")
     assert legal(START, form("q1"), suspended, suspended, answered, HI, ev.TurnResumed(), END) == [
@@ -301,7 +301,7 @@ def test_a_turn_that_fails_while_it_waits_for_a_form_only_does_not_wake_up() -> 
     assert [type(event) for event in said[2:]] == [ev.TurnSuspended, ev.Answered, ev.TurnFailed]
 
 
-def test_a_failed_turn_says_why_its_calls_did_not_finish() -> None:
+def test_a_failed_turn_gives_the_reason_to_its_open_calls() -> None:
     said = legal(START, CALL, ev.TurnFailed(code="broken", message="no disk"))
     assert said[2] == ev.ToolUpdate(
         turn_id="t1", call_id="c1", status="failed", reason="the turn failed: no disk"
@@ -319,7 +319,7 @@ def test_a_window_on_an_earlier_turn_may_close_during_the_next_one() -> None:
     assert legal(START, END, second, closed, end) == [START, END, second, closed, end]
 
 
-def test_an_answer_that_comes_after_the_turn_is_dropped_in_silence() -> None:
+def test_an_answer_that_comes_after_the_turn_is_dropped_without_a_report() -> None:
     answered = ev.Answered(question_id="q1", outcome="accepted")
     assert legal(START, form("q1"), answered, END, answered) == [START, form("q1"), answered, END]
 
@@ -327,7 +327,7 @@ def test_an_answer_that_comes_after_the_turn_is_dropped_in_silence() -> None:
 # -- messages --------------------------------------------------------------------------------------
 
 
-def test_empty_pieces_are_not_said() -> None:
+def test_empty_pieces_are_not_emitted() -> None:
     empty = [
         ev.Text(message_id="m1", delta=""),
         ev.Thought(message_id="m1"),
@@ -359,7 +359,7 @@ def test_a_new_name_that_is_taken_too_is_changed_again() -> None:
     assert said[5] == ev.Text(message_id="m1~t2~t2", delta="hi")
 
 
-def test_what_the_person_says_under_an_id_of_the_agent_is_kept() -> None:
+def test_a_user_message_under_an_id_of_the_agent_is_kept() -> None:
     user = ev.UserMessage(message_id="m1", content=(TextBlock(text="mine"),))
     said = legal(START, HI, user, user, HI, END)
     assert said[1:4] == [
@@ -369,7 +369,7 @@ def test_what_the_person_says_under_an_id_of_the_agent_is_kept() -> None:
     ]
 
 
-def test_a_user_message_said_twice_is_said_once() -> None:
+def test_a_user_message_that_comes_twice_is_emitted_once() -> None:
     user = ev.UserMessage(message_id="u1")
     assert legal(START, user, user, END) == [START, user, END]
 
@@ -397,7 +397,7 @@ def test_pieces_of_one_text_pass_as_the_very_objects_they_are() -> None:
     assert [grammar.feed(piece)[0] is piece for piece in pieces] == [True] * 3
 
 
-def test_a_text_goes_on_after_something_illegal_was_said_in_between() -> None:
+def test_a_text_goes_on_after_an_illegal_event_in_between() -> None:
     late = ev.Text(turn_id="t0", message_id="m1", delta="?")
     assert legal(START, HI, late, late, HI, END) == [START, HI, notice("foreign-turn", "Text"), HI, END]
 
@@ -405,7 +405,7 @@ def test_a_text_goes_on_after_something_illegal_was_said_in_between() -> None:
 # -- calls -----------------------------------------------------------------------------------------
 
 
-def test_a_call_and_its_result_said_twice_are_said_once() -> None:
+def test_a_call_and_its_result_that_come_twice_are_emitted_once() -> None:
     assert legal(START, CALL, CALL, DONE, DONE, END) == [START, CALL, DONE, END]
 
 
@@ -627,7 +627,7 @@ def test_an_id_that_comes_again_in_every_turn_is_never_forgotten() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_what_is_remembered_is_the_same_whether_it_was_said_or_read() -> None:
+def test_what_is_remembered_is_the_same_in_the_writer_and_in_a_reader() -> None:
     grammar, reader = Grammar(), Grammar()
     for event in a_long_session(REMEMBERED + 200):
         for said in grammar.feed(event):

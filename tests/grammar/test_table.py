@@ -33,7 +33,7 @@ def test_only_what_begins_a_turn_or_belongs_to_the_session_is_emitted_while_idle
     }  # fmt: skip
 
 
-def test_every_status_has_a_row_and_may_be_said_again() -> None:
+def test_every_status_has_a_row_and_may_be_repeated() -> None:
     assert set(STATUS_TABLE) == set(get_args(ev.ToolStatus))
     assert all(status in row for status, row in STATUS_TABLE.items())
 
@@ -44,7 +44,7 @@ def test_a_final_status_stays_and_the_others_can_reach_every_final_one() -> None
     assert "pending" not in STATUS_TABLE["in_progress"]
 
 
-def test_every_rule_says_what_was_done_about_it() -> None:
+def test_every_rule_tells_what_was_done_about_it() -> None:
     for sentence in RULES.values():
         assert sentence.startswith("it "), sentence
         assert "; " in sentence, sentence

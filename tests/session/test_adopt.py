@@ -114,7 +114,7 @@ def test_what_is_shown_after_an_adoption_ends_as_the_memory_does(
 
 
 @given(sloppy_streams())
-def test_a_conversation_that_is_told_again_means_the_same(events: list[ev.Event]) -> None:
+def test_a_conversation_written_again_as_events_folds_to_the_same(events: list[ev.Event]) -> None:
     settled = Grammar("tester")
     before = fold([*(said for event in events for said in settled.feed(event)), *settled.close()])
     own = [message for message in before.messages if message.lane is None]
@@ -152,7 +152,7 @@ def test_each_message_of_a_person_begins_a_turn() -> None:
     assert list(retell([], {}, lambda: "1")) == []
 
 
-def test_a_call_that_is_not_remembered_is_not_told() -> None:
+def test_a_call_that_is_not_remembered_is_not_emitted() -> None:
     message = Message(message_id="a", role="agent", parts=[CallPart(part_id="a:0", call_id="gone")])
     assert [type(event) for event in retell([message], {}, lambda: "1")] == [ev.TurnStarted, ev.TurnFinished]
 
@@ -174,7 +174,7 @@ async def test_a_session_that_only_the_agent_knows_is_opened_with_what_it_rememb
         assert len(only(await events_of(session), ev.TurnStarted)) == 2
 
 
-async def test_a_session_that_nobody_remembers_is_not_there() -> None:
+async def test_a_session_that_neither_journal_nor_agent_knows_is_not_found() -> None:
     agent = Rememberer()
     agent.memory["broken"] = OSError("no disk")
     async with world(agent) as hub:
@@ -184,7 +184,7 @@ async def test_a_session_that_nobody_remembers_is_not_there() -> None:
         assert await hub.list() == []
 
 
-async def test_a_memory_that_fails_is_in_nobodys_way(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_memory_that_fails_does_not_stop_the_session(caplog: pytest.LogCaptureFixture) -> None:
     agent = Rememberer()
     async with world(agent) as hub:
         session = await hub.create("s")

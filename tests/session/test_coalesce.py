@@ -136,7 +136,7 @@ def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
 
 
 @given(legal_sessions())
-def test_a_session_is_written_with_fewer_records_than_events_were_said(story: LegalSession) -> None:
+def test_a_session_is_written_with_fewer_records_than_events(story: LegalSession) -> None:
     records = records_of(Coalescer(), *story.events)
     neighbours = sum(
         type(one) is type(two) is ev.Text and cast("Any", one).message_id == cast("Any", two).message_id

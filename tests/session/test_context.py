@@ -127,7 +127,7 @@ async def test_a_new_message_takes_the_text_that_follows() -> None:
     assert len({message.message_id for message in messages}) == 2
 
 
-async def test_what_is_said_after_a_call_or_an_answer_is_another_message() -> None:
+async def test_text_after_a_call_or_an_answer_is_another_message() -> None:
     async def speak(ctx: TurnContext) -> AsyncIterator[str]:
         yield "Two calls, "
         yield "side by side."
@@ -346,7 +346,7 @@ async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> No
     assert kinds.index(ev.Text) > max(i for i, kind in enumerate(kinds) if kind is ev.ToolUpdate)
 
 
-async def test_an_allowed_call_completes_at_the_end_when_the_agent_says_no_more() -> None:
+async def test_an_allowed_call_completes_at_the_end_when_the_agent_emits_no_more() -> None:
     async def silent(ctx: TurnContext) -> None:
         assert await ctx.permission("May I?", tool="write")
 
@@ -801,7 +801,7 @@ async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Ca
     assert fold(told).state == {"fresh": True}
 
 
-async def test_state_that_an_agent_changes_in_place_is_told_as_it_was_when_it_was_said() -> None:
+async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> None:
     async def work(ctx: TurnContext) -> None:
         mine: dict[str, Any] = {"box": {"n": 0}, "list": (1, 2)}
         ctx.state.replace(mine)
@@ -920,7 +920,7 @@ async def test_a_session_shows_its_options_folders_and_place_for_the_agents_own_
     view.memory["mine"] = 1
 
 
-async def test_text_of_a_named_message_is_said_from_any_thread() -> None:
+async def test_text_of_a_named_message_is_emitted_from_any_thread() -> None:
     async def named(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         ctx.emit_text("one ", "m")
         await asyncio.to_thread(ctx.emit_text, "two \ud800", "m")
@@ -935,7 +935,7 @@ async def test_text_of_a_named_message_is_said_from_any_thread() -> None:
     assert told[2].message_id != "m"
 
 
-async def test_text_that_comes_after_the_end_of_a_turn_falls_on_deaf_ears() -> None:
+async def test_text_that_comes_after_the_end_of_a_turn_is_dropped() -> None:
     kept: list[TurnContext] = []
 
     async def keeping(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:

@@ -95,7 +95,7 @@ async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Pat
 
 
 @pytest.mark.parametrize("apart", [True, False], ids=["told apart", "among the arguments"])
-async def test_nobody_can_write_into_a_call_what_the_policy_denies(apart: bool, tmp_path: Path) -> None:
+async def test_an_edit_cannot_put_into_a_call_what_the_policy_denies(apart: bool, tmp_path: Path) -> None:
     decided: list[bool] = []
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:

@@ -48,7 +48,7 @@ def test_an_event_that_no_reader_would_take_is_the_agents_mistake(event: Any) ->
         check_event(event, "tester")
 
 
-def test_a_word_that_a_field_does_not_take_is_told_those_it_takes() -> None:
+def test_an_unknown_word_is_refused_with_the_known_ones() -> None:
     with pytest.raises(AgentProtocolError, match=r"'dance' - at `\$\.kind`; it is one of read, edit, "):
         check_event(BROKEN[1], "tester")
     with pytest.raises(AgentProtocolError, match=r"'paused'.*; it is one of pending, in_progress, completed"):
@@ -62,7 +62,7 @@ def test_what_is_not_json_is_the_agents_mistake(value: Any) -> None:
 
 
 @given(st.sampled_from(event_kinds()).flatmap(structs_of))
-def test_every_event_that_can_be_read_can_be_said(event: ev.AnyEvent) -> None:
+def test_every_event_that_can_be_read_can_be_emitted(event: ev.AnyEvent) -> None:
     said, size = check_event(event, "tester")
     assert ev.decode_event(ev.encode_event(said)) == said
     assert size == len(ev.encode_event(said))
@@ -74,7 +74,9 @@ def test_a_lone_surrogate_is_replaced_wherever_it_stands() -> None:
 
 
 @pytest.mark.parametrize("event", BROKEN, ids=lambda event: type(event).__name__)
-async def test_an_agent_that_says_it_fails_its_turn_which_has_one_end_after_a_restart_too(event: Any) -> None:
+async def test_an_agent_that_emits_it_fails_its_turn_which_has_one_end_after_a_restart_too(
+    event: Any,
+) -> None:
     async def broken() -> AsyncIterator[Any]:
         yield "before"
         yield event

@@ -212,7 +212,7 @@ async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals:
         assert sorted(m.text for m in meant.messages if m.role == "user") == ["one", "two"]
 
 
-async def test_a_fork_begins_with_everything_said_so_far_and_goes_its_own_way() -> None:
+async def test_a_fork_begins_with_everything_so_far_and_goes_on_separately() -> None:
     async with world(echo) as hub:
         session = await hub.create()
         await collect(session, "shared past")
@@ -282,7 +282,7 @@ async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
     await journal.close()
 
 
-async def test_a_login_that_is_missing_is_said_before_any_turn_begins() -> None:
+async def test_a_missing_login_raises_before_any_turn_begins() -> None:
     class Locked:
         card = make(echo).card
 
@@ -310,7 +310,7 @@ async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.
     await journal.close()
 
 
-async def test_sessions_that_nobody_uses_are_closed_but_for_the_last_few_and_open_again() -> None:
+async def test_unused_sessions_are_closed_but_for_the_last_few_and_open_again() -> None:
     async def words(prompt: Prompt) -> AsyncIterator[str]:
         if prompt.text == "stay":
             await forever()

@@ -45,7 +45,7 @@ def test_an_owner_of_elsewhere_or_of_another_form_is_never_taken_for_gone() -> N
         assert not is_gone(owner)
 
 
-async def test_nobody_waits_for_the_lease_of_a_dead_process(tmp_path: Path) -> None:
+async def test_the_lease_of_a_dead_process_is_taken_at_once(tmp_path: Path) -> None:
     async def halfway(prompt: Prompt) -> AsyncIterator[ev.Event]:
         yield ev.ToolCall(call_id="c1", name="x")
         raise SystemExit

@@ -82,7 +82,9 @@ def test_an_answer_that_fits_becomes_an_event(
 
 
 @pytest.mark.parametrize(("question", "answer", "why"), BAD)
-def test_an_answer_that_does_not_fit_says_what_would(question: Question, answer: Answer, why: str) -> None:
+def test_an_answer_that_does_not_fit_is_refused_with_what_would(
+    question: Question, answer: Answer, why: str
+) -> None:
     with pytest.raises(InvalidCommand, match=why):
         check_answer(asked(question), answer)
 

@@ -381,7 +381,7 @@ async def test_the_first_prompt_names_the_session_and_the_agent_may_rename_it() 
         )
 
 
-async def test_a_turn_that_nobody_follows_is_cancelled_after_a_while() -> None:
+async def test_a_turn_without_followers_is_cancelled_after_a_while() -> None:
     async with world(block, abandon_after=0.02) as hub:
         session = await hub.create()
         await session.prompt("first")

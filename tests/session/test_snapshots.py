@@ -170,7 +170,7 @@ async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> N
     await journal.close()
 
 
-async def test_what_is_written_grows_with_what_was_said_and_not_with_all_that_is_there() -> None:
+async def test_a_snapshot_costs_what_is_new_and_not_the_whole_session() -> None:
     sizes: list[int] = []
     for turns in (30, 120):
         journal = MemoryJournal()

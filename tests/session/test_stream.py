@@ -94,7 +94,7 @@ async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.An
     assert await seen(reader) == [event]
 
 
-async def test_what_is_said_behind_a_question_keeps_its_place_behind_it() -> None:
+async def test_events_after_a_question_are_seen_after_it() -> None:
     journal = Held()
     stream = await owned_stream(journal)
     reader = stream.follow()
@@ -146,7 +146,7 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
     assert isinstance(told[-1], ev.TurnFailed)
 
 
-async def test_an_answer_that_cannot_be_stored_is_shown_to_nobody() -> None:
+async def test_an_answer_that_cannot_be_stored_is_shown_to_no_reader() -> None:
     journal = Held()
     stream = await owned_stream(journal)
     stream.on_failed = lambda error: stream.close(error, failed_turn="t")
@@ -244,7 +244,7 @@ async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_y
     await soon(storing)
 
 
-async def test_a_line_that_follows_refuses_to_speak() -> None:
+async def test_a_stream_that_follows_refuses_to_emit() -> None:
     stream = await owned_stream(MemoryJournal())
     stream.become_follower()
     with pytest.raises(Fenced, match="took this session over"):
@@ -254,7 +254,7 @@ async def test_a_line_that_follows_refuses_to_speak() -> None:
     assert not stream.unwritten
 
 
-async def test_whoever_waits_for_a_lease_that_is_given_up_with_everything_written_goes_on() -> None:
+async def test_a_wait_for_a_lease_that_is_released_with_everything_written_ends() -> None:
     stream = await owned_stream(MemoryJournal())
     stream.emit(ev.TurnStarted(turn_id="t"))
     await stream.durable()

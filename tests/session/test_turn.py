@@ -198,7 +198,7 @@ async def test_cancel_inside_an_awaiting_tool_settles_at_once() -> None:
         assert meant.turns[0].stop_reason == "cancelled"
 
 
-async def test_an_agent_that_ignores_cancel_is_detached_and_its_later_words_are_dropped() -> None:
+async def test_an_agent_that_ignores_cancel_is_detached_and_its_later_events_are_dropped() -> None:
     release = asyncio.Event()
     stubborn_contexts: list[TurnContext] = []
 
@@ -384,7 +384,7 @@ async def test_a_question_that_expires_is_refused_and_the_turn_goes_on() -> None
         assert {(a.option_kind, a.by) for a in only(told, ev.Answered)} == {("reject_once", "trunkline")}
 
 
-async def test_a_question_that_expires_with_nobody_there_cancels_the_turn() -> None:
+async def test_a_question_that_expires_without_followers_cancels_the_turn() -> None:
     async with world(ask_two, question_ttl=0.02) as hub:
         session = await hub.create()
         await session.prompt("go")

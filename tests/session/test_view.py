@@ -24,7 +24,7 @@ def test_two_sessions_never_have_the_same_thread(one: tuple[str, str], other: tu
 
 
 @given(WORDS, WORDS, WORDS)
-def test_no_id_names_the_thread_of_somebody_else(principal: str, mine: str, theirs: str) -> None:
+def test_no_id_names_the_thread_of_another_principal(principal: str, mine: str, theirs: str) -> None:
     other = name(principal, theirs)
     assert principal == "local" or name("local", other) != other
     assert principal == "local" or name("local", mine) != other

@@ -239,7 +239,7 @@ async def test_leaving_a_window_leaves_the_turn_alone() -> None:
         assert session.followers == 0
 
 
-async def test_a_place_is_reached_once_whoever_iterates_took_all_before_it_and_costs_nothing_then() -> None:
+async def test_a_place_is_reached_once_the_consumer_took_all_before_it() -> None:
     go = asyncio.Event()
 
     async def agent(prompt: Prompt) -> AsyncIterator[str]:
