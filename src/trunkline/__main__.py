@@ -35,17 +35,17 @@ def main() -> None:
 
 
 @functools.cache
-def _begin() -> None:
-    """Get ready for an agent; a target that cannot be loaded is tried more than once."""
-    from trunkline.cli.start import begin
+def _prepare_process() -> None:
+    """Prepare this process once, also when loading the target is tried again."""
+    from trunkline.cli.start import prepare_process
 
-    begin()
+    prepare_process()
 
 
 def _load(target: str) -> Agent:
     from trunkline.agents.targets import resolve_target
 
-    _begin()
+    _prepare_process()
     return resolve_target(target)
 
 

@@ -153,7 +153,7 @@ def test_each_line_of_a_pipe_is_a_prompt_or_an_answer(home: Path) -> None:
     assert '{"colour": "blue", "copies": 2, "gift": true, "name": "Ada"}' in " ".join(shown.split())
     assert "the device is confirmed" in shown
     assert "The device was not confirmed." in shown
-    assert "which a terminal has not" in shown
+    assert "a terminal cannot run " in shown
     assert "never said" not in shown
 
 

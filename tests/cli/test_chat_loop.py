@@ -13,8 +13,8 @@ from rich.console import Console
 from tests.worlds import until
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat_loop import ChatLoop
+from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
 from trunkline.commands import Prompt
 from trunkline.errors import AuthenticationRequired, SessionBusy
@@ -106,7 +106,7 @@ async def talk_in(session: Session, *typed: str) -> str:
     try:
         keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
         keyboard.type(*typed)
-        assert await ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run() == 0
+        assert await ChatLoop(session, keyboard, screen, KeyboardQuestions(keyboard, screen)).run() == 0
     finally:
         os.close(reader)
     return shown.getvalue()
@@ -169,7 +169,9 @@ async def test_a_turn_that_the_agent_began_is_shown_before_the_next_prompt_and_a
         session = await hub.create()
         await session.prepare()
         keyboard, screen = Keyboard(reader), Screen(Console(file=shown, width=100))
-        chat = asyncio.create_task(ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run())
+        chat = asyncio.create_task(
+            ChatLoop(session, keyboard, screen, KeyboardQuestions(keyboard, screen)).run()
+        )
         await until(lambda: "> " in shown.getvalue())
         await agent.session.begin_turn(agent.report)
         await session.wait_until_idle()

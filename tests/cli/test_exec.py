@@ -295,7 +295,7 @@ def test_other_questions_are_declined_and_that_is_no_denial(scenario: str, said:
 
     assert result.code == 0
     assert said in result.out
-    assert "declined (nobody is there to answer)" in result.err
+    assert "declined (no person is there to answer)" in result.err
 
 
 # -- ends ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.agents.interface import Agent, AgentCard
-from trunkline.cli.approvals import Approvals
+from trunkline.cli.exec_approvals import ExecApprovals
 from trunkline.cli.exec_run import ExecRun
 from trunkline.commands import Prompt
 from trunkline.journal.memory import MemoryJournal
@@ -59,7 +59,7 @@ async def execute(agent: Agent, prompt: str, printer: Recorder, *, stops: bool, 
     await journal.open()
     try:
         async with asyncio.timeout(20), Hub(agent, journal) as hub:
-            execution = ExecRun(await hub.create(), printer, Approvals("none"))
+            execution = ExecRun(await hub.create(), printer, ExecApprovals("none"))
             printer.execution = execution if stops else None
             return await execution.run(prompt, timeout)
     finally:

@@ -9,7 +9,7 @@ async def test_a_reader_that_is_gone_is_told_of_once_and_then_forgotten() -> Non
     reader, writer = os.pipe()
     told: list[int] = []
     output = Output(writer)
-    output.on_hang_up = lambda: told.append(1)
+    output.on_reader_gone = lambda: told.append(1)
     os.close(reader)
     try:
         await output.write(b"one")

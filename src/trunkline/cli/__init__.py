@@ -1,7 +1,7 @@
 """The command line: one module per command, imported only when that command is run.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is not there), 3 timeout,
-5 a permission was refused, 129 the window was closed, 130 interrupted, 141 nobody read the output any more,
+5 a permission was refused, 129 the window was closed, 130 interrupted, 141 the reader of the output is gone,
 143 terminated.
 
 * ``acp``: ``trunkline acp``
@@ -56,7 +56,7 @@ Examples:
   trunkline exec demo "hello"                   one prompt, one answer
   trunkline exec agent.py:hello "hi"            an agent of your own
   trunkline exec demo /tools --format events    every event as a line of JSON
-  trunkline sessions list                       what was said so far
+  trunkline sessions list                       the conversations so far
   trunkline acp agent.py:hello                  for an editor: see trunkline acp --help
   trunkline serve agent.py:hello                for web pages: see trunkline serve --help
 """
@@ -77,7 +77,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported when they are run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -107,7 +107,7 @@ class _Commands(click.Group):
             code = super().invoke(ctx)
             _flush()
         except BrokenPipeError:
-            return _hang_up()
+            return _discard_output()
         return code
 
     def main(
@@ -134,13 +134,13 @@ class _Commands(click.Group):
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        # There is none when whoever started us closed it.
+        # There is no stream when the parent process closed it.
         with suppress(AttributeError):
             stream.flush()
 
 
-def _hang_up() -> int:
-    """Leave quietly: the interpreter's own last flush must not complain either."""
+def _discard_output() -> int:
+    """Discard what is left to print, so that the last flush does not fail; give the exit code."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -148,7 +148,7 @@ def _hang_up() -> int:
 
 
 def _explain(error: Exception) -> int:
-    """Say what is wrong; whose fault it is decides the exit code. A bug of ours keeps its traceback."""
+    """Print what is wrong and give the exit code; a bug of ours keeps its traceback."""
     from trunkline.errors import (
         ConfigurationError,
         JournalError,
@@ -160,7 +160,7 @@ def _explain(error: Exception) -> int:
 
     if isinstance(error, OSError):
         click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)
-        _hang_up()
+        _discard_output()
         return 1
     if not isinstance(error, TrunklineError):
         raise error

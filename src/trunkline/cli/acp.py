@@ -8,7 +8,7 @@ import click
 
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import journal_option, policy_option
-from trunkline.cli.start import begin
+from trunkline.cli.start import prepare_process
 from trunkline.frontends.acp.stdio import serve_target
 from trunkline.workspace.policy import Policy
 
@@ -36,5 +36,5 @@ Examples:
 @policy_option
 @journal_option
 def command(target: str, policy: Policy | None, journal: str | None) -> None:
-    begin()
+    prepare_process()
     serve_target(target, functools.partial(resolve_target, target), journal=journal, policy=policy)

@@ -1,4 +1,4 @@
-"""Proposals: what a person is asked to approve, whole, as lines for a terminal.
+"""The text of what a person is asked to approve, whole, as lines for a terminal.
 
 The arguments, the command and the changes of a call are shown before the answer. A proposal that is too
 long for a screen is cut with a count of what is hidden.
@@ -60,11 +60,11 @@ def lines_of_proposal(call: Call, message: str = "") -> list[str]:
     if call.title and call.title != call.name and call.title not in message:
         lines += _labelled("title", call.title)
     lines += _arguments(call)
-    told = json.dumps(call.input, ensure_ascii=False, default=str) + call.arguments
-    told += "".join(block.path for block in call.content if isinstance(block, DiffBlock))
-    for place in call.locations:
-        if place.path not in told:
-            lines += _labelled("file", place.path)
+    shown = json.dumps(call.input, ensure_ascii=False, default=str) + call.arguments
+    shown += "".join(block.path for block in call.content if isinstance(block, DiffBlock))
+    for location in call.locations:
+        if location.path not in shown:
+            lines += _labelled("file", location.path)
     for block in call.content:
         lines += _content(block)
     return lines
@@ -101,8 +101,8 @@ def _arguments(call: Call) -> list[str]:
         return [reveal(text)]
     lines: list[str] = []
     for name, value in cast("dict[str, Any]", given).items():
-        words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        lines += _labelled(name, words)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        lines += _labelled(name, text)
     return lines
 
 

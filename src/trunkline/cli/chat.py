@@ -12,12 +12,12 @@ import click
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import SCHEMES, resolve_target
 from trunkline.cli.chat_loop import ChatLoop
+from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import journal_option, policy_option
-from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
-from trunkline.cli.start import begin
+from trunkline.cli.start import prepare_process
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
 
@@ -47,7 +47,7 @@ Examples:
 @policy_option
 @journal_option
 def command(target: str, session_id: str | None, policy: Policy | None, journal: str | None) -> int:
-    begin()
+    prepare_process()
     agent = resolve_target(target)
     try:
         return asyncio.run(_chat(agent, target, session_id, policy, journal))
@@ -64,9 +64,9 @@ async def _chat(
         first = await keyboard.line()
         tour = first is None and target in SCHEMES and session_id is None
         keyboard.type(*(_TOUR if tour else () if first is None else (first,)))
-    # The tour writes a file: not into the folder of somebody who only looks.
+    # The tour writes a file, which does not belong into the user's folder.
     folder = tempfile.TemporaryDirectory(prefix="trunkline-tour-") if tour else nullcontext(os.getcwd())
     with folder as cwd:
         async with opened_hub(agent, target, journal, policy) as hub:
             session = await open_session(hub, session_id, cwd)
-            return await ChatLoop(session, keyboard, screen, Asker(keyboard, screen)).run()
+            return await ChatLoop(session, keyboard, screen, KeyboardQuestions(keyboard, screen)).run()

@@ -1,4 +1,4 @@
-"""A talk: prompts from the keyboard, turns on the screen, questions in between."""
+"""The loop of ``trunkline chat``: prompts from the keyboard, turns on the screen, questions in between."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import aclosing, suppress
 
 from trunkline import events as ev
 from trunkline.agents.interface import Authenticates
+from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.conversation_text import as_text
 from trunkline.cli.event_lines import EventLines
 from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
-from trunkline.cli.signals import interrupts
+from trunkline.cli.signals import handle_signals
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
@@ -32,14 +32,16 @@ _INTERRUPTED = 130
 class ChatLoop:
     """One person at one keyboard in one session."""
 
-    def __init__(self, session: Session, keyboard: Keyboard, screen: Screen, asker: Asker) -> None:
+    def __init__(
+        self, session: Session, keyboard: Keyboard, screen: Screen, questions: KeyboardQuestions
+    ) -> None:
         """Prepare; ``run`` begins."""
         self._session = session
         self._keyboard = keyboard
         self._screen = screen
-        self._asker = asker
+        self._keyboard_questions = questions
         self._presses = 0
-        self._left_by: signal.Signals | None = None
+        self._ended_by: signal.Signals | None = None
         self._turn_id: str | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._questions: dict[str, ev.Asked] = {}
@@ -49,19 +51,19 @@ class ChatLoop:
         self._shown_seq = 0
 
     async def run(self) -> int:
-        """Talk until there is no more to say; gives the exit code."""
+        """Run until the input ends or the person leaves; give the exit code."""
         card = self._session.agent.card
         self._screen.note(f"{one_line(card.title or card.name)} {one_line(card.version)} · /help, /quit")
         self._screen.note(f"session {self._session.session_id}")
-        left_open = await self._take_over()
-        told = await self._session.history()
-        if told.messages:
-            self._screen.note(as_text(self._session.info, told))
-        with interrupts(self._interrupt):
+        left_open = await self._claim_open_turn()
+        conversation = await self._session.history()
+        if conversation.messages:
+            self._screen.note(as_text(self._session.info, conversation))
+        with handle_signals(self._interrupt):
             if left_open is not None:
-                await self._ask_again(told, left_open)
+                await self._ask_again(conversation, left_open)
             self._shown_seq = self._session.position.record
-            while (line := await self._asker.read("> ")) is not None:
+            while (line := await self._keyboard_questions.read("> ")) is not None:
                 self._presses = 0
                 await self._show_agent_turns()
                 if line in ("/quit", "/exit"):
@@ -70,8 +72,8 @@ class ChatLoop:
                     self._help()
                 elif line:
                     await self._prompt(line)
-        if self._left_by is not None:
-            return 128 + self._left_by
+        if self._ended_by is not None:
+            return 128 + self._ended_by
         return _INTERRUPTED if self._presses else 0
 
     def _help(self) -> None:
@@ -99,7 +101,7 @@ class ChatLoop:
         names = [f"{method.name}: {method.description or ''}" for method in methods]
         lines = [f"  {number}  {one_line(name)}" for number, name in enumerate(names, 1)]
         self._screen.question("How do you want to log in?", lines)
-        chosen = await self._asker.choose(names)
+        chosen = await self._keyboard_questions.choose(names)
         if chosen is None:
             return False
         await agent.authenticate(methods[chosen].method_id)
@@ -114,7 +116,7 @@ class ChatLoop:
     async def _follow(self, reader: Reader, turn_id: str | None) -> None:
         """Show a turn and ask what it asks, until it has ended."""
         self._turn_id = turn_id
-        if self._left_by is not None and turn_id is not None:
+        if self._ended_by is not None and turn_id is not None:
             self._stop(turn_id)
         try:
             while self._turn_id is not None:
@@ -147,10 +149,10 @@ class ChatLoop:
 
     # -- a turn that an earlier process left open --
 
-    async def _take_over(self) -> str | None:
-        """Settle what a dead process left open; gives the turn if it waits for answers still.
+    async def _claim_open_turn(self) -> str | None:
+        """Settle what a dead process left open; give the turn if it still waits for answers.
 
-        A turn that another process runs stays there: to leave this chat must not end it.
+        A turn that another process runs stays there: the end of this chat must not end it.
         """
         try:
             if not self._session.busy:
@@ -165,39 +167,39 @@ class ChatLoop:
             return None
         return self._session.running_turn_id
 
-    async def _ask_again(self, told: Conversation, turn_id: str) -> None:
-        """Put the open questions of a turn again, and go on with it."""
-        self._folder, self._lines = Folder(told), EventLines(told)
-        open_now = [state.asked for state in told.questions.values() if state.answered is None]
+    async def _ask_again(self, conversation: Conversation, turn_id: str) -> None:
+        """Ask the open questions of a turn again, and follow it."""
+        self._folder, self._lines = Folder(conversation), EventLines(conversation)
+        open_now = [state.asked for state in conversation.questions.values() if state.answered is None]
         self._questions = {asked.question_id: asked for asked in open_now}
         async with self._session.follow() as reader:
             self._ask()
             await self._follow(reader, turn_id)
 
     def _show(self, events: list[ev.AnyEvent]) -> None:
-        said: list[str] = []
+        pieces: list[str] = []
         for event in events:
             self._folder.feed(event)
             if isinstance(event, ev.Text) and event.lane is None:
-                said.append(event.delta)
+                pieces.append(event.delta)
                 continue
-            self._screen.say("".join(said))
-            said.clear()
+            self._screen.say("".join(pieces))
+            pieces.clear()
             self._draw(event)
-        self._screen.say("".join(said))
+        self._screen.say("".join(pieces))
 
     def _draw(self, event: ev.AnyEvent) -> None:
         line = self._lines.describe(event)
         if isinstance(event, ev.Plan):
             self._screen.plan(event.entries)
         elif isinstance(event, ev.ToolUpdate) and event.status in ev.FINAL_STATUSES:
-            told = self._folder.conversation
-            self._screen.card(told.calls[event.call_id], told)
+            conversation = self._folder.conversation
+            self._screen.card(conversation.calls[event.call_id], conversation)
         elif isinstance(event, ev.Asked):
             self._questions[event.question_id] = event
             self._ask()
         elif isinstance(event, ev.Answered):
-            self._settled(event)
+            self._answered_elsewhere(event)
         elif line is not None:
             self._screen.note(line)
         if isinstance(event, ev.TurnFinished | ev.TurnFailed):
@@ -215,7 +217,7 @@ class ChatLoop:
             asked = next(iter(self._questions.values()))
             call_id = getattr(asked.question, "call_id", None)
             call = self._folder.conversation.calls.get(call_id or "")
-            answer = await self._asker.answer(asked, call)
+            answer = await self._keyboard_questions.answer(asked, call)
             del self._questions[asked.question_id]
             try:
                 await self._session.answer(answer)
@@ -224,11 +226,11 @@ class ChatLoop:
                 if isinstance(error, InvalidCommand) and self._turn_id is not None:
                     self._questions[asked.question_id] = asked
 
-    def _settled(self, answered: ev.Answered) -> None:
-        """Stop asking what somebody else has answered."""
+    def _answered_elsewhere(self, answered: ev.Answered) -> None:
+        """Stop asking what was answered elsewhere."""
         if self._questions.pop(answered.question_id, None) is None:
             return
-        self._screen.note(f"\nanswered by {one_line(answered.by or 'somebody else', 60)}")
+        self._screen.note(f"\nanswered by {one_line(answered.by or 'another client', 60)}")
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
@@ -242,11 +244,11 @@ class ChatLoop:
             await asyncio.wait({self._asking})
             self._asking = None
 
-    # -- Ctrl-C, and whoever ends us --
+    # -- signals --
 
     def _interrupt(self, number: signal.Signals) -> None:
         if number is not signal.SIGINT:
-            self._leave(number)
+            self._end(number)
             return
         self._presses += 1
         if self._turn_id is not None:
@@ -260,9 +262,9 @@ class ChatLoop:
         else:
             self._screen.note("\nCtrl-C again, or /quit, leaves")
 
-    def _leave(self, number: signal.Signals) -> None:
-        """Cancel what runs and read no more; a question that is open is not answered by that."""
-        self._left_by = number
+    def _end(self, number: signal.Signals) -> None:
+        """Cancel the turn and stop reading; an open question stays unanswered."""
+        self._ended_by = number
         if self._asking is not None:
             self._asking.cancel()
         if self._turn_id is not None and self._cancelling is None:

@@ -1,4 +1,4 @@
-"""Rendering: a whole conversation for a person, as text for a terminal or as markdown for a file."""
+"""A whole conversation for a person, as text for a terminal or as markdown for a file."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from trunkline.journal import SessionInfo
 __all__ = ["as_markdown", "as_text"]
 
 
-def as_text(info: SessionInfo, told: Conversation) -> str:
+def as_text(info: SessionInfo, conversation: Conversation) -> str:
     """Give a conversation as safe, plain text."""
     shown = [one_line(info.title or "untitled"), f"{one_line(info.session_id)}  {one_line(info.target)}"]
-    for message in told.messages:
-        who = "you" if message.role == "user" else _speaker(message, told)
-        shown.append(f"\n{who}:\n{escape(_body(message, told, _call_line)).strip()}")
-    shown += _ends(told)
+    for message in conversation.messages:
+        who = "you" if message.role == "user" else _speaker(message, conversation)
+        shown.append(f"\n{who}:\n{escape(_body(message, conversation, _call_line)).strip()}")
+    shown += _ends(conversation)
     return "\n".join(shown) + "\n"
 
 
-def as_markdown(info: SessionInfo, told: Conversation) -> str:
+def as_markdown(info: SessionInfo, conversation: Conversation) -> str:
     """Give a conversation as a markdown document."""
     shown = [
         f"# {one_line(info.title or 'Untitled session')}",
         f"`{one_line(info.session_id)}` with `{one_line(info.target)}`",
     ]
-    for message in told.messages:
-        who = "You" if message.role == "user" else _speaker(message, told).capitalize()
-        shown.append(f"## {who}\n\n{escape(_body(message, told, _call_block)).strip()}")
-    shown += _ends(told)
+    for message in conversation.messages:
+        who = "You" if message.role == "user" else _speaker(message, conversation).capitalize()
+        shown.append(f"## {who}\n\n{escape(_body(message, conversation, _call_block)).strip()}")
+    shown += _ends(conversation)
     return "\n\n".join(shown) + "\n"
 
 
-def _speaker(message: Message, told: Conversation) -> str:
-    lane = told.lanes.get(message.lane or "")
+def _speaker(message: Message, conversation: Conversation) -> str:
+    lane = conversation.lanes.get(message.lane or "")
     return one_line(lane.name or "subagent", 60) if lane is not None else "agent"
 
 
-def _body(message: Message, told: Conversation, show_call: Callable[[Call], str]) -> str:
+def _body(message: Message, conversation: Conversation, show_call: Callable[[Call], str]) -> str:
     if message.role == "user":
         return text_of(message.content)
     pieces: list[str] = []
@@ -62,7 +62,7 @@ def _body(message: Message, told: Conversation, show_call: Callable[[Call], str]
         elif isinstance(part, ThoughtPart):
             pieces.append("\n".join(f"> {line}" for line in part.text.splitlines()))
         elif isinstance(part, CallPart):
-            call = told.calls.get(part.call_id)
+            call = conversation.calls.get(part.call_id)
             pieces.append(show_call(call) if call is not None else "")
         elif isinstance(part, SourcePart):
             pieces.append(f"Source: {part.title or ''} {part.url or part.document or ''}")
@@ -92,8 +92,8 @@ def _call_block(call: Call) -> str:
     return f"**{_call_line(call)}**" + (f"\n\n{fence}\n{body}\n{fence}" if body else "")
 
 
-def _ends(told: Conversation) -> Iterable[str]:
-    if told.plan:
-        yield f"\n{describe_plan(told.plan)}"
-    if told.turns and told.turns[-1].status == "failed":
-        yield f"\nfailed: {one_line(told.turns[-1].message or '', 1000)}"
+def _ends(conversation: Conversation) -> Iterable[str]:
+    if conversation.plan:
+        yield f"\n{describe_plan(conversation.plan)}"
+    if conversation.turns and conversation.turns[-1].status == "failed":
+        yield f"\nfailed: {one_line(conversation.turns[-1].message or '', 1000)}"

@@ -1,4 +1,4 @@
-"""Lines: an event as one line for a person, for whatever is not the answer itself."""
+"""Events as lines for a person: everything but the text of the answer."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ def describe_plan(entries: Iterable[ev.PlanEntry]) -> str:
 class EventLines:
     """Describes the events of a turn; remembers the names of calls and lanes."""
 
-    def __init__(self, told: Conversation | None = None) -> None:
-        """Begin with nothing named, or with the names in what was told before."""
-        told = told or Conversation()
-        self._titles = {call.call_id: one_line(call.title or call.name, 100) for call in told.calls.values()}
-        self._lanes = {lane: one_line(state.name or lane, 40) for lane, state in told.lanes.items()}
+    def __init__(self, conversation: Conversation | None = None) -> None:
+        """Begin with no names, or with those of an earlier conversation."""
+        conversation = conversation or Conversation()
+        self._titles = {
+            call.call_id: one_line(call.title or call.name, 100) for call in conversation.calls.values()
+        }
+        self._lanes = {lane: one_line(state.name or lane, 40) for lane, state in conversation.lanes.items()}
         self._statuses: dict[str, str] = {}
 
     def describe(self, event: ev.AnyEvent) -> str | None:
-        """Give the line for an event; None when it is not worth one."""
-        tell = self._tells.get(type(event))
-        line = tell(self, event) if tell is not None else None
+        """Give the line for an event; None for events without one."""
+        describe_event = self._describers.get(type(event))
+        line = describe_event(self, event) if describe_event is not None else None
         if line is None or event.lane is None:
             return line
         return f"[{self._lanes.get(event.lane, one_line(event.lane, 40))}] {line}"
@@ -110,7 +112,7 @@ class EventLines:
     def _finished(self, event: ev.TurnFinished) -> str | None:
         return None if event.stop_reason == "end_turn" else f"stopped: {event.stop_reason.replace('_', ' ')}"
 
-    _tells: ClassVar[dict[type[ev.Event], Callable[[EventLines, Any], str | None]]] = {
+    _describers: ClassVar[dict[type[ev.Event], Callable[[EventLines, Any], str | None]]] = {
         ev.ToolCall: _call,
         ev.ToolUpdate: _update,
         ev.Asked: _asked,

@@ -10,13 +10,13 @@ import click
 
 from trunkline.agents.interface import Agent
 from trunkline.agents.targets import resolve_target
-from trunkline.cli.approvals import Approvals, Approve
+from trunkline.cli.exec_approvals import Approve, ExecApprovals
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
-from trunkline.cli.exec_run import HUNG_UP, ExecRun
+from trunkline.cli.exec_run import READER_GONE, ExecRun
 from trunkline.cli.open_hub import open_session, opened_hub
 from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.output import Output
-from trunkline.cli.start import begin
+from trunkline.cli.start import prepare_process
 from trunkline.errors import AuthenticationRequired
 from trunkline.transports.process.descendants import end_descendants
 from trunkline.workspace.policy import Policy
@@ -88,11 +88,11 @@ def command(
     if session_id is not None and cwd is not None:
         raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
     text = _read_prompt(prompt)
-    begin()
+    prepare_process()
     output = Output.claim()
     agent = resolve_target(target)
     printer = _printer(format_, output)
-    approvals = Approvals(approve)
+    approvals = ExecApprovals(approve)
     work = _run(agent, target, text, printer, output, approvals, timeout, session_id, policy, journal, cwd)
     try:
         return asyncio.run(work)
@@ -121,7 +121,7 @@ async def _run(
     prompt: str,
     printer: Printer,
     output: Output,
-    approvals: Approvals,
+    approvals: ExecApprovals,
     timeout: float | None,
     session_id: str | None,
     policy: Policy | None,
@@ -131,7 +131,7 @@ async def _run(
     async with opened_hub(agent, target, journal, policy) as hub:
         session = await open_session(hub, session_id, cwd or os.getcwd())
         execution = ExecRun(session, printer, approvals)
-        output.on_hang_up = lambda: execution.stop(HUNG_UP)
+        output.on_reader_gone = lambda: execution.stop(READER_GONE)
         try:
             return await execution.run(prompt, timeout)
         except AuthenticationRequired as error:

@@ -1,4 +1,4 @@
-"""Printers: one turn as lines of events, as one JSON object, or as text for a person."""
+"""The output of ``trunkline exec``: events as lines, one JSON object, or text for a person."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Printer(Protocol):
         ...
 
     async def show(self, events: Sequence[ev.AnyEvent]) -> None:
-        """Show what was said."""
+        """Show events."""
         ...
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
@@ -57,7 +57,7 @@ class EventsPrinter:
         await self._output.write(escape_json(b"".join(ev.encode_event(event) + b"\n" for event in events)))
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
-        """Say nothing: everything was said."""
+        """Print nothing: every event is printed already."""
 
 
 class JsonPrinter:
@@ -74,30 +74,39 @@ class JsonPrinter:
         self._session_id = session_id
 
     async def show(self, events: Sequence[ev.AnyEvent]) -> None:
-        """Fold what was said."""
+        """Fold the events."""
         for event in events:
             self._folder.feed(event)
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
         """Print the object."""
-        told = self._folder.conversation
-        result = {"session_id": self._session_id, "turn_id": turn_id, **_outcome(told), "denied": denied}
+        conversation = self._folder.conversation
+        result = {
+            "session_id": self._session_id,
+            "turn_id": turn_id,
+            **_outcome(conversation),
+            "denied": denied,
+        }
         await self._output.write(escape_json(msgspec.json.encode(result)) + b"\n")
 
 
-def _outcome(told: Conversation) -> dict[str, Any]:
-    turn = told.turns[-1]
+def _outcome(conversation: Conversation) -> dict[str, Any]:
+    turn = conversation.turns[-1]
     error = {"code": turn.code, "message": turn.message, "fault": turn.fault}
-    answers = [m.text for m in told.messages if m.role == "agent" and m.lane is None]
+    answers = [m.text for m in conversation.messages if m.role == "agent" and m.lane is None]
     return {
         "stop_reason": turn.stop_reason,
         "error": error if turn.status == "failed" else None,
         "text": "\n\n".join(text for text in answers if text),
-        "calls": [_call(call) for call in told.calls.values()],
-        "plan": [{"content": e.content, "status": e.status, "priority": e.priority} for e in told.plan],
-        "notices": [{"severity": n.severity, "title": n.title, "text": n.description} for n in told.notices],
+        "calls": [_call(call) for call in conversation.calls.values()],
+        "plan": [
+            {"content": e.content, "status": e.status, "priority": e.priority} for e in conversation.plan
+        ],
+        "notices": [
+            {"severity": n.severity, "title": n.title, "text": n.description} for n in conversation.notices
+        ],
         "usage": turn.usage,
-        "title": told.title,
+        "title": conversation.title,
     }
 
 
@@ -139,23 +148,23 @@ class TextPrinter:
         await self._note(f"session {session_id} (--session goes on with it)")
 
     async def show(self, events: Sequence[ev.AnyEvent]) -> None:
-        """Print the answer's text, and a line for everything else worth one."""
-        said: list[str] = []
+        """Print the answer's text, and lines for other events."""
+        pieces: list[str] = []
         for event in events:
             if isinstance(event, ev.Text) and event.lane is None:
-                said += self._piece(event)
+                pieces += self._piece(event)
                 continue
             if isinstance(event, ev.ToolCall | ev.ToolInput | ev.ToolUpdate):
                 self._calls.feed(event)
             if line := self._lines.describe(event):
-                await self._say(said)
-                said = []
+                await self._write(pieces)
+                pieces = []
                 await self._note("\n".join([line, *self._proposal(event)]))
-        await self._say(said)
+        await self._write(pieces)
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
         """End the last line."""
-        await self._say(["\n"] if self._in_line else [])
+        await self._write(["\n"] if self._in_line else [])
 
     def _piece(self, event: ev.Text) -> list[str]:
         pieces = [escape(event.delta)]
@@ -175,13 +184,13 @@ class TextPrinter:
         more = [f"{cut.about}: --format events shows all"] if cut.about else []
         return [f"  {line}" for line in [*cut.lines, *more]]
 
-    async def _say(self, pieces: list[str]) -> None:
+    async def _write(self, pieces: list[str]) -> None:
         if pieces:
             await self._output.write("".join(pieces).encode(self._output.encoding, "backslashreplace"))
 
     async def _note(self, line: str) -> None:
         if self._in_line and self._output.is_terminal:
             # Both streams share the screen: a note begins its own line there.
-            await self._say(["\n"])
+            await self._write(["\n"])
             self._in_line = False
         click.echo(click.style(line, dim=True) if self._dim else line, err=True)

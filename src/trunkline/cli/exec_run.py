@@ -1,8 +1,7 @@
-"""Execution: one prompt in one session, followed to its settled end whatever stops it.
+"""The run of ``trunkline exec``: one prompt in one session, followed until its turn has settled.
 
-A timeout, Ctrl-C, SIGTERM, a closed window and a reader that hangs up all do the same thing: they
-cancel the turn and wait until it has settled, so that nothing is left running and the journal tells the
-whole story.
+A timeout, Ctrl-C, SIGTERM, a closed window and an output without a reader all do the same: they cancel the
+turn and wait until it has settled, so that nothing is left running and the journal is complete.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from trunkline import events as ev
-from trunkline.cli.approvals import Approvals
+from trunkline.cli.exec_approvals import ExecApprovals
 from trunkline.cli.exec_output import Printer
-from trunkline.cli.signals import interrupts
+from trunkline.cli.signals import handle_signals
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import InvalidCommand, SessionBusy, SessionError
 from trunkline.session.session import Receipt, Session
 from trunkline.transports.process.descendants import end_descendants
 
-__all__ = ["HUNG_UP", "INTERRUPTED", "ExecRun"]
+__all__ = ["READER_GONE", "INTERRUPTED", "ExecRun"]
 
-FAILED, TIMED_OUT, DENIED, INTERRUPTED, HUNG_UP = 1, 3, 5, 130, 141
+FAILED, TIMED_OUT, DENIED, INTERRUPTED, READER_GONE = 1, 3, 5, 130, 141
 
 
 class ExecRun:
     """Sends a prompt, prints its turn and answers its questions."""
 
-    def __init__(self, session: Session, printer: Printer, approvals: Approvals) -> None:
+    def __init__(self, session: Session, printer: Printer, approvals: ExecApprovals) -> None:
         """Prepare; ``run`` begins."""
         self._session = session
         self._printer = printer
@@ -45,7 +44,7 @@ class ExecRun:
         loop = asyncio.get_running_loop()
         timer = None if timeout is None else loop.call_later(timeout, self.stop, TIMED_OUT)
         try:
-            with interrupts(self._interrupt):
+            with handle_signals(self._interrupt):
                 return await self._run(prompt)
         finally:
             if timer is not None:
@@ -58,7 +57,7 @@ class ExecRun:
         async with self._session.follow() as reader:
             if self._stopped is not None:
                 return self._stopped
-            # Rejecting is what tells us at once which turn is ours.
+            # With busy="reject" the receipt names our turn at once.
             command = Prompt.of(prompt, busy="reject", by="exec")
             self._starting = asyncio.create_task(self._session.prompt(command))
             try:
@@ -73,7 +72,7 @@ class ExecRun:
             terminal: ev.TurnFinished | ev.TurnFailed | None = None
             while terminal is None:
                 events = [e.event for e in await reader.next() if e.event.turn_id in (None, self._turn_id)]
-                answers = [answer for event in events if (answer := self._approvals.hear(event))]
+                answers = [answer for event in events if (answer := self._approvals.answer_to(event))]
                 await self._printer.show(events)
                 ends = (e for e in events if isinstance(e, ev.TurnFinished | ev.TurnFailed))
                 terminal = next(ends, None)
@@ -84,7 +83,7 @@ class ExecRun:
 
     async def _answer(self, answers: Sequence[Answer]) -> None:
         for answer in answers:
-            # Somebody else may have answered first, or the turn is already being cancelled.
+            # Another client may have answered first, or the turn is being cancelled.
             with suppress(SessionError, InvalidCommand):
                 await self._session.answer(answer)
 
@@ -113,7 +112,7 @@ class ExecRun:
 
     def _interrupt(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self._stopped is not None:
-            # The second time means now; the journal settles the turn when the session is opened again.
+            # The second Ctrl-C ends at once; the journal settles the turn when the session is opened again.
             # A window that closes sends its signal twice, so others have patience.
             end_descendants()
             os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Formats: a session of the journal as bytes, piece by piece, so that a long one needs little memory."""
+"""Sessions of the journal in the formats of ``sessions show`` and ``export``, piece by piece."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ async def _as_markdown(journal: Journal, info: SessionInfo) -> Pieces:
 
 
 async def _as_json(journal: Journal, info: SessionInfo) -> Pieces:
-    told = {"session": as_row(info), "conversation": await _folded(journal, info)}
-    yield escape_json(msgspec.json.encode(told)) + b"\n"
+    record = {"session": as_row(info), "conversation": await _folded(journal, info)}
+    yield escape_json(msgspec.json.encode(record)) + b"\n"
 
 
 async def _as_lines(journal: Journal, info: SessionInfo) -> Pieces:
@@ -79,8 +79,8 @@ async def _as_document(journal: Journal, info: SessionInfo) -> Pieces:
 
 def _line(record: Record) -> bytes:
     what = {"event": record.event} if record.command is None else {"command": record.command}
-    told = {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
-    return escape_json(msgspec.json.encode(told))
+    fields = {"seq": record.seq, "at": record.at, "fence": record.fence, **what}
+    return escape_json(msgspec.json.encode(fields))
 
 
 FORMATS: dict[str, Callable[[Journal, SessionInfo], Pieces]] = {

@@ -1,4 +1,4 @@
-"""Journals for commands: opened for a while, and searched for a session by id or by its beginning."""
+"""The journal of a command: open it, list its sessions, find one by its id or the beginning of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def opened_journal(address: str | None) -> AsyncGenerator[Journal]:
 async def all_sessions(
     journal: Journal, limit: int | None = None, *, begun: bool = False
 ) -> AsyncIterator[SessionInfo]:
-    """Give everyone's sessions, newest first; with ``begun`` only those that somebody has spoken in."""
+    """Give the sessions of all principals, newest first; with ``begun`` only those with a prompt."""
     before: tuple[float, str] | None = None
     left = limit
     while left is None or left > 0:
@@ -43,20 +43,20 @@ async def all_sessions(
 
 
 async def find_session(journal: Journal, session_id: str) -> SessionInfo:
-    """Give the session with this id or unique prefix; says what was near when there is none."""
+    """Give the session with this id or unique prefix; the error names similar ids."""
     known = await journal.get(SessionKey("local", session_id))
     if known is not None:
         return known
-    everyone = [info async for info in all_sessions(journal)]
-    found = [info for info in everyone if info.session_id == session_id]
+    all_infos = [info async for info in all_sessions(journal)]
+    found = [info for info in all_infos if info.session_id == session_id]
     if not found and len(session_id) >= _SHORTEST_PREFIX:
-        found = [info for info in everyone if info.session_id.startswith(session_id)]
+        found = [info for info in all_infos if info.session_id.startswith(session_id)]
     if len(found) == 1:
         return found[0]
     if found:
         listed = ", ".join(info.session_id for info in found[:5])
         raise InvalidCommand(f"{session_id!r} is the beginning of {len(found)} sessions: {listed}; add more")
-    ids = [info.session_id for info in everyone]
+    ids = [info.session_id for info in all_infos]
     near = [i for i in ids if i.startswith(session_id)][:3]
     near = near or difflib.get_close_matches(session_id, ids, n=3)
     hint = f"; near to it: {', '.join(near)}" if near else ""

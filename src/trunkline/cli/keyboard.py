@@ -11,7 +11,7 @@ _LONGEST_LINE = 1024 * 1024
 
 
 class Keyboard:
-    """Lines that somebody types or pipes; None when there are no more."""
+    """Lines that are typed or piped; None at the end of the input."""
 
     def __init__(self, fd: int = 0) -> None:
         """Read from this descriptor."""
@@ -37,7 +37,7 @@ class Keyboard:
         self._typed = "".join(f"{line}\n" for line in lines).encode() + self._typed
 
     def close(self) -> None:
-        """Stop reading; whoever waits gets None."""
+        """Stop reading; a pending ``line`` gives None."""
         self._ended = True
         if self._ready is not None and not self._ready.done():
             self._ready.set_result(None)
@@ -48,7 +48,7 @@ class Keyboard:
         try:
             loop.add_reader(self._fd, lambda: ready.done() or ready.set_result(None))
         except (PermissionError, NotImplementedError):
-            # A file, which never keeps anyone waiting, or a platform that cannot watch descriptors.
+            # A file, whose reads do not wait, or a platform that cannot watch descriptors.
             return await asyncio.to_thread(self._take)
         try:
             await ready

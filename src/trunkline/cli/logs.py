@@ -14,7 +14,7 @@ _SWITCH = "TRUNKLINE_TRACEBACK"
 
 
 class _Lines(logging.Formatter):
-    """One line per record; a whole traceback only for whoever asks for it."""
+    """One line per record; a whole traceback only when it is asked for."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = f"{record.levelname.lower()}: {record.getMessage()}"

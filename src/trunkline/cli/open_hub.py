@@ -1,4 +1,4 @@
-"""Hubs for commands that run an agent: one journal, one hub, one session."""
+"""The hub of a command that runs an agent, and the session it works in."""
 
 from __future__ import annotations
 

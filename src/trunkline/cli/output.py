@@ -18,38 +18,38 @@ class Output:
     def __init__(self, fd: int) -> None:
         """Write to this descriptor."""
         self._fd = fd
-        self._hung_up = False
+        self._reader_gone = False
         self.is_terminal = os.isatty(fd)
         self.encoding = (self.is_terminal and sys.stdout.encoding) or "utf-8"
-        self.on_hang_up: Callable[[], None] | None = None
-        """Called once when nobody reads any more; what is written later is dropped."""
+        self.on_reader_gone: Callable[[], None] | None = None
+        """Called once when the reader is gone; what is written later is discarded."""
 
     @classmethod
     def claim(cls) -> Output:
-        """Take stdout for ourselves and send everybody else's to stderr."""
+        """Take stdout for results, and send what other code prints to stderr."""
         with suppress(OSError, AttributeError):
             sys.stdout.flush()
         try:
             fd = os.dup(1)
             os.dup2(2, 1)
         except OSError:
-            # Whoever started us closed stdout or stderr.
+            # The parent process closed stdout or stderr.
             fd = os.open(os.devnull, os.O_WRONLY)
         return cls(fd)
 
     async def write(self, data: bytes) -> None:
         """Write everything, in a thread: a slow reader must not keep the loop from renewing its leases."""
-        if self._hung_up:
+        if self._reader_gone:
             return
         try:
             await asyncio.to_thread(self._write, data)
         except OSError as error:
-            # A pipe that nobody reads, or a terminal that is gone.
+            # A pipe without a reader, or a terminal that is gone.
             if error.errno not in (errno.EPIPE, errno.EIO):
                 raise
-            self._hung_up = True
-            if self.on_hang_up is not None:
-                self.on_hang_up()
+            self._reader_gone = True
+            if self.on_reader_gone is not None:
+                self.on_reader_gone()
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

@@ -1,6 +1,6 @@
 """The screen of a chat: an answer that grows, cards for tools, panels for questions.
 
-Only this module draws with rich. Whatever an agent said is escaped before it comes near the screen.
+Only this module draws with rich. All text of an agent is escaped before it is drawn.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class Screen:
         self._pending += escape(text)
         done, self._pending = _split(self._pending)
         if done:
-            self._rest()
+            self._stop_live()
             self.console.print(Markdown(done, hyperlinks=False))
         self._grow()
 
     def end_answer(self) -> None:
         """Draw what is left of the answer."""
-        self._rest()
+        self._stop_live()
         if self._pending.strip():
             self.console.print(Markdown(self._pending, hyperlinks=False))
         self._pending = ""
@@ -69,7 +69,7 @@ class Screen:
             self._live.start()
         self._live.update(Text(self._pending[-_TAIL:]), refresh=True)
 
-    def _rest(self) -> None:
+    def _stop_live(self) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -82,7 +82,7 @@ class Screen:
         self.console.print(Text(line, style=style))
 
     def ask(self, mark: str) -> None:
-        """Draw the mark behind which somebody types."""
+        """Draw the prompt mark of an input line."""
         self.end_answer()
         self.console.print(Text(mark, style="bold cyan"), end="")
         self.console.file.flush()
@@ -92,10 +92,10 @@ class Screen:
         lines = (f"  {mark_of(entry.status)} {one_line(entry.content, 100)}" for entry in entries)
         self.note("\n".join(("Plan", *lines)))
 
-    def card(self, call: Call, told: Conversation) -> None:
+    def card(self, call: Call, conversation: Conversation) -> None:
         """Draw a call that has ended, with what it was given and what it gave."""
         self.end_answer()
-        lines = [*_given(call), *_output(call, told)]
+        lines = [*_given(call), *_output(call, conversation)]
         if call.reason:
             lines.append(one_line(call.reason))
         if len(lines) > _CARD_LINES:
@@ -148,13 +148,13 @@ def _given(call: Call) -> list[str]:
     return [one_line(call.arguments)] if call.arguments else []
 
 
-def _output(call: Call, told: Conversation) -> list[str]:
+def _output(call: Call, conversation: Conversation) -> list[str]:
     lines = escape(call.output).splitlines()
     for block in call.content:
         if isinstance(block, TextBlock):
             lines += escape(block.text).splitlines()
         elif isinstance(block, DiffBlock):
             lines += lines_of_change(block)
-        elif isinstance(block, TerminalBlock) and block.terminal_id in told.terminals:
-            lines += escape(told.terminals[block.terminal_id].data).splitlines()
+        elif isinstance(block, TerminalBlock) and block.terminal_id in conversation.terminals:
+            lines += escape(conversation.terminals[block.terminal_id].data).splitlines()
     return lines

@@ -17,7 +17,7 @@ from trunkline.agents.interface import Agent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import journal_option, policy_option
-from trunkline.cli.start import begin
+from trunkline.cli.start import prepare_process
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
 from trunkline.transports.process.descendants import end_descendants
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_CHOSEN = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
-_UNFIT = re.compile(r"[^A-Za-z0-9._~-]+")
+_NAMED_TARGET = re.compile(r"([A-Za-z0-9._~-]+)=(.+)")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._~-]+")
 
 _HELP = """Serve the agents TARGET... over HTTP: AG-UI, CopilotKit, ACP, and sessions.
 
@@ -101,10 +101,16 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @policy_option
 @journal_option
 @click.option(
-    "--retain-age", type=parse_age, metavar="AGE", help="Forget sessions that nobody used for so long: 30d."
+    "--retain-age",
+    type=parse_age,
+    metavar="AGE",
+    help="Delete sessions not used for this long: 30d.",
 )
 @click.option(
-    "--retain-bytes", type=parse_size, metavar="SIZE", help="Forget the oldest turns of larger ones: 100M."
+    "--retain-bytes",
+    type=parse_size,
+    metavar="SIZE",
+    help="Delete old turns of larger sessions: 100M.",
 )
 @click.option(
     "--max-body", type=parse_size, metavar="SIZE", help="What a request may bring that is new: 4M by default."
@@ -137,7 +143,7 @@ def command(
     max_history: int | None,
     insecure_no_auth: bool,
 ) -> None:
-    begin()
+    prepare_process()
     try:
         from trunkline.frontends.agui.options import AguiOptions
         from trunkline.server.agents import server_settings
@@ -177,7 +183,7 @@ def command(
         allow_hosts=[*allow_host, *(() if is_address(host) else (host,))],
     )
     with bind(host, port) as listener:
-        lines = _greet(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
+        lines = _startup_lines(url_of(listener), list(agents), made, unlocked=insecure_no_auth)
         try:
             asyncio.run(listen(app, listener, on_ready=lambda: click.echo("\n".join(lines), err=True)))
         finally:
@@ -208,7 +214,7 @@ def _read_tokens(tokens: Sequence[str], token_file: Path | None) -> list[str]:
 
 
 def _read_private(path: Path) -> str:
-    """Read a file that nobody but its owner may read or write."""
+    """Read a file that only its owner may read or write."""
     with path.open(encoding="utf-8") as file:
         found = os.fstat(file.fileno())
         if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
@@ -223,17 +229,17 @@ def _resolve(targets: Sequence[str]) -> dict[str, tuple[Agent, str]]:
     """Load every TARGET under its own name, or the one that was chosen for it."""
     found: dict[str, tuple[Agent, str]] = {}
     for text in targets:
-        chosen = _CHOSEN.fullmatch(text)
+        chosen = _NAMED_TARGET.fullmatch(text)
         target = chosen[2] if chosen else text
         agent = resolve_target(target)
-        name = chosen[1] if chosen else _UNFIT.sub("-", agent.card.name).strip("-._~") or "agent"
+        name = chosen[1] if chosen else _NOT_IN_NAMES.sub("-", agent.card.name).strip("-._~") or "agent"
         if name in found:
             raise click.UsageError(f"two agents are called {name!r}: choose with NAME=TARGET")
         found[name] = (agent, normalize_target(target))
     return found
 
 
-def _greet(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
+def _startup_lines(url: str, names: list[str], token: str | None, *, unlocked: bool) -> list[str]:
     """Say where everything is; the token stands behind a #, which browsers and proxies keep to themselves."""
     lines = [f"Trunkline serves {', '.join(names)} at {url}/" + (f"#token={token}" if token else "")]
     lines += [f"  AG-UI       {url}/agui" + ("" if len(names) == 1 else f" (each: {url}/agui/NAME)")]

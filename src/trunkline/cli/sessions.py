@@ -1,4 +1,4 @@
-"""``trunkline sessions``: read, export, delete and prune what the journal holds; no agent is loaded."""
+"""``trunkline sessions``: list, show, export, delete and prune sessions of the journal; loads no agent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _use(url: str | None, work: Callable[[Journal], Awaitable[T]]) -> T:
 # -- list ------------------------------------------------------------------------------------------
 
 
-_LIST = """List the sessions that somebody has spoken in, newest first.
+_LIST = """List the sessions that have a prompt, newest first.
 
 \b
 Examples:
@@ -116,10 +116,10 @@ Examples:
 )
 @journal_option
 def show(session_id: str, format_: str, journal: str | None) -> None:
-    _use(journal, lambda opened: _pour(opened, session_id, format_, _write))
+    _use(journal, lambda opened: _write_session(opened, session_id, format_, _write))
 
 
-_EXPORT = """Export a session: its records as JSON lines or one JSON document, or the talk as markdown.
+_EXPORT = """Export a session: its records as JSON lines or one JSON document, or as markdown.
 
 \b
 Examples:
@@ -142,13 +142,13 @@ Examples:
 def export(session_id: str, format_: str, output: Path | None, journal: str | None) -> None:
     whole = "document" if format_ == "json" else format_
     if output is None:
-        _use(journal, lambda opened: _pour(opened, session_id, whole, _write))
+        _use(journal, lambda opened: _write_session(opened, session_id, whole, _write))
         return
     # Beside the file first: half an export never replaces a whole one.
     draft = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         with draft.open("wb") as file:
-            _use(journal, lambda opened: _pour(opened, session_id, whole, file.write))
+            _use(journal, lambda opened: _write_session(opened, session_id, whole, file.write))
         draft.replace(output)
     except OSError as error:
         raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
@@ -157,7 +157,9 @@ def export(session_id: str, format_: str, output: Path | None, journal: str | No
             draft.unlink()
 
 
-async def _pour(journal: Journal, session_id: str, format_: str, write: Callable[[bytes], Any]) -> None:
+async def _write_session(
+    journal: Journal, session_id: str, format_: str, write: Callable[[bytes], Any]
+) -> None:
     info = await find_session(journal, session_id)
     async for piece in FORMATS[format_](journal, info):
         write(piece)
@@ -170,7 +172,7 @@ def _write(data: bytes) -> None:
 # -- delete ----------------------------------------------------------------------------------------
 
 
-_DELETE = """Delete a session and everything said in it, for good.
+_DELETE = """Delete a session for good.
 
 \b
 Example:
@@ -184,7 +186,7 @@ Example:
 @journal_option
 def delete(session_id: str, yes: bool, journal: str | None) -> None:
     if not yes and not sys.stdin.isatty():
-        raise click.UsageError("deleting cannot be undone: add --yes when nobody is there to be asked")
+        raise click.UsageError("deleting cannot be undone: add --yes when there is no terminal to ask in")
 
     async def remove(opened: Journal) -> str:
         info = await find_session(opened, session_id)
@@ -215,13 +217,11 @@ Examples:
 
 
 @command.command("prune", help=_PRUNE)
-@click.option(
-    "--older-than", type=parse_age, metavar="AGE", help="Sessions in which nothing was said for so long."
-)
+@click.option("--older-than", type=parse_age, metavar="AGE", help="Sessions without an event for this long.")
 @click.option(
     "--max-bytes", type=parse_size, metavar="SIZE", help="Sessions that are larger lose their oldest turns."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @journal_option
 def prune(
@@ -230,7 +230,7 @@ def prune(
     if older_than is None and max_bytes is None:
         raise click.UsageError("say what may go: --older-than AGE, --max-bytes SIZE, or both")
     if not (yes or dry_run or sys.stdin.isatty()):
-        raise click.UsageError("pruning cannot be undone: add --yes when nobody is there to be asked")
+        raise click.UsageError("pruning cannot be undone: add --yes when there is no terminal to ask in")
 
     async def forget(opened: Journal) -> str:
         old = large = 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from trunkline.cli.logs import show_logs
 from trunkline.transports.process.secrets import close_process
 
-__all__ = ["begin"]
+__all__ = ["prepare_process"]
 
 
-def begin() -> None:
-    """Show logs as lines, and keep our secrets from whatever the agent starts."""
+def prepare_process() -> None:
+    """Print logs as lines, and keep our secrets from the processes that the agent starts."""
     show_logs()
     close_process()

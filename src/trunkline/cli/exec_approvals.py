@@ -1,4 +1,4 @@
-"""Approvals: how a command without a person answers an agent's questions."""
+"""Answers of ``trunkline exec`` to an agent's questions: there is no person to ask."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.questions import ALLOW_KINDS, Permission
 
-__all__ = ["Approvals", "Approve"]
+__all__ = ["ExecApprovals", "Approve"]
 
 Approve = Literal["all", "reads", "none"]
 _READS = frozenset({"read", "search"})
 
 
-class Approvals:
-    """Answers questions by rule, and remembers whether a permission was refused."""
+class ExecApprovals:
+    """Answers questions by ``--approve``, and remembers whether a permission was refused."""
 
     def __init__(self, approve: Approve) -> None:
         """Allow everything, only reading and searching, or nothing."""
@@ -24,8 +24,8 @@ class Approvals:
         self._kinds: dict[str, ev.ToolKind] = {}
         self._permissions: set[str] = set()
 
-    def hear(self, event: ev.AnyEvent) -> Answer | None:
-        """Follow the turn; gives the answer to a question."""
+    def answer_to(self, event: ev.AnyEvent) -> Answer | None:
+        """Follow the turn; give the answer when the event is a question."""
         if isinstance(event, ev.ToolCall):
             self._kinds[event.call_id] = event.kind
         elif isinstance(event, ev.ToolUpdate):
@@ -54,7 +54,7 @@ class Approvals:
                             question_id=asked.question_id, option_id=option.option_id, reason=why, by="exec"
                         )
         else:
-            why = "nobody is there to answer"
+            why = "no person is there to answer"
         return Answer(question_id=asked.question_id, outcome="declined", reason=why, by="exec")
 
     def _allows(self, question: Permission) -> bool:

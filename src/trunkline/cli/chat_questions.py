@@ -1,4 +1,4 @@
-"""Asking a person: an agent's questions at the keyboard."""
+"""Questions of an agent, put to the person at the keyboard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
 from trunkline.session.edited_calls import Edited
 
-__all__ = ["Asker"]
+__all__ = ["KeyboardQuestions"]
 
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
 _EDIT = "e"
@@ -26,8 +26,8 @@ _YES = frozenset({"y", "yes", "true", "1", "on"})
 _NO = frozenset({"n", "no", "false", "0", "off"})
 
 
-class Asker:
-    """Puts questions to whoever sits at the keyboard; no more input means no."""
+class KeyboardQuestions:
+    """Asks the person at the keyboard; the end of the input declines."""
 
     def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
         """Ask on this screen and read from this keyboard."""
@@ -45,21 +45,21 @@ class Asker:
         elif isinstance(question, Link):
             fields = await self._link(question)
         else:
-            self._screen.note(f"the agent wants to run {one_line(question.name)}, which a terminal has not")
+            self._screen.note(f"a terminal cannot run {one_line(question.name)}, a tool of front ends")
             fields = _declined("a terminal has no tools of its own")
         return Answer(question_id=asked.question_id, by="chat", **fields)
 
     async def read(self, mark: str) -> str | None:
-        """Give what is typed behind a mark."""
+        """Give the line that is typed behind a prompt mark."""
         self._screen.ask(mark)
         line = await self._keyboard.line()
         if not self._keyboard.is_terminal:
-            # Nobody sees what was typed: a transcript should show it all the same.
+            # Piped input is not echoed by a terminal, and a transcript should show it.
             self._screen.note("" if line is None else one_line(line), style="")
         return None if line is None else line.strip()
 
     async def choose(self, names: list[str]) -> int | None:
-        """Let somebody pick one of several by its number."""
+        """Let the person choose one of several by its number."""
         while (typed := await self.read(f"1-{len(names)} > ")) is not None:
             if typed.isdecimal() and 1 <= int(typed) <= len(names):
                 return int(typed) - 1
@@ -154,7 +154,7 @@ def _declined(reason: str) -> dict[str, Any]:
 
 
 def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | None = None) -> list[str]:
-    """What is to be approved, with the arguments that a person put in the place of the agent's."""
+    """Give the lines of what is to be approved, with the arguments that the person edited."""
     if call is None:
         return []
     if edited is None:

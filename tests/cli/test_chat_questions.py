@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from trunkline.cli.chat_questions import KeyboardQuestions
 from trunkline.cli.keyboard import Keyboard
-from trunkline.cli.questions import Asker
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
 from trunkline.content import DiffBlock
@@ -25,8 +25,8 @@ async def ask(question: Question, *typed: str, call: Call | None = None) -> tupl
     try:
         keyboard = Keyboard(reader)
         keyboard.type(*typed)
-        asker = Asker(keyboard, Screen(Console(file=shown, width=100)))
-        return await asker.answer(Asked(question_id="q", question=question), call), shown.getvalue()
+        questions = KeyboardQuestions(keyboard, Screen(Console(file=shown, width=100)))
+        return await questions.answer(Asked(question_id="q", question=question), call), shown.getvalue()
     finally:
         os.close(reader)
 
