@@ -16,7 +16,7 @@ from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 
 from trunkline import events as ev
-from trunkline.agents.langchain.graph.interrupts import put_question, read_answer
+from trunkline.agents.langchain.graph.interrupts import interrupt_for, read_answer
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.questions import ClientCall, Coverage, Question
@@ -135,7 +135,7 @@ class Channel:
         if durable_key is None or not (_has_checkpointer() or isinstance(question, ClientCall)):
             key = durable_key or "question"
             return ev.Answered(question_id=key, outcome="declined", reason=_CANNOT_ASK, by="trunkline")
-        given = put_question(question, lane)
+        given = interrupt_for(question, lane)
         answered = read_answer(given, durable_key)
         if answered is not None or self.run is None:
             return answered or ev.Answered(question_id=durable_key, outcome="declined", by="trunkline")

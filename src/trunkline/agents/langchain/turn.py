@@ -177,7 +177,7 @@ class GraphTurn:
         self._emitter.add_history(read_messages(_fields((await self._snapshot()).values).get("messages")))
         earlier = await self._ctx.turn_so_far()
         self._emitter.restore_calls(earlier.calls.values())
-        self._calls.recall(earlier)
+        self._calls.restore(earlier)
         following = await self._next_input()
         return None if following is _END else following
 
@@ -327,7 +327,7 @@ class GraphTurn:
     def _update(self, namespace: tuple[str, ...], data: Any) -> None:
         lane = self._handler.lanes.lane_of_namespace(namespace)
         if interrupts := cast("dict[str, Any]", data).get("__interrupt__"):
-            self._calls.stop(lane, interrupts)
+            self._calls.add_interrupts(lane, interrupts)
         for message in _messages_in(data):
             self._calls.see(lane, message)
             if message.id is not None and (not namespace or self._handler.lanes.has_model(namespace)):

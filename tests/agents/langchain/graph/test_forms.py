@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter
 
-from trunkline.agents.langchain.graph.forms import DECLINED, sheet_for
+from trunkline.agents.langchain.graph.forms import DECLINED, form_for
 from trunkline.commands import Answer
 from trunkline.errors import AgentError
 from trunkline.events import Asked
@@ -16,7 +16,7 @@ from trunkline.session.questions import check_answer
 
 
 def fields_of(value: Any, schema: Any = None) -> dict[str, Any]:
-    return sheet_for(value, schema).form().fields["properties"]
+    return form_for(value, schema).question().fields["properties"]
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -27,9 +27,9 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def test_a_plain_question_is_one_text_and_its_answer_is_that_text() -> None:
-    sheet = sheet_for("Which colour?")
-    assert sheet.form().message == "Which colour?"
-    assert sheet.form().fields == {
+    sheet = form_for("Which colour?")
+    assert sheet.question().message == "Which colour?"
+    assert sheet.question().fields == {
         "type": "object",
         "properties": {"answer": {"type": "string", "title": "Answer"}},
         "required": ["answer"],
@@ -38,8 +38,8 @@ def test_a_plain_question_is_one_text_and_its_answer_is_that_text() -> None:
 
 
 def test_options_are_choices_and_the_answer_is_the_chosen_option() -> None:
-    sheet = sheet_for({"question": "Deploy?", "options": ["yes", "no"]})
-    assert sheet.form().message == "Deploy?"
+    sheet = form_for({"question": "Deploy?", "options": ["yes", "no"]})
+    assert sheet.question().message == "Deploy?"
     assert sheet.fields["answer"]["enum"] == ["yes", "no"]
     assert "oneOf" not in sheet.fields["answer"]
     assert sheet.read({"answer": "no"}) == "no"
@@ -59,7 +59,7 @@ def test_options_are_choices_and_the_answer_is_the_chosen_option() -> None:
 def test_an_option_may_be_anything_and_is_given_back_as_it_was(
     option: Any, word: str, title: str, meant: Any
 ) -> None:
-    sheet = sheet_for({"message": "Choose", "choices": [option, "other"]})
+    sheet = form_for({"message": "Choose", "choices": [option, "other"]})
     field = sheet.fields["answer"]
     assert field["enum"] == [word, "other"]
     if word != title:
@@ -69,7 +69,7 @@ def test_an_option_may_be_anything_and_is_given_back_as_it_was(
 
 def test_what_comes_with_a_question_is_shown_with_it() -> None:
     value = {"question": "Send this?", "draft": "Dear all", "to": ["a", "b"]}
-    assert sheet_for(value).message == 'Send this?\ndraft: Dear all\nto: ["a","b"]'
+    assert form_for(value).message == 'Send this?\ndraft: Dear all\nto: ["a","b"]'
 
 
 def test_a_value_without_a_question_is_shown_as_it_is() -> None:
@@ -80,16 +80,16 @@ def test_a_value_without_a_question_is_shown_as_it_is() -> None:
     class Work:
         task: str = "check"
 
-    assert sheet_for({"task": "check"}).message == "task: check"
-    assert sheet_for(Review()).message == "task: check"
-    assert sheet_for(Work()).message == "task: check"
-    assert sheet_for(["a", 1]).message == '["a",1]'
-    assert sheet_for({"thing": object}).message == "thing: <class 'object'>"
-    assert sheet_for(object).message == "<class 'object'>"
+    assert form_for({"task": "check"}).message == "task: check"
+    assert form_for(Review()).message == "task: check"
+    assert form_for(Work()).message == "task: check"
+    assert form_for(["a", 1]).message == '["a",1]'
+    assert form_for({"thing": object}).message == "thing: <class 'object'>"
+    assert form_for(object).message == "<class 'object'>"
 
 
 def test_a_declined_question_is_answered_in_words() -> None:
-    assert sheet_for("Which colour?").declined() == DECLINED
+    assert form_for("Which colour?").declined() == DECLINED
 
 
 # -- with a schema -----------------------------------------------------------------------------------
@@ -113,9 +113,9 @@ class Trip(BaseModel):
 
 
 def test_a_model_becomes_a_flat_form() -> None:
-    sheet = sheet_for("Where to?", schema_of(Trip))
+    sheet = form_for("Where to?", schema_of(Trip))
     fields = sheet.fields
-    assert sheet.form().fields["required"] == ["city"]
+    assert sheet.question().fields["required"] == ["city"]
     assert {name: field["type"] for name, field in fields.items()} == {
         "city": "string",
         "nights": "integer",
@@ -133,14 +133,14 @@ def test_a_model_becomes_a_flat_form() -> None:
 
 
 def test_the_filled_in_form_is_what_the_model_takes() -> None:
-    sheet = sheet_for("Where to?", schema_of(Trip))
+    sheet = form_for("Where to?", schema_of(Trip))
     content = {"city": "Rome", "stars": "5", "kind": '{"name":"sea"}', "tags": ["x"], "breakfast": False}
     trip = Trip.model_validate(sheet.read(content))
     assert (trip.city, trip.stars, trip.kind, trip.tags) == ("Rome", 5, Kind(name="sea"), ["x"])
 
 
 def test_a_text_that_is_no_json_is_given_as_it_is() -> None:
-    sheet = sheet_for("Where to?", schema_of(Trip))
+    sheet = form_for("Where to?", schema_of(Trip))
     assert sheet.read({"city": "Rome", "kind": "sea"}) == {"city": "Rome", "kind": "sea"}
     assert sheet.read({"city": "Rome", "kind": {"name": "sea"}})["kind"] == {"name": "sea"}
 
@@ -162,7 +162,7 @@ def test_a_text_that_is_no_json_is_given_as_it_is() -> None:
     ],
 )
 def test_a_single_value_is_one_field(kind: Any, field: dict[str, Any], content: Any, value: Any) -> None:
-    sheet = sheet_for("How many?", schema_of(kind))
+    sheet = form_for("How many?", schema_of(kind))
     asked = sheet.fields["answer"]
     assert {key: asked[key] for key in field} == field
     assert sheet.read({"answer": content}) == value
@@ -177,13 +177,13 @@ def test_a_schema_that_leads_to_itself_is_asked_for_as_json() -> None:
 
 
 def test_a_schema_that_is_none_is_asked_for_as_text(caplog: pytest.LogCaptureFixture) -> None:
-    sheet = sheet_for("Which?", {"type": "object", "properties": {"a": {"type": "string"}}, "required": 5})
+    sheet = form_for("Which?", {"type": "object", "properties": {"a": {"type": "string"}}, "required": 5})
     assert (list(sheet.fields), sheet.read({"answer": "x"})) == (["answer"], "x")
     assert "no JSON schema" in caplog.text
 
 
 def test_a_description_stands_in_for_a_question_that_says_nothing() -> None:
-    assert sheet_for("", schema_of(Trip)).message == "Where to?"
+    assert form_for("", schema_of(Trip)).message == "Where to?"
 
 
 @pytest.mark.parametrize(
@@ -191,17 +191,17 @@ def test_a_description_stands_in_for_a_question_that_says_nothing() -> None:
     [(bool, False), (str | None, None), (Trip | None, None)],
 )
 def test_a_schema_that_has_a_no_is_declined_with_it(kind: Any, value: Any) -> None:
-    assert sheet_for("?", schema_of(kind)).declined() is value
+    assert form_for("?", schema_of(kind)).declined() is value
 
 
 def test_a_form_that_needs_nothing_is_declined_empty() -> None:
-    assert sheet_for("?", {"type": "object", "properties": {"a": {"type": "string"}}}).declined() == {}
+    assert form_for("?", {"type": "object", "properties": {"a": {"type": "string"}}}).declined() == {}
 
 
 @pytest.mark.parametrize("kind", [str, int, Trip])
 def test_a_schema_without_a_no_says_that_the_agent_cannot_go_on(kind: Any) -> None:
     with pytest.raises(AgentError, match="cannot go on without an answer"):
-        sheet_for("?", schema_of(kind)).declined()
+        form_for("?", schema_of(kind)).declined()
 
 
 WORDS = (
@@ -237,19 +237,19 @@ FILLED = {"boolean": True, "integer": 1, "number": 1, "array": list[str]()}
 
 @given(JSON, JSON)
 def test_whatever_an_interrupt_asks_becomes_a_form_whose_answer_is_taken(value: Any, schema: Any) -> None:
-    sheet = sheet_for(value, schema)
-    form = sheet.form("call")
+    sheet = form_for(value, schema)
+    question = sheet.question("call")
     content = {
         name: field["enum"][0] if field.get("enum") else FILLED.get(field["type"], "x")
-        for name, field in form.fields["properties"].items()
+        for name, field in question.fields["properties"].items()
     }
     answer = Answer(question_id="q", outcome="accepted", content=content)
-    sheet.read(check_answer(Asked(question_id="q", question=form), answer).content)
+    sheet.read(check_answer(Asked(question_id="q", question=question), answer).content)
 
 
 @given(st.lists(st.text() | st.lists(st.text(), max_size=2), min_size=1, max_size=5))
 def test_every_option_can_be_chosen(options: list[Any]) -> None:
-    sheet = sheet_for({"question": "Which?", "options": options})
+    sheet = form_for({"question": "Which?", "options": options})
     words = sheet.fields["answer"]["enum"]
     meant = [sheet.read({"answer": word}) for word in words]
     assert all(

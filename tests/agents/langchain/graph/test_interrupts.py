@@ -133,9 +133,9 @@ def test_two_subagents_with_the_same_call_are_told_apart_by_their_lanes() -> Non
     calls = calls_of(made("rm", {"p": 1}, "x"), lane="t1")
     calls.add("t2", [made("rm", {"p": 1}, "x")])
     first, second = batch(("rm", {"p": 1}), id="i1"), batch(("rm", {"p": 1}), id="i2")
-    calls.stop("t1", [first])
-    calls.stop("t2", [second])
-    calls.stop(None, [first, second])  # The graph around them tells the same interrupts again.
+    calls.add_interrupts("t1", [first])
+    calls.add_interrupts("t2", [second])
+    calls.add_interrupts(None, [first, second])  # The graph around them tells the same interrupts again.
     items = pending_questions([first, second], calls, lambda lane, call: f"{call['id']}@{lane}")
     assert [item.lane for item in items] == ["t1", "t2"]
     assert [call_id_of(item) for item in items] == ["x@t1", "x@t2"]
@@ -155,7 +155,7 @@ def test_what_an_earlier_process_said_tells_which_calls_are_open_and_who_asked()
         ]
     )
     calls = OpenCalls()
-    calls.recall(told)
+    calls.restore(told)
     item = ask(interrupt, calls)
     assert (item.lane, item.native_id) == ("t1", "b")
 
@@ -318,7 +318,7 @@ def test_a_free_interrupt_is_a_form_in_its_lane() -> None:
         value={"question": "Which?"}, id="i1", response_schema=TypeAdapter(Literal["a", "b"]).json_schema()
     )
     calls = OpenCalls()
-    calls.stop("t1/x", [interrupt])
+    calls.add_interrupts("t1/x", [interrupt])
     item = ask(interrupt, calls)
     assert isinstance(item.question, Form)
     assert (item.question.message, item.lane, item.native_id, item.key) == ("Which?", "t1/x", None, "i1#0")

@@ -1,8 +1,8 @@
-"""Forms: from what a free-form ``interrupt()`` asks to a flat form, and from the filled-in form back.
+"""A free-form ``interrupt()`` as a flat form, and the filled-in form as the value that the graph wants.
 
-Front ends show flat forms: texts, numbers, switches, choices and lists of choices. A schema that is
-deeper than that is asked for as JSON text. The way back gives the value that the graph wants, not
-the form: a plain string for a plain question, the chosen option itself for a list of options.
+Front ends show flat forms: texts, numbers, switches, choices and lists of choices. A deeper schema is filled
+in as JSON text. The graph gets a plain string for a plain question, and the chosen option itself for a list
+of options.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from trunkline.errors import AgentError
 from trunkline.questions import Form
 
-__all__ = ["DECLINED", "Sheet", "sheet_for"]
+__all__ = ["DECLINED", "InterruptForm", "form_for"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -27,23 +27,23 @@ _QUESTIONS = ("question", "message", "prompt", "query", "title", "description", 
 _OPTIONS = ("options", "choices")
 
 
-class Sheet:
+class InterruptForm:
     """One form, and what its content means to the graph that asked."""
 
     def __init__(self, message: str, fields: dict[str, Any], required: list[str], *, whole: bool) -> None:
-        """Take flat fields; ``whole`` gives the graph all of them, else only the answer."""
+        """Take flat fields; with ``whole`` the graph gets all of them, else only the answer."""
         self.message = message
         self.fields = fields
         self.required = required
         self.whole = whole
         self.nullable = False
-        self.words: dict[str, dict[str, Any]] = {}
-        """By field, what the words that a person chooses from stand for."""
+        self.options: dict[str, dict[str, Any]] = {}
+        """By field, the value of each option that the user can choose."""
         self.as_json: set[str] = set()
         """The fields that are filled in as JSON text."""
         self.typed = True
 
-    def form(self, call_id: str | None = None) -> Form:
+    def question(self, call_id: str | None = None) -> Form:
         """The question to ask."""
         schema: dict[str, Any] = {"type": "object", "properties": self.fields}
         if self.required:
@@ -52,18 +52,18 @@ class Sheet:
 
     def read(self, content: Any) -> Any:
         """Give the graph what it asked for."""
-        given = cast("dict[str, Any]", content) if isinstance(content, dict) else {_ANSWER: content}
+        fields = cast("dict[str, Any]", content) if isinstance(content, dict) else {_ANSWER: content}
         if self.whole:
-            return {name: self._meaning(name, value) for name, value in given.items()}
-        return self._meaning(_ANSWER, given.get(_ANSWER))
+            return {name: self._value(name, value) for name, value in fields.items()}
+        return self._value(_ANSWER, fields.get(_ANSWER))
 
-    def _meaning(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) and name in self.words:
-            return self.words[name].get(value, value)
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and name in self.options:
+            return self.options[name].get(value, value)
         return _parsed(value) if name in self.as_json else value
 
     def declined(self) -> Any:
-        """Give the graph a no that it can understand; a schema may leave no room for one."""
+        """The value for a user who declined; raises AgentError if the schema allows none."""
         if not self.typed:
             return DECLINED
         if self.nullable:
@@ -77,7 +77,7 @@ class Sheet:
         )
 
 
-def sheet_for(value: Any, schema: Any = None) -> Sheet:
+def form_for(value: Any, schema: Any = None) -> InterruptForm:
     """Make the form for an interrupt's value and, if it has one, its response schema."""
     message = _message_in(value)
     if isinstance(schema, dict) and schema:
@@ -92,35 +92,35 @@ def sheet_for(value: Any, schema: Any = None) -> Sheet:
         field["enum"] = [word for word, _, _ in choices]
         if any(word != label for word, label, _ in choices):
             field["oneOf"] = [{"const": word, "title": label} for word, label, _ in choices]
-    sheet = Sheet(message, {_ANSWER: field}, [_ANSWER], whole=False)
-    sheet.words = {_ANSWER: {word: option for word, _, option in choices}}
-    sheet.typed = False
-    return sheet
+    form = InterruptForm(message, {_ANSWER: field}, [_ANSWER], whole=False)
+    form.options = {_ANSWER: {word: option for word, _, option in choices}}
+    form.typed = False
+    return form
 
 
-def _from_schema(message: str, schema: dict[str, Any]) -> Sheet:
-    wanted, nullable = _without_null(schema, schema)
-    whole = wanted.get("type") == "object" and bool(wanted.get("properties"))
-    asked = cast("dict[str, Any]", wanted["properties"]) if whole else {_ANSWER: wanted}
-    needed = cast("list[str]", wanted.get("required") or []) if whole else [] if nullable else [_ANSWER]
-    needed = [name for name in needed if name in asked]
-    sheet = Sheet(message or str(wanted.get("description") or ""), {}, needed, whole=whole)
-    sheet.nullable = nullable
-    for name, part in asked.items():
-        field, words = _flat(part, schema)
-        if words:
-            sheet.words[name] = words
+def _from_schema(message: str, schema: dict[str, Any]) -> InterruptForm:
+    inner, nullable = _without_null(schema, schema)
+    whole = inner.get("type") == "object" and bool(inner.get("properties"))
+    fields = cast("dict[str, Any]", inner["properties"]) if whole else {_ANSWER: inner}
+    required = cast("list[str]", inner.get("required") or []) if whole else [] if nullable else [_ANSWER]
+    required = [name for name in required if name in fields]
+    form = InterruptForm(message or str(inner.get("description") or ""), {}, required, whole=whole)
+    form.nullable = nullable
+    for name, part in fields.items():
+        field, options = _flat(part, schema)
+        if options:
+            form.options[name] = options
         if field is None:
-            sheet.as_json.add(name)
-            about = _followed(part, schema)
+            form.as_json.add(name)
+            about = _resolve(part, schema)
             hint = f"{about.get('description') or ''} (as JSON)".strip()
             field = _described(about, {"type": "string", "description": hint})
-        sheet.fields[name] = {"title": name.replace("_", " ").capitalize(), **field}
-    return sheet
+        form.fields[name] = {"title": name.replace("_", " ").capitalize(), **field}
+    return form
 
 
-def _followed(part: Any, root: dict[str, Any]) -> dict[str, Any]:
-    """Give a schema itself where there is a reference to it."""
+def _resolve(part: Any, root: dict[str, Any]) -> dict[str, Any]:
+    """The schema that a ``$ref`` refers to."""
     schema = cast("dict[str, Any]", part) if isinstance(part, dict) else {}
     reference = str(schema.get("$ref") or "")
     if not reference.startswith("#/$defs/"):
@@ -130,36 +130,36 @@ def _followed(part: Any, root: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(part: Any, root: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Take the null out of an optional value; True when there was one."""
-    schema = _followed(part, root)
+    """The schema of an optional value without null; True when it was optional."""
+    schema = _resolve(part, root)
     either = cast("list[dict[str, Any]]", schema.get("anyOf") or [])
     others = [one for one in either if one.get("type") != "null"]
     if len(either) == len(others) or len(others) != 1:
         return schema, False
     about = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
-    return {**_followed(others[0], root), **about}, True
+    return {**_resolve(others[0], root), **about}, True
 
 
 def _flat(part: Any, root: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Give a field that every front end can show, if there is one, and what its words stand for."""
+    """A field that every front end can show, or None, and the values of its options."""
     schema, _ = _without_null(part, root)
     values = [schema["const"]] if "const" in schema else cast("list[Any]", schema.get("enum") or [])
     if values:
-        words = {_written(value): value for value in values}
-        return _described(schema, {"type": "string", "enum": list(words)}), words
+        options = {_as_text(value): value for value in values}
+        return _described(schema, {"type": "string", "enum": list(options)}), options
     if schema.get("type") in _SCALARS:
         return schema, {}
-    item = _followed(schema.get("items"), root)
+    item = _resolve(schema.get("items"), root)
     if schema.get("type") == "array" and item.get("type") == "string":
         return {**schema, "items": item}, {}
     return None, {}
 
 
 def _described(schema: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
-    """Give a field the names of its schema, and its default as a word."""
+    """Give a field the title and description of its schema, and its default as text."""
     about = {key: str(schema[key]) for key in ("title", "description") if key in schema}
     if schema.get("default") is not None:
-        about["default"] = _written(schema["default"])
+        about["default"] = _as_text(schema["default"])
     return {**about, **field}
 
 
@@ -172,11 +172,11 @@ def _parsed(value: Any) -> Any:
         return value
 
 
-# -- what an untyped interrupt says ------------------------------------------------------------------
+# -- interrupts without a schema ------------------------------------------------------------------
 
 
-def _told(value: Any) -> Any:
-    """Give a model or a dataclass as the plain dict it stands for."""
+def _plain(value: Any) -> Any:
+    """A pydantic model or a dataclass as a plain dict."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump()
@@ -187,21 +187,21 @@ def _told(value: Any) -> Any:
 
 
 def _message_in(value: Any) -> str:
-    """Say everything a person needs to know: the question first, then what comes with it."""
-    told = _told(value)
-    if not isinstance(told, dict):
-        return told if isinstance(told, str) else _written(told)
-    asked = cast("dict[str, Any]", told)
+    """The text of the form: the question first, then the other fields."""
+    plain = _plain(value)
+    if not isinstance(plain, dict):
+        return plain if isinstance(plain, str) else _as_text(plain)
+    asked = cast("dict[str, Any]", plain)
     key = next((key for key in _QUESTIONS if isinstance(asked.get(key), str)), None)
     rest = [
-        f"{name}: {_written(part)}"
+        f"{name}: {_as_text(part)}"
         for name, part in asked.items()
         if name != key and not (name in _OPTIONS and isinstance(part, list))
     ]
     return "\n".join([*([asked[key]] if key else []), *rest])
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
@@ -211,19 +211,19 @@ def _written(value: Any) -> str:
 
 
 def _choices_in(value: Any) -> list[tuple[str, str, Any]]:
-    """Find the options in a value: the word to choose, what it is called, and what it stands for."""
-    told = _told(value)
-    asked = cast("dict[str, Any]", told if isinstance(told, dict) else {})
+    """Find the options in a value: what to choose, its label, and its value."""
+    plain = _plain(value)
+    asked = cast("dict[str, Any]", plain if isinstance(plain, dict) else {})
     listed = next((asked[key] for key in _OPTIONS if isinstance(asked.get(key), list)), ())
     return [_choice(option) for option in listed]
 
 
 def _choice(option: Any) -> tuple[str, str, Any]:
     if not isinstance(option, dict):
-        return _written(option), _written(option), option
+        return _as_text(option), _as_text(option), option
     about = cast("dict[str, Any]", option)
     value: Any = next((about[key] for key in ("value", "id", "key", "name", "label") if key in about), about)
     label: Any = next(
         (about[key] for key in ("label", "name", "title", "description") if key in about), value
     )
-    return _written(value), _written(label), value
+    return _as_text(value), _as_text(label), value

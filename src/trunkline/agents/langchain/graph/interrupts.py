@@ -1,9 +1,9 @@
-"""Interrupts: what a graph stops for becomes questions, and their answers become its resume.
+"""LangGraph's interrupts become questions, and their answers become the graph's resume value.
 
-Four shapes are known. LangChain's human-in-the-loop middleware asks about tool calls, batched (many
-actions in one interrupt, answered by position, without the ids of their calls) or per call (one action
-each, answered by one decision). A question of ours that stops a run carries the whole question, and its
-answer is ours too. Everything else is the free-form ``interrupt()`` of LangGraph: a form.
+Four shapes are known. LangChain's HumanInTheLoopMiddleware asks about tool calls, batched (many actions in
+one interrupt, answered by position, without the ids of their calls) or per call (one action each, answered
+by one decision). A question of ours has the whole question, and is answered with our answer. Everything else
+is the free-form ``interrupt()`` of LangGraph: a form.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from langgraph import types
 
 from trunkline import events as ev
-from trunkline.agents.langchain.graph.forms import DECLINED, Sheet, sheet_for
+from trunkline.agents.langchain.graph.forms import DECLINED, InterruptForm, form_for
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
@@ -37,7 +37,7 @@ __all__ = [
     "earlier_answer",
     "may_continue",
     "pending_questions",
-    "put_question",
+    "interrupt_for",
     "read_answer",
     "reply_form",
     "resume_value",
@@ -59,14 +59,14 @@ _OURS = "trunkline.question"
 
 
 class OpenCalls:
-    """The calls of each lane that nobody answered yet, and the lane that each interrupt came from.
+    """The calls of each lane that have no answer yet, and the lane that each interrupt came from.
 
-    A batched interrupt does not name its calls, and the same id may be in use in two subagents: only
-    what went by while the graph ran tells which call is meant.
+    A batched interrupt does not name its calls, and two subagents may use the same id: only the messages of
+    the run say which call is meant.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin without calls."""
         self._calls: dict[tuple[str | None, str], Mapping[str, Any]] = {}
         self._lanes: dict[str, str | None] = {}
 
@@ -82,18 +82,18 @@ class OpenCalls:
         for call in calls:
             self._calls[lane, str(call.get("id"))] = call
 
-    def stop(self, lane: str | None, interrupts: Iterable[Any]) -> None:
-        """Remember where interrupts came from; the innermost graph tells first, and is right."""
+    def add_interrupts(self, lane: str | None, interrupts: Iterable[Any]) -> None:
+        """Remember the lane of interrupts; LangGraph reports the innermost graph first, which is right."""
         for interrupt in interrupts:
             self._lanes.setdefault(str(interrupt.id), lane)
 
-    def recall(self, told: Conversation) -> None:
-        """Learn from what a turn said in an earlier process which calls are open and who asked what."""
-        for call in told.calls.values():
+    def restore(self, earlier: Conversation) -> None:
+        """Take the open calls and questions that an earlier process showed in this turn."""
+        for call in earlier.calls.values():
             if call.status not in ev.FINAL_STATUSES:
                 known = {"id": call.native_id or call.call_id, "name": call.name, "args": call.input}
                 self.add(call.lane, [known])
-        for question in told.questions.values():
+        for question in earlier.questions.values():
             if question.asked.group is not None:
                 self._lanes.setdefault(question.asked.group, question.asked.lane)
 
@@ -104,25 +104,26 @@ class OpenCalls:
     def match(self, lane: str | None, actions: list[dict[str, Any]]) -> list[str | None]:
         """Find the call of each action, in order; the ids of those that have none are None.
 
-        Exact matches go first: an action whose arguments somebody changed must not take the call
-        of another one.
+        Exact matches go first: an action whose arguments were changed must not take the call of another one.
         """
-        left = {native: call for (where, native), call in self._calls.items() if where == lane}
+        left = {native: call for (of_lane, native), call in self._calls.items() if of_lane == lane}
         found: list[str | None] = [None] * len(actions)
         for exact in (True, False):
             for number, action in enumerate(actions):
                 if found[number] is None:
-                    found[number] = next((i for i, call in left.items() if _means(action, call, exact)), None)
+                    found[number] = next(
+                        (i for i, call in left.items() if _matches(action, call, exact)), None
+                    )
                     left.pop(found[number] or "", None)
         return found
 
 
-def _means(action: Mapping[str, Any], call: Mapping[str, Any], exact: bool) -> bool:
+def _matches(action: Mapping[str, Any], call: Mapping[str, Any], exact: bool) -> bool:
     return action.get("name") == call.get("name") and (not exact or action.get("args") == call.get("args"))
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
-    """One question of one interrupt; ``key`` finds it again after a restart."""
+    """One question of one interrupt; ``key`` is the same after a restart."""
 
     interrupt_id: str
     question: Question
@@ -132,11 +133,11 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     """The framework's id of the call that is asked about."""
     action: dict[str, Any] = {}
     decisions: tuple[str, ...] = ()
-    """The decisions that the middleware takes; none for a free-form interrupt."""
+    """The decisions that the middleware accepts; none for a free-form interrupt."""
     batched: bool = False
     ours: bool = False
-    """Whether it is a question of ours, answered by the answer as it is."""
-    sheet: Sheet | None = None
+    """Whether it is a question of ours, which the answer itself resumes."""
+    form: InterruptForm | None = None
 
     @property
     def key(self) -> str:
@@ -155,31 +156,31 @@ def pending_questions(
 ) -> list[Pending]:
     """Make the questions of these interrupts.
 
-    ``describe(lane, tool_call)`` announces a call, if nobody did yet, and gives the id it has in the
-    session: a permission is always about a call that can be seen. ``cover(tool_call)`` says what an
-    "always" about it would cover; without it none is offered.
+    ``describe(lane, tool_call)`` announces a call, if that is not done yet, and gives its id in the session:
+    a permission is always about a call that is shown. ``cover(tool_call)`` gives what an "always" would
+    cover; without it no "always" is offered.
     """
     name_call, covers = describe or _native_id, cover or _nothing
     found: list[Pending] = []
     for interrupt in interrupts:
         value: Any = interrupt.value
-        told = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
         lane = calls.lane_of(interrupt)
-        if isinstance(told.get("action_requests"), list):
-            found += _batch(interrupt, told, lane, calls, name_call, covers)
-        elif told.get("type") == "tool_approval" and "tool_call_id" in told:
-            allowed = told.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
-            native_id = str(told["tool_call_id"])
-            found.append(_review(interrupt, told, lane, native_id, allowed, name_call, covers))
-        elif told.get("type") == _OURS:
-            asked = msgspec.convert(told["question"], Question)
+        if isinstance(fields.get("action_requests"), list):
+            found += _batch(interrupt, fields, lane, calls, name_call, covers)
+        elif fields.get("type") == "tool_approval" and "tool_call_id" in fields:
+            allowed = fields.get("allowed_decisions") or _decisions_in(interrupt.response_schema)
+            native_id = str(fields["tool_call_id"])
+            found.append(_review(interrupt, fields, lane, native_id, allowed, name_call, covers))
+        elif fields.get("type") == _OURS:
+            question = msgspec.convert(fields["question"], Question)
             found.append(
-                Pending(interrupt_id=str(interrupt.id), question=asked, lane=told.get("lane"), ours=True)
+                Pending(interrupt_id=str(interrupt.id), question=question, lane=fields.get("lane"), ours=True)
             )
         else:
-            sheet = sheet_for(value, interrupt.response_schema)
+            form = form_for(value, interrupt.response_schema)
             found.append(
-                Pending(interrupt_id=str(interrupt.id), question=sheet.form(), lane=lane, sheet=sheet)
+                Pending(interrupt_id=str(interrupt.id), question=form.question(), lane=lane, form=form)
             )
     return found
 
@@ -193,10 +194,15 @@ def _native_id(lane: str | None, tool_call: Mapping[str, Any]) -> str:
 
 
 def _batch(
-    interrupt: Any, told: dict[str, Any], lane: str | None, calls: OpenCalls, describe: Describe, cover: Cover
+    interrupt: Any,
+    value: dict[str, Any],
+    lane: str | None,
+    calls: OpenCalls,
+    describe: Describe,
+    cover: Cover,
 ) -> list[Pending]:
-    actions = cast("list[dict[str, Any]]", told["action_requests"])
-    configs = cast("list[dict[str, Any]]", told.get("review_configs") or [])
+    actions = cast("list[dict[str, Any]]", value["action_requests"])
+    configs = cast("list[dict[str, Any]]", value.get("review_configs") or [])
     allowed = {config.get("action_name"): config.get("allowed_decisions") for config in configs}
     return [
         _review(
@@ -230,11 +236,11 @@ def _review(
     call_id = describe(lane, call)
     message = str(action.get("description") or f"Run {name}?")
     runs = [word for word in ("approve", "edit") if word in decisions][:1]
-    sheet = None
+    form = None
     if decisions == ("respond",):
-        # A tool that is made to ask the user: there is nothing to permit, only to answer.
-        sheet = sheet_for(message)
-        question: Question = sheet.form(call_id)
+        # A tool that only asks the user: there is nothing to allow, only to answer.
+        form = form_for(message)
+        question: Question = form.question(call_id)
     else:
         covers = cover(call) if "approve" in decisions else None
         refusals = (word for word in ("reject", "respond") if word in decisions)
@@ -257,7 +263,7 @@ def _review(
         action={"name": name, "args": args},
         decisions=decisions,
         batched=number is not None,
-        sheet=sheet,
+        form=form,
     )
 
 
@@ -265,18 +271,18 @@ def _decisions_in(schema: Any) -> list[str]:
     """Read the allowed decisions from the response schema of a per-call interrupt."""
     if not isinstance(schema, dict):
         return []
-    told = cast("dict[str, Any]", schema)
-    branches = [told, *cast("dict[str, Any]", told.get("$defs") or {}).values()]
-    branches += [*(told.get("oneOf") or ()), *(told.get("anyOf") or ())]
-    words: list[Any] = []
+    whole = cast("dict[str, Any]", schema)
+    branches = [whole, *cast("dict[str, Any]", whole.get("$defs") or {}).values()]
+    branches += [*(whole.get("oneOf") or ()), *(whole.get("anyOf") or ())]
+    found: list[Any] = []
     for branch in branches:
         kind: Any = cast("dict[str, Any]", branch.get("properties") or {}).get("type") or {}
-        words += [kind.get("const"), *(kind.get("enum") or ())]
-    return [word for word in _OPTIONS if word in words]
+        found += [kind.get("const"), *(kind.get("enum") or ())]
+    return [decision for decision in _OPTIONS if decision in found]
 
 
 def earlier_answer(item: Pending, decision: Decision | None) -> ev.Answered | None:
-    """Answer a review as an "always" did earlier; None when a person must."""
+    """Answer a review as an earlier "always" did; None when the user must be asked."""
     if decision is None or not item.decisions or not isinstance(item.question, Permission):
         return None
     wanted = "allow_once" if decision else "reject_once"
@@ -294,10 +300,10 @@ def earlier_answer(item: Pending, decision: Decision | None) -> ev.Answered | No
 
 
 def reply_form(item: Pending, answered: ev.Answered) -> Form | None:
-    """Ask for the words of somebody who answers in a tool's place but was given no room for them."""
+    """The form for the answer of a user who chose to answer in a tool's place, but gave no text."""
     if answered.option_id != "respond" or answered.reason:
         return None
-    return sheet_for(f"What shall {item.action['name']} answer?").form(
+    return form_for(f"What shall {item.action['name']} answer?").question(
         cast("Permission", item.question).call_id
     )
 
@@ -311,7 +317,7 @@ def resume_value(pending: Iterable[Pending], answers: Mapping[str, ev.Answered])
     for item in pending:
         answered = answers.get(item.key)
         if item.ours:
-            values[item.interrupt_id] = {"outcome": "declined"} if answered is None else _told(answered)
+            values[item.interrupt_id] = {"outcome": "declined"} if answered is None else _as_value(answered)
         elif not item.decisions:
             values[item.interrupt_id] = _value(item, answered)
         elif item.batched:
@@ -323,14 +329,14 @@ def resume_value(pending: Iterable[Pending], answers: Mapping[str, ev.Answered])
 
 
 def _value(item: Pending, answered: ev.Answered | None) -> Any:
-    sheet = cast("Sheet", item.sheet)
+    form = cast("InterruptForm", item.form)
     if answered is None or answered.outcome != "accepted":
-        return sheet.declined()
-    return sheet.read(answered.content)
+        return form.declined()
+    return form.read(answered.content)
 
 
 def _decision(item: Pending, answered: ev.Answered | None) -> dict[str, Any]:
-    if item.sheet is not None:
+    if item.form is not None:
         return {"type": "respond", "message": str(_value(item, answered))}
     if answered is not None and answered.option_kind in ALLOW_KINDS:
         return _run(item, answered)
@@ -356,7 +362,7 @@ def _run(item: Pending, answered: ev.Answered) -> dict[str, Any]:
 
 
 def emit_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> None:
-    """Show a call as its reviewer wants it: with other arguments, or denied."""
+    """Emit a call as its reviewer decided: with other arguments, or denied."""
     if item.native_id is None:
         return
     if answered.input is not None:
@@ -365,14 +371,14 @@ def emit_decision(emitter: Emitter, item: Pending, answered: ev.Answered) -> Non
         emitter.tool_denied(item.lane, item.native_id, answered.reason or _REFUSED)
 
 
-# -- stops without a question ------------------------------------------------------------------------
+# -- breakpoints ------------------------------------------------------------------------
 
 
 def breakpoints(graph: Any, state: Any, calls: Iterable[Mapping[str, Any]]) -> list[types.Interrupt[Any]]:
-    """Put in words why a graph stopped that was compiled to: before its calls run, or between two nodes."""
+    """Interrupts for a graph that stopped at ``interrupt_before`` or ``interrupt_after``."""
     if not state.next or not (graph.interrupt_before_nodes or graph.interrupt_after_nodes):
         return []
-    here = str(state.config["configurable"].get("checkpoint_id"))
+    checkpoint_id = str(state.config["configurable"].get("checkpoint_id"))
     asked: list[types.Interrupt[Any]] = [
         types.Interrupt(
             {
@@ -382,36 +388,38 @@ def breakpoints(graph: Any, state: Any, calls: Iterable[Mapping[str, Any]]) -> l
                 "args": call["args"],
                 "allowed_decisions": ["approve", "reject"],
             },
-            f"{here}:{call['id']}",
+            f"{checkpoint_id}:{call['id']}",
         )
         for call in calls
     ]
-    where = f"The agent stopped before {', '.join(state.next)}. Shall it go on?"
-    return asked or [types.Interrupt(where, here, response_schema={"type": "boolean"})]
+    message = f"The agent stopped before {', '.join(state.next)}. Shall it go on?"
+    return asked or [types.Interrupt(message, checkpoint_id, response_schema={"type": "boolean"})]
 
 
 def may_continue(pending: list[Pending], answers: Mapping[str, ev.Answered]) -> bool:
-    """Whether a graph that stopped at a breakpoint goes on: nobody was refused."""
+    """Whether a graph that stopped at a breakpoint goes on: everything was allowed."""
     return all(value in (True, {"type": "approve"}) for value in resume_value(pending, answers).values())
 
 
-# -- our own -----------------------------------------------------------------------------------------
+# -- our own questions -----------------------------------------------------------------------------
 
 
-def put_question(question: Question, lane: str | None) -> Any:
-    """Stop the graph for a question of ours; when it is resumed, give what it was resumed with."""
+def interrupt_for(question: Question, lane: str | None) -> Any:
+    """Interrupt the graph for a question of ours; when it is resumed, give the value it was resumed with."""
     return types.interrupt({"type": _OURS, "question": msgspec.to_builtins(question), "lane": lane})
 
 
-def read_answer(given: Any, question_id: str) -> ev.Answered | None:
+def read_answer(value: Any, question_id: str) -> ev.Answered | None:
     """Read an answer that a graph was resumed with; None if it is something else."""
     try:
-        return msgspec.convert({**given, "type": "answered", "question_id": question_id}, ev.Answered)
+        return msgspec.convert({**value, "type": "answered", "question_id": question_id}, ev.Answered)
     except (TypeError, msgspec.ValidationError):
         return None
 
 
-def _told(answered: ev.Answered) -> dict[str, Any]:
+def _as_value(answered: ev.Answered) -> dict[str, Any]:
     """An answer as a checkpoint keeps it."""
-    told = msgspec.to_builtins(answered)
-    return {key: told[key] for key in told if key not in ("type", "turn_id", "lane", "meta", "question_id")}
+    fields = msgspec.to_builtins(answered)
+    return {
+        key: fields[key] for key in fields if key not in ("type", "turn_id", "lane", "meta", "question_id")
+    }

@@ -1,4 +1,4 @@
-"""What a thread waits for, told by the thread alone: the turn that asked may have ended with its process."""
+"""The questions that a thread waits for, read from the thread alone: the asking process may have ended."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from trunkline.questions import ClientCall
 __all__ = ["add_questions", "waits_for"]
 
 _LIVE = ("client:", "permit:")
-"""How the keys of questions begin that are asked while a step runs: a thread knows nothing of these."""
+"""Prefixes of the keys of questions that are asked while a step runs; a thread does not have these."""
 
 
 def waits_for(graph: Any, state: Any, messages: list[Any], durable_keys: Collection[str]) -> bool:
-    """Whether a thread can go on with the answers to these questions."""
-    place: dict[str, Any] = state.config.get("configurable") or {}
-    if not place.get("checkpoint_id"):
+    """Whether a thread can be resumed with the answers to these questions."""
+    configurable: dict[str, Any] = state.config.get("configurable") or {}
+    if not configurable.get("checkpoint_id"):
         return False
     stops = {str(stop.id) for stop in _stops(graph, state, messages)}
     return all(key.startswith(_LIVE) or key.rpartition("#")[0] in stops for key in durable_keys)
 
 
 def add_questions(
-    told: Conversation, graph: Any, state: Any, messages: list[Any], own: Collection[str] | None
+    conversation: Conversation, graph: Any, state: Any, messages: list[Any], own: Collection[str] | None
 ) -> None:
     """Add to a thread's conversation the questions that it waits for; their calls are open.
 
-    A call of the last answer that is of none of the graph's ``own`` tools is its front end's to run, if these
-    are all tools there are.
+    An open call of the last answer that is for none of the graph's ``own`` tools is the front end's to run;
+    without ``own`` the tools of the graph are not known.
     """
-    left = unanswered_calls(messages)
+    open_calls = unanswered_calls(messages)
     calls = OpenCalls()
-    calls.add(None, left)
-    there = _Calls(told)
+    calls.add(None, open_calls)
+    shown = _Calls(conversation)
     asked = [
         ev.Asked(
             question_id=item.key,
@@ -46,18 +46,18 @@ def add_questions(
             group=item.interrupt_id,
             lane=item.lane,
         )
-        for item in pending_questions(_stops(graph, state, messages), calls, there.find)
+        for item in pending_questions(_stops(graph, state, messages), calls, shown.find)
     ]
     if not asked and own is not None:
-        for call in left:
+        for call in open_calls:
             if call["name"] not in own:
-                question = ClientCall(call_id=there.find(None, call), name=call["name"], input=call["args"])
+                question = ClientCall(call_id=shown.find(None, call), name=call["name"], input=call["args"])
                 key = f"client:{call['id']}"
                 asked.append(ev.Asked(question_id=key, question=question, durable_key=key))
     if asked:
-        told.questions = {one.question_id: QuestionState(asked=one) for one in asked}
-        for call in left:
-            there.open(call)
+        conversation.questions = {one.question_id: QuestionState(asked=one) for one in asked}
+        for call in open_calls:
+            shown.open(call)
 
 
 def _stops(graph: Any, state: Any, messages: list[Any]) -> list[Any]:
@@ -65,11 +65,11 @@ def _stops(graph: Any, state: Any, messages: list[Any]) -> list[Any]:
 
 
 class _Calls:
-    """The calls of a conversation by the ids that the model gave them; the newest of an id counts."""
+    """The calls of a conversation by the ids that the model gave; the newest call of an id counts."""
 
-    def __init__(self, told: Conversation) -> None:
-        self._told = told
-        self._ids = {call.native_id or call.call_id: call.call_id for call in told.calls.values()}
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._ids = {call.native_id or call.call_id: call.call_id for call in conversation.calls.values()}
 
     def find(self, lane: str | None, call: Mapping[str, Any]) -> str:
         """The id of a call; one that only a subagent made is added to the last answer."""
@@ -78,7 +78,7 @@ class _Calls:
             last = self._last_answer()
             last.parts.append(CallPart(part_id=f"{last.message_id}:{len(last.parts)}", call_id=native_id))
             self._ids[native_id] = native_id
-            self._told.calls[native_id] = Call(
+            self._conversation.calls[native_id] = Call(
                 call_id=native_id,
                 name=str(call["name"]),
                 input=call["args"],
@@ -88,12 +88,12 @@ class _Calls:
         return self._ids[native_id]
 
     def open(self, call: Mapping[str, Any]) -> None:
-        """Let a call wait, which would be over otherwise."""
-        waiting = self._told.calls[self.find(None, call)]
+        """Mark a call as waiting for an answer."""
+        waiting = self._conversation.calls[self.find(None, call)]
         waiting.status, waiting.reason = "pending", None
 
     def _last_answer(self) -> Message:
-        messages = self._told.messages
+        messages = self._conversation.messages
         if not messages or messages[-1].role != "agent":
             before = messages[-1].message_id if messages else "message"
             messages.append(Message(message_id=f"{before}:asks", role="agent"))

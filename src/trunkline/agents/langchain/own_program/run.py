@@ -138,8 +138,8 @@ class OwnRun:
                 return
             calls = OpenCalls()
             for lane, stop in self._interrupts.values():
-                calls.stop(lane, [stop])
-            calls.recall(self.turn.output.turn_so_far)
+                calls.add_interrupts(lane, [stop])
+            calls.restore(self.turn.output.turn_so_far)
             stops = [stop for _, stop in self._interrupts.values()]
             pending = pending_questions(stops, calls, self.emitter.describe)
             self.turn.suspend([question_of(item) for item in pending])
