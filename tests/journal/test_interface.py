@@ -155,6 +155,18 @@ async def test_a_title_can_be_set_and_taken_away(journal: Journal) -> None:
         assert info.title == title
 
 
+async def test_progress_is_counted_for_the_commands_that_wait_and_by_the_owner_only(journal: Journal) -> None:
+    lease = await begin(journal)
+    for name in ("one", "two"):
+        await journal.post(KEY, name, Cancel())
+    await journal.report_progress(lease)
+    await journal.settle(lease, "one", Disposition(accepted=True))
+    await journal.report_progress(lease)
+    assert [await journal.progress(KEY, name) for name in ("one", "two", "unknown")] == [1, 2, 0]
+    with pytest.raises(Fenced):
+        await journal.report_progress(lease._replace(fence=lease.fence - 1))
+
+
 async def test_values_are_kept_with_a_session_by_name_until_they_are_removed(journal: Journal) -> None:
     await begin(journal)
     states: list[Any] = []
