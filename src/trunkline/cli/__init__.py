@@ -6,12 +6,13 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 
 * ``acp``: ``trunkline acp``
 * ``approval_text``: what a person is asked to approve, as lines for a terminal
-* ``approvals``: ``--approve``: answers without a person
 * ``chat``: ``trunkline chat``
 * ``chat_loop``: prompts from the keyboard, turns on the screen, questions between them
+* ``chat_questions``: an agent's questions at the keyboard
 * ``conversation_text``: a whole conversation as text or markdown
 * ``event_lines``: an event as one line for a person
 * ``exec``: ``trunkline exec``
+* ``exec_approvals``: ``--approve``: answers without a person
 * ``exec_output``: the output of exec: text, JSON or events
 * ``exec_run``: one prompt in one session, followed to its end
 * ``export``: a session as text, JSON, events or markdown, piece by piece
@@ -21,7 +22,6 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage (also a TARGET or a session that is 
 * ``open_hub``: journal, hub and session of a command
 * ``options``: options that several commands have
 * ``output``: writes results without blocking the loop
-* ``questions``: an agent's questions at the keyboard
 * ``screen``: what a chat draws
 * ``serve``: ``trunkline serve``
 * ``sessions``: ``trunkline sessions``
