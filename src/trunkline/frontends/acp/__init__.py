@@ -8,6 +8,7 @@
 * ``forms_as_buttons``: a form that wants a yes or a no, or a link, as a permission request
 * ``forms_as_text``: a form as a message, and the person's next message as its content
 * ``history``: the history of a session as a client loads it
+* ``hosted``: ACP for runs in a program of the user, on a transport of the user
 * ``http_streams``: which stream of an HTTP client a message belongs to
 * ``initialize``: the answer to ``initialize``, and the cache of agents' cards
 * ``lazy_endpoint``: answers ``initialize`` at once, and loads the rest when it is needed

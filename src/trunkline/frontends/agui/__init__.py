@@ -8,6 +8,7 @@
 * ``endpoint``: opens the runs of clients on the turns of a session
 * ``event_queue``: events on their way to a reader, in order and bounded
 * ``history``: the history of a thread where a run begins, and what its client lacks of it
+* ``hosted``: AG-UI for runs in a program of the user, on a transport of the user
 * ``lanes``: the lanes of a run: the agent's own, and one for each subagent
 * ``losses``: what AG-UI has no event for, and where its meaning goes
 * ``notices``: text messages for what AG-UI has no event for that pages show

@@ -2,5 +2,6 @@
 
 * ``content``: content blocks both ways
 * ``lossless``: decoding that keeps what a newer or a careless peer sends
+* ``transport``: what an ACP transport of a program can do
 * ``wire``: the types, generated from the official schema
 """

@@ -4,6 +4,7 @@
 * ``messages``: a conversation as messages, and the messages of a client as events
 * ``protobuf``: events as protobuf frames
 * ``results``: the result of a tool as text or content parts
+* ``transport``: what an AG-UI transport of a program can do
 * ``usage``: tokens as AG-UI counts them
 * ``wire``: the 31 events, and what a client sends to start a run
 """
