@@ -169,7 +169,7 @@ class Forks(Protocol):
     """An agent with a memory of its own that can be copied."""
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
-        """Let a new session begin with everything that another one is remembered to have said."""
+        """Let a new session begin with everything that the agent remembers of another one."""
         ...
 
 

@@ -50,7 +50,7 @@ class Grammar:
 
     @property
     def reported(self) -> frozenset[str]:
-        """The rules that were broken and told of since the last turn began."""
+        """The rules that were broken and reported since the last turn began."""
         return frozenset(self._reported)
 
     def recall(self, memory: Memory, turn_id: str | None, reported: Iterable[str]) -> None:
@@ -63,11 +63,11 @@ class Grammar:
         if type(event) is ev.Text and event.delta:
             if self._flow == (event.turn_id, event.message_id, event.lane):
                 return [event]
-            said = self._feed(event)
-            last = said[-1] if said else None
+            out = self._feed(event)
+            last = out[-1] if out else None
             if type(last) is ev.Text and last is event:
                 self._flow = (event.turn_id, event.message_id, event.lane)
-            return said
+            return out
         self._flow = None
         return self._feed(event)
 
@@ -134,12 +134,12 @@ class Grammar:
     def _rejects_foreign(self, action: Action) -> bool:
         return self.phase is not Phase.IDLE and action in _OF_THIS_TURN
 
-    def _resumed(self, said: list[ev.Event]) -> list[ev.Event]:
-        """Resume a suspended turn before something is said in it."""
-        if self.phase is Phase.SUSPENDED and any(TURN_TABLE[type(item)] is IN_TURN for item in said):
+    def _resumed(self, out: list[ev.Event]) -> list[ev.Event]:
+        """Resume a suspended turn before an event of it."""
+        if self.phase is Phase.SUSPENDED and any(TURN_TABLE[type(item)] is IN_TURN for item in out):
             self.phase = Phase.RUNNING
-            return [ev.TurnResumed(turn_id=self.turn_id), *said]
-        return said
+            return [ev.TurnResumed(turn_id=self.turn_id), *out]
+        return out
 
     def _begin(self, event: ev.Event) -> list[ev.Event]:
         self.phase = Phase.RUNNING
@@ -178,63 +178,63 @@ class Grammar:
         ]
         self.questions.clear()
         status, sloppy = "cancelled" if cancelled else "failed", not (cancelled or failed)
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
-            said += self._close_lane(lane, status, reason, sloppy)
-        said += self._settle_lane(None, status, reason, sloppy)
-        said = [*answers, *self._resumed(said), event]
+            out += self._close_lane(lane, status, reason, sloppy)
+        out += self._close_open_parts(None, status, reason, sloppy)
+        out = [*answers, *self._resumed(out), event]
         self.phase = Phase.IDLE
-        return said
+        return out
 
-    def _settle_lane(self, lane: str | None, status: Any, reason: str, sloppy: bool) -> list[ev.Event]:
+    def _close_open_parts(self, lane: str | None, status: Any, reason: str, sloppy: bool) -> list[ev.Event]:
         """Close the calls, steps and compactions that a lane left open."""
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         for call_id, call in [item for item in self._open_calls.items() if item[1].lane == lane]:
             if sloppy:
-                said += self.report("unfinished-call", call_id)
+                out += self.report("unfinished-call", call_id)
             call.status = status
             del self._open_calls[call_id]
-            said.append(
+            out.append(
                 ev.ToolUpdate(turn_id=self.turn_id, lane=lane, call_id=call_id, status=status, reason=reason)
             )
         for step in [step for step in self._steps if step[0] == lane]:
             del self._steps[step]
-            said.append(ev.StepFinished(turn_id=self.turn_id, lane=lane, step_id=step[1]))
+            out.append(ev.StepFinished(turn_id=self.turn_id, lane=lane, step_id=step[1]))
         if lane is None:
             for compaction_id in self._compacting:
                 keep(self.memory.compacted, compaction_id, None)
                 ended = ev.Compaction(compaction_id=compaction_id, status=status, error=reason)
-                said.append(msgspec.structs.replace(ended, turn_id=self.turn_id))
+                out.append(msgspec.structs.replace(ended, turn_id=self.turn_id))
             self._compacting.clear()
-        return said
+        return out
 
     def _close_lane(self, lane: str, outcome: Any, reason: str, sloppy: bool) -> list[ev.Event]:
-        said = self.report("unfinished-lane", lane) if sloppy else []
-        said += self._settle_lane(lane, outcome, reason, sloppy)
+        out = self.report("unfinished-lane", lane) if sloppy else []
+        out += self._close_open_parts(lane, outcome, reason, sloppy)
         self._lanes[lane] = False
-        said.append(ev.SubagentFinished(turn_id=self.turn_id, lane=lane, outcome=outcome, message=reason))
-        return said
+        out.append(ev.SubagentFinished(turn_id=self.turn_id, lane=lane, outcome=outcome, message=reason))
+        return out
 
-    # -- what is said in a turn --------------------------------------------------------------------
+    # -- the events of a turn ----------------------------------------------------------------------
 
     def _check(self, event: Any) -> list[ev.Event]:
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         kind = cast("type[ev.Event]", type(event))
         if event.lane is not None and kind is not ev.SubagentStarted:
             is_open = self._lanes.get(event.lane)
             if is_open is None and TURN_TABLE[kind] is IN_TURN:
-                said += self.report("unknown-lane", event.lane)
-                said += self._lane_started(
+                out += self.report("unknown-lane", event.lane)
+                out += self._lane_started(
                     ev.SubagentStarted(turn_id=self.turn_id, lane=event.lane, name=event.lane)
                 )
             elif is_open is False and TURN_TABLE[kind] is IN_TURN:
                 return self.report("closed-lane", event.lane)
         check = self._checks.get(kind)
         if check is None:
-            said.append(event)
+            out.append(event)
         else:
-            said += check(self, event)
-        return said
+            out += check(self, event)
+        return out
 
     def _user(self, event: ev.UserMessage) -> list[ev.Event]:
         owner = self.memory.messages.get(event.message_id)
@@ -320,28 +320,28 @@ class Grammar:
         if call is not None:
             return [], event, call
         title = getattr(event, "title", None)
-        said = self.report("unknown-call", event.call_id)
+        out = self.report("unknown-call", event.call_id)
         call = ev.ToolCall(call_id=event.call_id, name=title or "unknown", title=title, lane=event.lane)
-        said += self._call(msgspec.structs.replace(call, turn_id=self.turn_id))
-        return said, event, self._open_calls[event.call_id]
+        out += self._call(msgspec.structs.replace(call, turn_id=self.turn_id))
+        return out, event, self._open_calls[event.call_id]
 
     def _input(self, event: ev.ToolInput) -> list[ev.Event]:
         if self._has_ended(event.call_id):
             return self.report("late-input", event.call_id)
-        said, event, call = self._named(event)
+        out, event, call = self._named(event)
         if call.status != "pending":
-            return said + self.report("late-input", event.call_id)
-        return [*said, event] if event.delta else said
+            return out + self.report("late-input", event.call_id)
+        return [*out, event] if event.delta else out
 
     def _update(self, event: ev.ToolUpdate) -> list[ev.Event]:
         if self._has_ended(event.call_id):
             return self.report("ended-call", event.call_id)
-        said, event, call = self._named(event)
+        out, event, call = self._named(event)
         if event.status is not None:
             # A status that only the agent knows is one of a call that still runs.
             status: ev.ToolStatus = event.status if event.status in STATUS_TABLE else "in_progress"
             if status not in STATUS_TABLE[call.status]:
-                said += self.report("final-status", event.call_id)
+                out += self.report("final-status", event.call_id)
                 event = msgspec.structs.replace(event, status=None, reason=None)
             elif status == call.status and call.status in ev.FINAL_STATUSES:
                 event = msgspec.structs.replace(event, status=None)
@@ -350,7 +350,7 @@ class Grammar:
                 if status in ev.FINAL_STATUSES:
                     del self._open_calls[event.call_id]
         empty = ev.ToolUpdate(turn_id=event.turn_id, lane=event.lane, meta=event.meta, call_id=event.call_id)
-        return said if event == empty else [*said, event]
+        return out if event == empty else [*out, event]
 
     def _terminal(self, event: ev.TerminalOutput) -> list[ev.Event]:
         if event.terminal_id in self.memory.exited:
@@ -362,10 +362,10 @@ class Grammar:
     def _ask(self, event: ev.Asked) -> list[ev.Event]:
         if event.question_id in self.memory.asked:
             return []
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         call_id = getattr(event.question, "call_id", None)
         if call_id is not None:
-            said, named, _ = self._named(
+            out, named, _ = self._named(
                 ev.ToolInput(turn_id=event.turn_id, lane=event.lane, call_id=call_id, delta="")
             )
             if named.call_id != call_id:
@@ -373,7 +373,7 @@ class Grammar:
                 event = msgspec.structs.replace(event, question=question)
         keep(self.memory.asked, event.question_id, None)
         self.questions[event.question_id] = event
-        return [*said, event]
+        return [*out, event]
 
     def _answer(self, event: ev.Answered) -> list[ev.Event]:
         if self.questions.pop(event.question_id, None) is not None:
@@ -399,33 +399,33 @@ class Grammar:
             return self.report("unknown-lane", "none")
         if lane in self._lanes:
             return []
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         if parent == lane:
             # A lane below itself would have no end.
             parent = None
         elif parent is not None and parent not in self._lanes:
-            said += self.report("unknown-lane", parent)
-            said += self._lane_started(ev.SubagentStarted(turn_id=self.turn_id, lane=parent, name=parent))
+            out += self.report("unknown-lane", parent)
+            out += self._lane_started(ev.SubagentStarted(turn_id=self.turn_id, lane=parent, name=parent))
         if call_id is not None:
             call_id = self._known_id(call_id)
         if (parent, call_id) != (event.parent_lane, event.parent_call_id):
             event = msgspec.structs.replace(event, parent_lane=parent, parent_call_id=call_id)
         self._lanes[lane] = True
         self._parents[lane] = parent
-        return [*said, event]
+        return [*out, event]
 
     def _lane_finished(self, event: ev.SubagentFinished) -> list[ev.Event]:
         if event.lane is None:
             return self.report("unknown-lane", "none")
-        said: list[ev.Event] = []
+        out: list[ev.Event] = []
         status = "cancelled" if event.outcome == "cancelled" else "failed"
         sloppy = event.outcome == "completed"
         for lane in reversed([name for name, is_open in self._lanes.items() if is_open]):
             if lane != event.lane and self._is_below(lane, event.lane):
-                said += self._close_lane(lane, status, "the subagent above it ended", sloppy)
-        said += self._settle_lane(event.lane, status, "the subagent ended without finishing this", sloppy)
+                out += self._close_lane(lane, status, "the subagent above it ended", sloppy)
+        out += self._close_open_parts(event.lane, status, "the subagent ended without finishing this", sloppy)
         self._lanes[event.lane] = False
-        return [*said, event]
+        return [*out, event]
 
     def _is_below(self, lane: str | None, above: str) -> bool:
         while lane is not None:
@@ -435,7 +435,7 @@ class Grammar:
         return False
 
     def _notice(self, event: ev.Notice) -> list[ev.Event]:
-        # Our own words, read back from a journal, are not said a second time.
+        # A report that is read back from a journal is not made a second time.
         if event.code == "agent_protocol" and event.meta is not None:
             self._reported |= RULES.keys() & {str(event.meta.get("rule"))}
         return [event]

@@ -1,7 +1,7 @@
 """What a grammar knows of the turns before: the newest ids of each kind, and no more than that.
 
-An id that comes again is known for as long as ``REMEMBERED`` others of its kind were not said in between.
-It follows from what was said alone, so a grammar that reads a journal remembers what the one that wrote it
+An id that comes again is known for as long as ``REMEMBERED`` others of its kind did not come in between.
+It follows from the events alone, so a grammar that reads a journal remembers what the one that wrote it
 did, and it is kept with a session's snapshot.
 """
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Owner(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Whose a message is: a person's, or that of the turn that said it."""
+    """Whose a message is: a person's, or that of the turn that emitted it."""
 
     number: int
     """Messages are counted: a rewind frees those behind a place."""

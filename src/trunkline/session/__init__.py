@@ -1,6 +1,7 @@
 """Sessions: everything that lives longer than a connection. Names are loaded when they are first used.
 
 * ``adopt``: takes over what an agent remembers and the journal does not know
+* ``agent_events``: what the events of an agent change in its session
 * ``agent_hooks``: the optional methods of an agent, as a session calls them
 * ``coalesce``: joins neighbouring deltas, and gives events their positions
 * ``commandable``: the commands of a session, the same in every process
@@ -10,9 +11,11 @@
 * ``event_check``: checks the events of an agent
 * ``followers``: cancels a turn that no reader follows any more
 * ``handles``: a running call, and the shared state, for agents
+* ``hosted``: turns that run in a program of the user's own
+* ``hosted_frontends``: what a front end offers to hosted turns, and how it is found
 * ``hub``: the sessions of one agent on one journal
-* ``hub_interface``: what a session needs of its hub
 * ``ids``: random ids
+* ``interfaces``: what a session needs of its hub, and a turn of its session
 * ``open_state``: what opening a session learns from its records
 * ``out_of_turn``: events that concern a session and none of its turns
 * ``owners``: how a process names itself in a lease
@@ -31,7 +34,6 @@
 * ``tasks``: the tasks that run beside a turn
 * ``thread_wait``: waits in a plain function for something in the loop of a turn
 * ``turn``: one prompt on its way through an agent
-* ``turn_session``: what a turn needs of its session
 * ``usage``: adds up the tokens of a turn
 * ``view``: ``SessionView``: the session as its agent sees it
 * ``window``: shows a turn through an encoder, from a cursor on
