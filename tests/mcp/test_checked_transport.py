@@ -74,7 +74,7 @@ async def test_a_name_on_the_list_that_leads_to_this_machine_is_not_called(
 ) -> None:
     names["mcp.example.org"] = ["127.0.0.1"]
     async with answering(OK) as (port, heads), client("mcp.example.org") as http:
-        with pytest.raises(NotAllowed, match="leads to an address of this machine"):
+        with pytest.raises(NotAllowed, match="resolves to an address of this machine"):
             await soon(http.get(f"http://mcp.example.org:{port}/"))
         assert heads == []
 

@@ -1,8 +1,8 @@
-"""Outbound connections: which hosts and addresses may be called on behalf of somebody far away.
+"""Which hosts and addresses the server may call for a remote client.
 
 A list has names (``mcp.example.org``), addresses and networks (``10.1.0.0/16``), each for every port or for
-one. A name leads to public addresses only: what it leads to on this machine or in its network counts only
-if that address is on the list, too. ``localhost`` stands for the addresses of this machine.
+one. A name may resolve to public addresses only: an address of this machine or its network must be on the
+list itself. ``localhost`` stands for the addresses of this machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BARE_SIX = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*(?:/\d{1,3})?", re.A
 _LOOPBACK: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _OWN: tuple[Network, ...] = (ipaddress.ip_network("168.63.129.16/32"), ipaddress.ip_network("192.0.0.0/24"))
-"""Addresses that look public and lead to what is behind the machine: the metadata of Azure and of Oracle."""
+"""Addresses that look public, but are the metadata services of Azure and of Oracle."""
 
 
 class _Entry(NamedTuple):
@@ -42,7 +42,7 @@ class Outbound:
     """A list of hosts that may be called; an empty one allows nothing."""
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
-        """Read a list; what is no host raises ConfigurationError."""
+        """Read a list; raises ConfigurationError for an entry that is no host."""
         self.allowed: Sequence[str] = tuple(allowed)
         self._entries = [_read(text) for text in self.allowed]
 
@@ -51,7 +51,7 @@ class Outbound:
         return bool(self._entries)
 
     def allows_host(self, host: str, port: int) -> bool:
-        """Whether a host of an address on the web is on the list, by its name or by what it is."""
+        """Whether the host of a URL is on the list, by its name or its address."""
         address = _address(host)
         if address is not None:
             return self._lists(address, port)
@@ -59,7 +59,7 @@ class Outbound:
         return any(entry.name == name and entry.takes(port) for entry in self._entries)
 
     def allows_address(self, text: str, port: int) -> bool:
-        """Whether a host of the list may lead to an address: it is public, or on the list itself."""
+        """Whether a host of the list may resolve to an address: a public one, or one on the list itself."""
         address = _address(text)
         return address is not None and (_is_public(address) or self._lists(address, port))
 
@@ -102,7 +102,7 @@ def _address(text: str) -> Address | None:
 
 
 def _innermost(address: Address) -> Address:
-    """The address that one of IPv6 stands for, if it carries one of IPv4."""
+    """The IPv4 address inside an IPv6 address (mapped, 6to4, Teredo, NAT64), else the address itself."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _NAT64:

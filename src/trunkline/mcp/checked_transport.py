@@ -1,7 +1,8 @@
-"""Calls of servers that somebody far away named: every address is checked, and then that one is called.
+"""An HTTP transport for servers that a remote client named: it connects to checked addresses only.
 
-A name is looked up here and nowhere else, and the connection goes to the address that was checked: a name
-that leads elsewhere a moment later leads nowhere. Redirects come through here as every request does.
+A name is resolved here and nowhere else, and the connection goes to the address that was checked, so a name
+that resolves differently a moment later (DNS rebinding) changes nothing. Redirects are checked like any
+request.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class NotAllowed(httpx.TransportError):
-    """The host, or an address that it leads to, is not on the list."""
+    """The host, or an address that it resolves to, is not on the list."""
 
 
 class CheckedTransport(httpx.AsyncBaseTransport):
@@ -38,7 +39,7 @@ class CheckedTransport(httpx.AsyncBaseTransport):
         addresses = await _look_up(host, port, request)
         if not all(self._outbound.allows_address(address, port) for address in addresses):
             raise NotAllowed(
-                "its name leads to an address of this machine or its network, which is not on the list "
+                "its name resolves to an address of this machine or its network, which is not on the list "
                 "(--allow-mcp)",
                 request=request,
             )
@@ -57,10 +58,10 @@ class CheckedTransport(httpx.AsyncBaseTransport):
             except httpx.ConnectError:
                 if number == len(addresses) - 1:
                     raise
-        raise httpx.ConnectError("the name leads nowhere", request=request)
+        raise httpx.ConnectError("its name has no address", request=request)
 
     async def aclose(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
         await self._transport.aclose()
 
 
@@ -69,5 +70,5 @@ async def _look_up(host: str, port: int, request: httpx.Request) -> list[str]:
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise httpx.ConnectError("its name leads nowhere", request=request) from error
+        raise httpx.ConnectError("its name has no address", request=request) from error
     return list(dict.fromkeys(str(where[0]) for *_, where in found))

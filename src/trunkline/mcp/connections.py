@@ -1,6 +1,7 @@
-"""Where MCP servers are: the shapes in which they are given, and what is wrong with one.
+"""Read the settings of MCP servers, and say what is wrong with them.
 
-A mapping from names to settings is what developers write; a list of objects is what ACP clients send.
+Developers write a mapping from names to settings; ACP clients send a list of objects
+(https://agentclientprotocol.com/protocol/session-setup).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _KNOWN = "stdio (command, args, env), http or sse (url, headers)"
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """A server that we start ourselves and speak to over its pipes."""
+    """A server that we start as a child process."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -35,16 +36,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """A server that runs somewhere already."""
+    """A server at a URL."""
 
     url: str
     headers: dict[str, str] = {}
     sse: bool = False
     reach: tuple[str, ...] | None = None
-    """The hosts that may be called for whoever named this server; None: any, it is one's own."""
+    """The hosts that may be called for the client that named this server; None: any host."""
 
     def __str__(self) -> str:
-        """Name the place without what may be secret in its address."""
+        """Name the server without what may be secret in its URL."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
@@ -53,9 +54,9 @@ Connection = Union[Program, Site]
 
 
 def read_connections(servers: Servers) -> tuple[dict[str, Connection], dict[str, str]]:
-    """Read every server; what is wrong with the others is in the second of the two."""
+    """Read every server; the second dict has the error of each that cannot be read."""
     read: dict[str, Connection] = {}
-    wrong: dict[str, str] = {}
+    errors: dict[str, str] = {}
     for name, given in _named(servers):
         try:
             if name in read:
@@ -64,8 +65,8 @@ def read_connections(servers: Servers) -> tuple[dict[str, Connection], dict[str,
                 raise ConfigurationError(f"it is no object; known are {_KNOWN}")
             read[name] = _read(cast("Mapping[str, Any]", given))
         except ConfigurationError as error:
-            wrong[name] = str(error)
-    return read, wrong
+            errors[name] = str(error)
+    return read, errors
 
 
 def _named(servers: Servers) -> Iterator[tuple[str, Any]]:

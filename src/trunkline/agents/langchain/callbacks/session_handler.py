@@ -1,8 +1,8 @@
-"""Callbacks: tokens as they come, and what tools do, for a turn of a session.
+"""The callback handler for a turn of a session: tokens as they come, and what tools do.
 
-Handlers run inline: a token goes from the model to the reader without a task of its own, and only a
-journal that is far behind makes it wait. They never raise into the agent, but for a tool whose call could
-not be stored: it does not run.
+It runs inline: a token goes from the model to the reader without a task of its own, and waits only for a
+journal that is far behind. It never raises into the agent, except to stop a tool whose call could not be
+stored.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from trunkline.errors import TrunklineError
 
 __all__ = ["GraphHandler", "handler_in", "handlers_in"]
 
-# A model that never waits must let go of the loop now and then, or nobody could read or cancel.
-_BREATH = 256
+# A model that never awaits must yield to the loop sometimes, or no reader and no cancel would get through.
+_TOKENS_PER_YIELD = 256
 _LOOP_PATIENCE = 1.0
-"""How long a tool in a thread waits for a loop that may be held up by it; then for the disk, without end."""
+"""Seconds that a tool in a thread waits for the session's loop, which the tool itself may block."""
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -51,16 +51,13 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         ready: Callable[[], Awaitable[None]] | None = None,
         durable: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
-        """Say tokens through ``emitter``.
-
-        ``ready`` is awaited now and then, ``durable`` before a tool runs, and nothing else ever is.
-        """
+        """Emit through ``emitter``; ``ready`` is awaited sometimes, ``durable`` before a tool runs."""
         super().__init__()
         self._listener = Listener(emitter, on_usage=on_usage, on_final=on_final)
         self._ready = ready
         self._durable = durable
-        self._home = asyncio.get_running_loop() if ready is not None or durable is not None else None
-        self._breath = _BREATH
+        self._loop = asyncio.get_running_loop() if ready is not None or durable is not None else None
+        self._tokens_left = _TOKENS_PER_YIELD
 
     @property
     def lanes(self) -> SubagentLanes:
@@ -82,11 +79,11 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
     async def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Remember who started whom."""
+        """Remember which run started a run."""
         self._listener.started(key_of(run_id), key_of(parent_run_id))
 
     async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
-        """Pass on what a node dispatches by hand."""
+        """Emit a custom event of a node."""
         self._listener.emitter.custom(name, data)
 
     async def on_chat_model_start(
@@ -118,13 +115,13 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._listener.completion_started(key_of(run_id), key_of(parent_run_id))
 
     async def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
-        """Say a token."""
+        """Emit a token."""
         if self._listener.token(token, chunk, key_of(run_id), run_id) and self._ready is not None:
-            self._breath -= 1
-            if not self._breath:
-                self._breath = _BREATH
-                # A model that a plain function calls is in a thread, and holds nobody up.
-                if asyncio.get_running_loop() is self._home:
+            self._tokens_left -= 1
+            if not self._tokens_left:
+                self._tokens_left = _TOKENS_PER_YIELD
+                # A model that a plain function calls runs in a thread, and does not block the loop.
+                if asyncio.get_running_loop() is self._loop:
                     await asyncio.sleep(0)
                     await self._ready()
 
@@ -133,7 +130,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._listener.model_ended(response, key_of(run_id), run_id)
 
     async def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Settle what a broken answer began."""
+        """End the calls of an answer that broke off."""
         self._listener.model_failed(error, key_of(run_id))
 
     async def on_tool_start(
@@ -146,7 +143,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         inputs: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Say that a tool runs, and let it begin when that is stored."""
+        """Emit that a tool runs, and let it start when that is stored."""
         self._listener.tool_started(
             serialized,
             key_of(run_id),
@@ -155,22 +152,22 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
             name=kwargs.get("name"),
             inputs=inputs,
         )
-        if self._durable is not None and self._home is not None:
-            await self._stored(self._durable, self._home)
+        if self._durable is not None and self._loop is not None:
+            await self._stored(self._durable, self._loop)
 
     async def _stored(
-        self, durable: Callable[[], Coroutine[Any, Any, None]], home: asyncio.AbstractEventLoop
+        self, durable: Callable[[], Coroutine[Any, Any, None]], loop: asyncio.AbstractEventLoop
     ) -> None:
-        if asyncio.get_running_loop() is home:
+        if asyncio.get_running_loop() is loop:
             try:
                 await durable()
             except TrunklineError:
-                # LangChain would log it and run the tool: what cannot be stored must not happen.
+                # Without raise_error LangChain logs this and runs the tool, which must not happen.
                 self.raise_error = True
                 raise
             return
-        # LangChain runs us in a loop of our own when a plain function calls a tool. Usually that function
-        # is in a thread; one that holds up the session's own loop would wait here for itself.
+        # LangChain runs handlers in another loop when a plain function calls a tool. Usually that
+        # function is in a thread; one that blocks the session's own loop would wait here for itself.
         begun: Future[None] = Future()
 
         async def store() -> None:
@@ -178,7 +175,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
                 begun.set_result(None)
             await durable()
 
-        storing = asyncio.run_coroutine_threadsafe(store(), home)
+        storing = asyncio.run_coroutine_threadsafe(store(), loop)
         try:
             async with asyncio.timeout(_LOOP_PATIENCE):
                 await asyncio.wrap_future(begun)
@@ -190,7 +187,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         try:
             await asyncio.wrap_future(storing)
         except TrunklineError as error:
-            # Here it logs every exception, whatever we say; a cancellation is none, and stops the tool.
+            # In this loop LangChain logs every Exception; CancelledError is none, and stops the tool.
             raise asyncio.CancelledError(str(error)) from error
 
     async def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -198,17 +195,17 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         self._listener.tool_ended(output, key_of(run_id))
 
     async def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Say that a tool raised."""
+        """Note that a tool raised."""
         self._listener.tool_failed(error, key_of(run_id))
 
 
 def handler_in(config: Any) -> Any:
-    """The handler among the callbacks of a config that knows which lane a run is in; None without one."""
+    """The first handler among a config's callbacks that knows the lanes of runs; None without one."""
     return next(iter(handlers_in(config)), None)
 
 
 def handlers_in(config: Any) -> list[Any]:
-    """The handlers among the callbacks of a config that know of lanes; the one of a session before others."""
+    """The handlers among a config's callbacks that know the lanes of runs, the session's first."""
     handlers = getattr(config.get("callbacks"), "handlers", ())
     knowing = [one for one in handlers if hasattr(one, "lane_of")]
     return sorted(knowing, key=lambda one: type(one) is not GraphHandler)
