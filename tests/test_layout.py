@@ -28,7 +28,6 @@ WITHOUT_TESTS = {
     "frontends/agui/console.py",
     "frontends/agui/event_queue.py",
     "mcp/server.py",
-    "server/agents.py",
     "server/routes/acp_connections.py",
     "session/agent_hooks.py",
     "session/earlier_turns.py",
