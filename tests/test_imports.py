@@ -109,7 +109,6 @@ def test_a_documented_import_works_and_so_do_its_names(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="own_program imports front ends")
 @pytest.mark.parametrize(("program", "own", "other"), [(ON_ACP, "acp", "agui"), (ON_AGUI, "agui", "acp")])
 def test_a_langchain_agent_loads_only_the_protocol_that_it_is_served_on(
     program: str, own: str, other: str

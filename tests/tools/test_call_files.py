@@ -10,12 +10,13 @@ import pytest
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.session.permissions import Permissions, ToolRequest
 from trunkline.tools.call_files import CallFiles
+from trunkline.tools.folder_reader import folder_reader
 from trunkline.workspace import Policy
 from trunkline.workspace import Rule as PolicyRule
 
 
 def test_a_path_on_no_disk_has_no_location_and_its_change_is_text() -> None:
-    files = CallFiles((), lambda tool, path: None if path.startswith("/virtual") else f"/project{path}")
+    files = CallFiles(None, lambda tool, path: None if path.startswith("/virtual") else f"/project{path}")
     assert [one.path for one in files.locations("read", {"path": "/a"})] == ["/project/a"]
     assert files.locations("read", {"path": "/virtual/a"}) == ()
     (shown,) = files.changes("write_file", {"path": "/virtual/a", "content": "new"})
@@ -32,7 +33,7 @@ def test_an_overwrite_shows_the_old_text_of_files_that_the_agent_may_read_and_of
         file.write_text("IMPORTANT = 1\n")
     (tmp_path / "link.py").symlink_to(outside)
     (tmp_path / "raw.bin").write_bytes(b"\0\1")
-    found = CallFiles([str(tmp_path), None, "/no/such/folder"])
+    found = CallFiles(folder_reader([str(tmp_path), None, "/no/such/folder"]))
 
     def old(path: Path) -> str | None:
         (block,) = found.changes("write_file", {"path": str(path), "content": "new"})

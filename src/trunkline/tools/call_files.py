@@ -1,27 +1,25 @@
-"""Where the files of a call are on this machine, and what a call is about to overwrite."""
+"""Where the files of a call are on this machine, and what a call is about to overwrite; pure."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TextBlock
-from trunkline.errors import WorkspaceError
 from trunkline.tools.diffs import diff_of
 from trunkline.tools.naming import locations_of, paths_of
-from trunkline.workspace import Files
 
-__all__ = ["CallFiles", "DiskPath"]
+__all__ = ["CallFiles", "DiskPath", "ReadText"]
 
 DiskPath = Callable[[str, str], str | None]
 """The path on this machine for a tool's name and a path that its call names; None if it is on no disk."""
 
-_MOST_OLD = 1 << 20
-"""How long the text of a file may be that is shown as overwritten."""
+ReadText = Callable[[str], str | None]
+"""The text of a file now; None if it cannot be read, or the agent itself may not read it."""
 
 
 class CallFiles:
@@ -31,10 +29,10 @@ class CallFiles:
     real path, because it opens it; what is on no disk is shown as text.
     """
 
-    def __init__(self, folders: Iterable[str | None] = (), disk_path: DiskPath | None = None) -> None:
-        """Read old text in these folders only: never a file that the agent itself may not read."""
+    def __init__(self, read_text: ReadText | None = None, disk_path: DiskPath | None = None) -> None:
+        """``read_text`` gives the old text of files (see ``folder_reader``); without it, none is shown."""
+        self._read_text = read_text or _no_text
         self._disk_path = disk_path or _same_path
-        self._files = [files for folder in {*folders} if folder and (files := _open(folder)) is not None]
 
     def locations(self, tool: str, args: Any) -> tuple[ev.Location, ...]:
         """The files that a call works on, without those that are on no disk."""
@@ -58,27 +56,16 @@ class CallFiles:
         path = self._disk_path(tool, block.path)
         if path is None:
             return TextBlock(text=_diff_text(block))
-        old = self._text(path) if block.old is None else block.old
+        old = self._read_text(path) if block.old is None else block.old
         return replace(block, path=path, old=old)
-
-    def _text(self, path: str) -> str | None:
-        for files in self._files:
-            try:
-                return files.read_now(path)
-            except WorkspaceError:
-                continue
-        return None
 
 
 def _same_path(tool: str, path: str) -> str | None:
     return path
 
 
-def _open(folder: str) -> Files | None:
-    try:
-        return Files([folder], max_bytes=_MOST_OLD)
-    except WorkspaceError:
-        return None
+def _no_text(path: str) -> str | None:
+    return None
 
 
 def _diff_text(block: DiffBlock) -> str:

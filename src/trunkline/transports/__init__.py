@@ -3,5 +3,6 @@
 * ``memory``: two ends in one process
 * ``outbox``: messages that wait for readers that may be slow, come and go
 * ``process``: child processes
+* ``sender``: sends messages to a transport from any thread, in order
 * ``stdio``: standard input and output
 """

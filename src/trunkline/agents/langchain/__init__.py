@@ -7,6 +7,7 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``callbacks``: LangChain's callbacks: tokens and tools as they run
 * ``channel``: whom a middleware, a tool or a callback talks to while an agent runs
 * ``channel_lookup``: how a middleware finds its channel
+* ``class_methods``: Take methods away from one object, where LangChain asks its class which methods it has
 * ``errors``: what went wrong in a run: a code for programs, the provider's own text for people
 * ``graph``: a compiled graph: read, copy with hooks, state, threads, interrupts
 * ``messages``: LangChain's messages and blocks to events and back

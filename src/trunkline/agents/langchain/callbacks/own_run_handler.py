@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -26,8 +26,10 @@ from trunkline.agents.langchain.class_methods import replace_methods
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.own_program.runs import OwnRuns
-from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.session.hosted_frontends import load_front_end
+
+if TYPE_CHECKING:
+    from trunkline.protocols.acp.transport import AcpTransport
 
 __all__ = ["TrunklineCallbackHandler", "is_followed"]
 

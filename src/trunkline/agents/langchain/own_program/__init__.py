@@ -4,8 +4,8 @@
 * ``agent``: ``acp_agent``, and what every protocol needs for it
 * ``agui``: ``agui_agent`` and ``agui_system``
 * ``agui_request``: what the request of an AG-UI client means for an agent
-* ``agui_run``: a channel over an object that can emit AG-UI events
+* ``context``: what a caller gives with one invocation: the transport and the ids
+* ``middleware``: the middlewares of an agent in one's own program, made from one set of options
 * ``run``: what all these channels have in common: one run of an agent
 * ``runs``: which run uses which channel
-* ``sender``: carries the events of a run to a transport, in order and from any thread
 """

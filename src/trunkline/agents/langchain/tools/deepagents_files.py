@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from trunkline.tools.call_files import CallFiles
+from trunkline.tools.folder_reader import folder_reader
 
 __all__ = ["call_files_of"]
 
@@ -28,9 +29,8 @@ def call_files_of(middleware: Iterable[Any], folders: Iterable[str | None]) -> C
     def disk_path(tool: str, path: str) -> str | None:
         return _disk_path(backends[tool], path) if tool in backends else path
 
-    return CallFiles(
-        [*folders, *(root for backend in backends.values() for root in _roots(backend))], disk_path
-    )
+    roots = [root for backend in backends.values() for root in _roots(backend)]
+    return CallFiles(folder_reader([*folders, *roots]), disk_path)
 
 
 def _is_deepagents(value: Any, name: str) -> bool:
