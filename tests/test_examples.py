@@ -48,7 +48,7 @@ def start(root: Path, tmp_path: Path) -> Iterator[Start]:
             ]
             talk = stack.enter_context(Talk(command, cwd=tmp_path, patience=40.0))
             stack.callback(lambda: faults.extend(talk.faults()))
-            talk.greet(capabilities)
+            talk.initialize(capabilities)
             return talk
 
         faults: list[str] = []
@@ -340,7 +340,7 @@ def test_a_variable_takes_a_providers_own_model(
         )
         given = {name: value.format(server.url) for name, value in settings.items()}
         with Talk(command, cwd=tmp_path, env={"TRUNKLINE_MODEL": model, **given}, patience=40.0) as talk:
-            talk.greet({})
+            talk.initialize({})
             session_id = talk.open()
             assert talk.prompt(session_id, "How is the weather in Oslo?")["stopReason"] == "end_turn"
     assert talk.said(session_id) == "Take a coat."

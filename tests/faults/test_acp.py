@@ -49,7 +49,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
     folder = tmp_path_factory.mktemp("demo")
     env = {"TRUNKLINE_JOURNAL": f"sqlite:{folder}/journal.db", "XDG_CACHE_HOME": f"{folder}/cache"}
     with Talk([sys.executable, "-m", "trunkline", "acp", "demo"], cwd=folder, env=env) as talk:
-        talk.greet()
+        talk.initialize()
         yield talk
         assert talk.faults() == []
 
@@ -129,7 +129,7 @@ def test_what_is_no_message_is_refused(line: bytes, code: int, demo: Talk) -> No
 
 def test_one_connection_survives_everything_that_is_no_message(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     for line in (b"\xff\xfe\x00", b"[1]", b"3", b"{", b"\r\n\r\n  \t", b"null", b"\xe2\x80\xa8"):
         talk.write(line + b"\n")
@@ -147,7 +147,7 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
     )
     words = "".join(map(str, range(1_300_000)))[: 8 << 20].ljust(8 << 20, "é")
     talk = start(target)
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     talk.prompt(session_id, words)
     assert talk.said(session_id) == hashlib.sha256(words.encode()).hexdigest()
@@ -158,7 +158,7 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
 
 def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     before = resident(talk.process.pid)
     talk.write(b'{"jsonrpc":"2.0","id":99,"method":"session/prompt","params":{"x":"')
@@ -186,7 +186,7 @@ def test_an_id_comes_back_as_it_was(request_id: Any, demo: Talk) -> None:
 
 def test_ids_that_look_alike_are_kept_apart(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     talk.send(
         talk.form("session/list", {}, 0),
@@ -245,7 +245,7 @@ def test_an_unknown_method_is_said_to_be_unknown(method: str, demo: Talk) -> Non
 
 def test_an_agent_that_wants_a_login_says_so_until_it_has_one(start: Start) -> None:
     talk = start("demo-auth")
-    talk.greet()
+    talk.initialize()
     params: Message = {"cwd": "/", "mcpServers": []}
     assert talk.error("session/new", params)["code"] == -32000
     assert talk.result("session/list", {})["sessions"] == []
@@ -257,7 +257,7 @@ def test_an_agent_that_wants_a_login_says_so_until_it_has_one(start: Start) -> N
 
 def test_a_second_prompt_is_refused_and_the_first_goes_on(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     first = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
     second = talk.start("session/prompt", prompting(session_id, "me too"))
@@ -274,7 +274,7 @@ def test_a_second_prompt_is_refused_and_the_first_goes_on(start: Start) -> None:
 
 def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     error = talk.error("session/prompt", prompting(session_id, "/fails"))
     assert error["code"] == -32603
@@ -295,7 +295,7 @@ def cancel_notice(session_id: str) -> Message:
 
 def test_a_cancel_in_the_same_write_as_its_prompt_is_heard(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     asked = talk.form("session/prompt", prompting(session_id, "/wait-for-cancel"))
     talk.send(asked, cancel_notice(session_id))
@@ -306,7 +306,7 @@ def test_a_cancel_in_the_same_write_as_its_prompt_is_heard(start: Start) -> None
 
 def test_a_cancel_without_a_turn_does_nothing_to_the_next_one(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     asked = talk.form("session/prompt", prompting(session_id, "hello"))
     talk.send(cancel_notice(session_id), cancel_notice("nobody"), asked)
@@ -319,7 +319,7 @@ def test_a_cancel_without_a_turn_does_nothing_to_the_next_one(start: Start) -> N
 def test_a_cancel_while_a_permission_is_open_ends_the_turn(answer: str, start: Start, tmp_path: Path) -> None:
     """The client should answer ``cancelled``; one that never answers, or allows too late, changes nothing."""
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open(tmp_path)
     replies: dict[str, Message] = {
         "cancelled": {"result": {"outcome": {"outcome": "cancelled"}}},
@@ -350,7 +350,7 @@ def test_a_cancel_while_a_permission_is_open_ends_the_turn(answer: str, start: S
 
 def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
     talk.until(says("Waiting"))
@@ -362,7 +362,7 @@ def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None
 
 def test_taking_back_what_was_never_asked_does_nothing(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     unheard: list[Any] = ["unheard of", 12345, None, [1], {}]
     for request_id in unheard:
         talk.notify("$/cancel_request", {"requestId": request_id})
@@ -394,7 +394,7 @@ async def agent(prompt, ctx):
 
 def test_whatever_user_code_prints_goes_to_stderr(start: Start, write_agent: Any) -> None:
     talk = start(write_agent(LOUD))
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     talk.prompt(session_id, "hello")
     assert talk.said(session_id) == "stdin has 0 characters"
@@ -415,7 +415,7 @@ def test_two_megabytes_on_stderr_disturb_nothing(start: Start, write_agent: Any)
         "        yield f'{number} '\n"
     )
     talk = start(target)
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     talk.prompt(session_id, "go")
     assert talk.said(session_id) == "".join(f"{number} " for number in range(2048))
@@ -440,7 +440,7 @@ def test_an_agent_that_cannot_be_loaded_is_reported_when_a_session_is_asked_for(
     source: str, cause: str, start: Start, write_agent: Any
 ) -> None:
     talk = start(write_agent(source))
-    assert talk.greet()["protocolVersion"] == 1
+    assert talk.initialize()["protocolVersion"] == 1
     for _ in range(2):
         error = talk.error("session/new", {"cwd": "/", "mcpServers": []})
         assert cause in error["data"]["details"]
@@ -456,11 +456,11 @@ def test_an_agent_that_broke_since_its_card_was_kept_is_reported_too(
         "import os\nassert not os.path.exists('broken'), 'it broke'\nasync def agent(): yield 'hi'\n"
     )
     talk = start(target)
-    greeting = talk.greet()
+    greeting = talk.initialize()
     talk.open()
     (tmp_path / "broken").touch()
     talk = start(target)
-    assert talk.greet() == greeting
+    assert talk.initialize() == greeting
     assert "it broke" in talk.error("session/new", {"cwd": "/", "mcpServers": []})["data"]["details"]
 
 
@@ -484,7 +484,7 @@ def is_over(folder: Path) -> bool:
 
 def test_a_client_that_does_not_read_costs_no_memory_and_misses_nothing(start: Start, tmp_path: Path) -> None:
     talk = start(patience=50.0)
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     count = 200_000
     talk.prompt(session_id, "/long 20000")
@@ -519,7 +519,7 @@ async def agent(prompt, ctx):
 def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, Any, int]:
     """Begin a turn that runs a command for ever, and give its process id."""
     talk = start(write_agent(CHILD))
-    talk.greet()
+    talk.initialize()
     session_id = talk.open(tmp_path)
     prompt_id = talk.start("session/prompt", prompting(session_id, "go"))
     line = talk.until(lambda line: (line.update or {}).get("sessionUpdate") == "agent_message_chunk")
@@ -579,7 +579,7 @@ def test_a_client_that_hangs_up_takes_the_process_and_its_children_along(
 def test_a_client_that_neither_reads_nor_stays_is_not_waited_for(start: Start, tmp_path: Path) -> None:
     """Its pipe is full, so the last words cannot be said; the process ends all the same."""
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     talk.listen(False)
     talk.start("session/prompt", prompting(session_id, "/long 60000"))
@@ -607,7 +607,7 @@ def test_a_signal_ends_the_process_and_its_children(
 def kill_mid_turn(start: Start, folder: Path) -> tuple[str, dict[str, Any]]:
     """Kill a process in its third turn; give the session and what was seen of it."""
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open(folder)
     talk.prompt(session_id, "the first prompt")
     talk.prompt(session_id, "/tools")
@@ -626,7 +626,7 @@ def test_a_session_whose_process_was_killed_mid_turn_is_loaded_whole_and_settles
 ) -> None:
     session_id, seen = kill_mid_turn(start, tmp_path)
     talk = start()
-    talk.greet()
+    talk.initialize()
 
     def load() -> dict[str, Any]:
         place = len(talk.log)
@@ -651,7 +651,7 @@ def test_a_session_whose_process_was_killed_mid_turn_goes_on_at_the_next_prompt(
 ) -> None:
     session_id, _ = kill_mid_turn(start, tmp_path)
     talk = start()
-    talk.greet()
+    talk.initialize()
     talk.result("session/resume", {"sessionId": session_id, "cwd": str(tmp_path)})
     assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
     assert talk.said(session_id) == "and on"
@@ -712,7 +712,7 @@ def test_a_client_that_says_everything_at_once_and_leaves_gets_every_answer(
 
 def test_a_client_that_prompts_and_leaves_is_told_that_the_turn_was_cancelled(start: Start) -> None:
     talk = start()
-    talk.greet()
+    talk.initialize()
     session_id = talk.open()
     prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
     talk.stdin.close()

@@ -75,7 +75,7 @@ class Caller(Editor):
         self.agents_wire.chunks.append(message + b"\n")
         self.connection.receive(message + b"\n")
 
-    async def greet(self, capabilities: dict[str, Any] | None = None) -> Any:
+    async def initialize(self, capabilities: dict[str, Any] | None = None) -> Any:
         """Initialize."""
         return await self.call("initialize", protocolVersion=1, clientCapabilities=capabilities or {})
 
@@ -274,7 +274,7 @@ class Posting:
     async def __aexit__(self, *_: object) -> None:
         await self.client.request("DELETE", "/acp", headers=self.headers)
 
-    async def greet(self) -> httpx.Response:
+    async def initialize(self) -> httpx.Response:
         answer = await self.client.post("/acp", json=GREETING)
         assert answer.status_code == 200
         self.headers["acp-connection-id"] = answer.headers["acp-connection-id"]

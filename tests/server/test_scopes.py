@@ -310,7 +310,7 @@ async def test_a_method_opens_and_shows_what_the_scopes_say(name: str, dial: Dia
             thread = f"t{number}"
             await run_events(client, told(PAST, thread=thread, run="r-old"))
             async with dial(client, headers=bearer(secret_of(scopes))) as caller:
-                await caller.greet({"fs": {"readTextFile": True, "writeTextFile": True}})
+                await caller.initialize({"fs": {"readTextFile": True, "writeTextFile": True}})
                 if name == "session/prompt":
                     assert await attempt(caller, "session/resume", {"sessionId": thread, **PLACE}) == ""
                 code = await attempt(caller, name, {"sessionId": thread, **method.params})

@@ -220,7 +220,7 @@ class Talk:
         assert "error" in reply, reply
         return reply["error"]
 
-    def initialize_result(self, capabilities: Message | None = None, version: int = 1) -> Message:
+    def initialize(self, capabilities: Message | None = None, version: int = 1) -> Message:
         """Initialize."""
         params = {"protocolVersion": version, "clientCapabilities": capabilities or {}}
         return self.result("initialize", params)

@@ -36,7 +36,7 @@ def prompt(words: str) -> dict[str, Any]:
 
 
 def test_a_message_without_a_callback_is_read_and_answered_by_hand(talk: Talk) -> None:
-    assert talk.initialize_result() == {"protocolVersion": 1}
+    assert talk.initialize() == {"protocolVersion": 1}
     talk.notify("_hint", {})
     assert told(talk, "_heard")["method"] == "_hint"
 
@@ -107,7 +107,7 @@ def test_a_request_is_answered_once(talk: Talk) -> None:
 
 
 def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk: Talk) -> None:
-    talk.initialize_result()
+    talk.initialize()
     assert talk.finish() == 0
     said = talk.stderr.splitlines()
     assert said.count("this transport was not started: call start() first") == 2

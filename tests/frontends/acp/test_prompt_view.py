@@ -108,12 +108,12 @@ async def test_a_word_declines() -> None:
         assert said(editor) == "No order, then."
 
 
-@pytest.mark.parametrize("scenario", ["/form", "initialize_result"])
+@pytest.mark.parametrize("scenario", ["/form", "greet"])
 async def test_a_command_is_run_and_is_no_answer(scenario: str) -> None:
     demo = ScriptedAgent()
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
-        async for said in (greeter if prompt.text == "initialize_result" else demo.run)(prompt, ctx):
+        async for said in (greeter if prompt.text == "greet" else demo.run)(prompt, ctx):
             yield said
 
     async with world(make(agent, commands=demo.card.commands)) as hub, editing(hub) as editor:

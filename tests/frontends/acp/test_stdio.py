@@ -35,7 +35,7 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
 
 
 def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tmp_path: Path) -> None:
-    assert talk.initialize_result()["agentInfo"]["name"] == "greeter"
+    assert talk.initialize()["agentInfo"]["name"] == "greeter"
     session_id = talk.open()
     talk.prompt(session_id, "you")
     assert talk.said(session_id) == "hello you"
@@ -48,7 +48,7 @@ def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_k
     talk: Talk, tmp_path: Path
 ) -> None:
     talk.stdin.write(b"\xef\xbb\xbf")
-    talk.initialize_result()
+    talk.initialize()
     gone: dict[str, Any] = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
     error = talk.error("session/new", gone)
     assert error["code"] == -32602
@@ -63,12 +63,12 @@ def test_a_byte_order_mark_before_the_first_line_and_a_folder_that_is_gone_are_k
 
 
 def test_the_same_program_finds_its_sessions_again(talk: Talk, tmp_path: Path) -> None:
-    talk.initialize_result()
+    talk.initialize()
     session_id = talk.open()
     talk.prompt(session_id, "you")
     assert talk.finish() == 0
     with Talk([sys.executable, "program.py"], cwd=tmp_path) as again:
-        again.initialize_result()
+        again.initialize()
         assert [s["sessionId"] for s in again.result("session/list", {})["sessions"]] == [session_id]
         again.result("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
         assert again.said(session_id) == "hello you"
@@ -79,7 +79,7 @@ def test_a_journal_can_be_named_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": f"sqlite:{tmp_path}/other.db"}
     with Talk(command, cwd=tmp_path, env=env) as talk:
-        assert talk.initialize_result()["agentInfo"]["name"] == "hello"
+        assert talk.initialize()["agentInfo"]["name"] == "hello"
         talk.open()
         assert talk.finish() == 0
     assert (tmp_path / "named.db").exists()
@@ -101,7 +101,7 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
     env = {"XDG_CACHE_HOME": str(tmp_path), "TRUNKLINE_JOURNAL": "memory:"}
     command = [sys.executable, "-m", "trunkline", "acp", "program.py:hello", *options]
     with Talk(command, cwd=tmp_path, env=env) as talk:
-        talk.initialize_result()
+        talk.initialize()
         talk.error("session/prompt", {"sessionId": talk.open(), "prompt": text("x")})
         assert talk.finish() == 0
         told = talk.stderr
