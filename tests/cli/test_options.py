@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.cli.child_programs import SECONDS, events_of, kept, run, start
 from tests.cli.test_serve import serving, told
 from trunkline import events as ev
+from trunkline.cli.options import policy_option
+from trunkline.workspace.policy import POLICY_NAMES
 
 AGENT = """
 import trunkline
@@ -30,6 +33,16 @@ decision = "deny"
 path = "made.txt"
 """
 DENIED = "denied: Write made.txt: refused by policy (the rule: deny path made.txt)"
+
+
+def test_the_help_names_every_policy() -> None:
+    @click.command
+    @policy_option
+    def command(policy: Any) -> None: ...
+
+    (option,) = command.params
+    assert isinstance(option, click.Option)
+    assert f": {', '.join(POLICY_NAMES)}, or" in (option.help or "")
 
 
 @pytest.fixture

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+from typing import TYPE_CHECKING
 
 import click
 
-from trunkline.agents.targets import resolve_target
 from trunkline.cli.options import journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.frontends.acp.stdio import serve_target
-from trunkline.workspace.policy import Policy
+
+if TYPE_CHECKING:
+    from trunkline.agents.interface import Agent
+    from trunkline.workspace.policy import Policy
 
 __all__ = ["command"]
 
@@ -37,4 +39,11 @@ Examples:
 @journal_option
 def command(target: str, policy: Policy | None, journal: str | None) -> None:
     prepare_process()
-    serve_target(target, functools.partial(resolve_target, target), journal=journal, policy=policy)
+
+    def load() -> Agent:
+        # Imported only now: an editor waits for the answer to initialize, which does not need it.
+        from trunkline.agents.targets import resolve_target
+
+        return resolve_target(target)
+
+    serve_target(target, load, journal=journal, policy=policy)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trunkline.journal.address import DEFAULT_TEXT, parse_address
-from trunkline.workspace.policy import POLICY_NAMES, Policy
-from trunkline.workspace.policy_file import load_policy
+
+if TYPE_CHECKING:
+    from trunkline.workspace.policy import Policy
 
 __all__ = ["journal_option", "policy_option"]
 
@@ -25,13 +28,18 @@ journal_option = click.option(
 
 
 def _load_policy(context: click.Context, parameter: click.Parameter, value: str | None) -> Policy | None:
-    return None if value is None else load_policy(value)
+    if value is None:
+        return None
+    # Imported only now: an editor waits for the start of ``trunkline acp``.
+    from trunkline.workspace.policy_file import load_policy
+
+    return load_policy(value)
 
 
 policy_option = click.option(
     "--policy",
     metavar="NAME|FILE",
     callback=_load_policy,
-    help=f"What the agent may do without asking, and what not at all: {', '.join(POLICY_NAMES)}, "
-    "or a TOML or JSON file (default: ask).",
+    help="What the agent may do without asking, and what not at all: ask, allow-reads, accept-edits, "
+    "read-only, deny-commands, deny, allow-all, or a TOML or JSON file (default: ask).",
 )
