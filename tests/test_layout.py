@@ -19,9 +19,7 @@ ENTRY = re.compile(r"^\* ``(\w+)``: \S.*\S$", re.MULTILINE)
 WITHOUT_TESTS = {
     "agents/langchain/channel.py",
     "agents/langchain/own_program/agui_request.py",
-    "agents/langchain/own_program/agui_run.py",
     "agents/langchain/own_program/run.py",
-    "agents/langchain/own_program/sender.py",
     "agents/langchain/tools/current_call.py",
     "frontends/agui/buffered_transports.py",
     "frontends/agui/console.py",

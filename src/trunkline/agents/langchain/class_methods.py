@@ -16,7 +16,8 @@ __all__ = ["replace_methods"]
 
 def replace_methods(instance: Any, methods: dict[str, Any]) -> None:
     """Give an object a subclass of its own class in which these methods are replaced."""
-    instance.__class__ = _subclass(type(instance), tuple(methods.items()))
+    kind: type[Any] = instance.__class__
+    instance.__class__ = _subclass(kind, tuple(methods.items()))
 
 
 @functools.cache
