@@ -92,6 +92,13 @@ def test_a_command_that_draws_nothing_does_not_load_what_draws(arguments: list[s
     assert loaded("-c", COMMAND, *arguments) & HEAVY == set()
 
 
+def test_an_editor_is_answered_before_agents_sessions_and_policies_are_loaded() -> None:
+    program = "import sys, trunkline.cli.acp; print(*sys.modules)"
+    rooms = {".".join(name.split(".")[:2]) for name in run("-c", program).stdout.split()}
+    assert "trunkline.frontends" in rooms
+    assert not rooms & {"trunkline.agents", "trunkline.session", "trunkline.workspace", "tomllib"}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_module_can_be_the_first_one_imported() -> None:
