@@ -227,7 +227,7 @@ class Emitter:
                 messages |= known.messages
                 call_id = f"{call_id}~{len(messages)}"
             annotations = self._annotations(name)
-            kind = self.kind_of(name)
+            kind = kind_of(name, annotations, self._kind_mapper)
             call = self._calls[lane, native_id] = _Call(call_id, native_id, name, kind)
             self._emit(
                 ev.ToolCall(
