@@ -77,7 +77,7 @@ Part = Union[TextPart, ThoughtPart, MediaPart, SourcePart, CallPart]
 
 
 IMPORTED = "import"
-"""How the ids of turns begin that a client brought along: nobody here heard what was said in them."""
+"""How the ids of turns begin that a client brought along: this session has not seen them happen."""
 
 
 def is_imported(turn_id: str | None) -> bool:
@@ -95,7 +95,7 @@ class Message(_Value):
     content: tuple[Content, ...] = ()
     parts: list[Part] = []
     trusted: bool = True
-    """False for what a client brought along: whoever it says spoke, nobody here heard it."""
+    """False for what a client brought along: this session has not seen who wrote it."""
 
     @property
     def text(self) -> str:
@@ -129,7 +129,7 @@ class Call(_Value):
     reason: str | None = None
     result_message_id: str | None = None
     trusted: bool = True
-    """False for a call that a client brought along: nobody here made it."""
+    """False for a call that a client brought along: no agent of this session made it."""
 
 
 class QuestionState(_Value):

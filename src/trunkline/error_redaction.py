@@ -1,7 +1,7 @@
-"""Failures: which words of one are somebody else's, and what is said in their place to clients far away.
+"""Leaves the text of foreign exceptions out of what goes to clients far away.
 
-An exception that is not ours may name files, hosts and secrets. Whoever turns one into an event marks it;
-front ends on one's own machine show its words, front ends on the web show its type and where to look.
+An exception that is not ours may name files, hosts and secrets. The code that turns one into an event marks
+it; front ends on one's own machine show its text, front ends on the web show its type and where to look.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JSON values: compare and copy them, apply a JSON Patch (RFC 6902), or find one from here to there.
 
 Documents are never changed in place: an operation copies the containers on its path, so an older
-snapshot that somebody still holds stays what it was.
+snapshot that a reader still holds stays what it was.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _is_number(value: Any) -> bool:
 
 
 def copy_json(value: Any) -> Any:
-    """Give a value that nobody else can change; a tuple becomes the list that JSON has for it."""
+    """Give a copy that no other code can change; a tuple becomes the list that JSON has for it."""
     if isinstance(value, dict):
         table = cast("dict[Any, Any]", value)
         return {key: item if type(item) in _PLAIN else copy_json(item) for key, item in table.items()}

@@ -186,7 +186,7 @@ class Outline:
         return other
 
     def extend(self, steps: Iterable[Step]) -> None:
-        """Take what came next; going back leaves alone what somebody else holds of this outline."""
+        """Take what came next; going back changes no list that a reader holds of this outline."""
         for step in steps:
             if isinstance(step, TakenBack):
                 self._go_back(step.to_message_id)

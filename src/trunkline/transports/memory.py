@@ -9,7 +9,7 @@ __all__ = ["MemoryTransport"]
 
 
 class MemoryTransport:
-    """Hands bytes to whoever listens at the other end, a tick later."""
+    """Gives bytes to the listener at the other end, a tick later."""
 
     def __init__(self) -> None:
         """Begin without a listener; ``deliver_to`` names it."""
@@ -20,7 +20,7 @@ class MemoryTransport:
         self._receive = receive
 
     def write(self, data: bytes) -> None:
-        """Send bytes; what nobody listens to is dropped."""
+        """Send bytes; without a listener they are dropped."""
         if self._receive is not None:
             asyncio.get_running_loop().call_soon(self._receive, data)
 

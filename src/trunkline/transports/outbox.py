@@ -2,7 +2,7 @@
 
 Above is a JSON-RPC connection, which writes lines; below is whatever carries one message at a time: the
 frames of a WebSocket, the events of an HTTP stream. What waits in all outboxes of a transport is counted
-together. From the high-water mark on whoever produces should wait. Beyond the limit, or when nothing is
+together. From the high-water mark on the producer should wait. Beyond the limit, or when nothing is
 taken for too long meanwhile, the readers are given up, and nothing is kept for them.
 """
 
@@ -32,17 +32,17 @@ class Outbox:
 
     @property
     def read(self) -> bool:
-        """Whether somebody reads it."""
+        """Whether a reader is attached."""
         return self._reader is not None
 
     def attach(self) -> object:
-        """Read from now on, in the place of whoever did; the ticket is for ``take`` and ``detach``."""
+        """Read from now on, in the place of any earlier reader; the ticket is for ``take`` and ``detach``."""
         self._reader = ticket = object()
         self.wake()
         return ticket
 
     def detach(self, ticket: object) -> bool:
-        """Read no more; False if somebody else does meanwhile."""
+        """Read no more; False if another reader does meanwhile."""
         if self._reader is not ticket:
             return False
         self._reader = None
@@ -115,7 +115,7 @@ class OutboxTransport:
         return self._outboxes.get(name)
 
     def forget(self, name: str | None) -> None:
-        """Let go of an outbox that nobody reads and that holds nothing."""
+        """Discard an outbox without a reader that holds nothing."""
         found = self._outboxes.get(name)
         if found is not None and found.empty and not found.read:
             del self._outboxes[name]
@@ -125,7 +125,7 @@ class OutboxTransport:
         return None
 
     def write(self, data: bytes) -> None:
-        """Take whole lines, each a message; what nobody will read any more is dropped."""
+        """Take whole lines, each a message; what has no reader any more is dropped."""
         for message in data.split(b"\n")[:-1]:
             if self.closed:
                 return

@@ -51,7 +51,7 @@ class StdioTransport:
         return transport
 
     async def run(self, receive: Callable[[bytes], None]) -> None:
-        """Give every piece of input to ``receive`` until there is no more, or nobody reads us."""
+        """Give every piece of input to ``receive`` until there is no more, or no reader is left."""
         loop = asyncio.get_running_loop()
         await self._open_output(loop)
         reading = asyncio.create_task(self._read(loop, receive))
@@ -92,7 +92,7 @@ class StdioTransport:
     # -- writing -----------------------------------------------------------------------------------
 
     def write(self, data: bytes) -> None:
-        """Send bytes; what nobody will read any more is dropped."""
+        """Send bytes; what has no reader any more is dropped."""
         if self._flow.gone.is_set():
             return
         if self._writer is not None:

@@ -1,8 +1,8 @@
 """The secrets of this process, and how they are kept from the processes that it starts.
 
-A child of the same user can read ``/proc/PID/environ``, ``cmdline`` and the memory of whoever started it.
+A child of the same user can read ``/proc/PID/environ``, ``cmdline`` and the memory of its parent.
 So a token is read once, and its letters are overwritten where the system shows them; then the kernel is
-told that nobody without privileges may look into this process. Python alone cannot do either: what
+told that no process without privileges may look into this process. Python alone cannot do either: what
 ``os.environ`` forgets still stands in the block that the process was started with.
 """
 
@@ -75,6 +75,6 @@ def _erase_variable(name: str, value: str) -> None:
     getenv = ctypes.CDLL(None).getenv
     getenv.argtypes, getenv.restype = [ctypes.c_char_p], ctypes.c_void_p
     place = getenv(os.fsencode(name))
-    # Somebody who changed it behind Python's back has another one, which is not ours to overwrite.
+    # C code that changed it behind Python's back made another one, which is not ours to overwrite.
     if place and ctypes.string_at(place) == os.fsencode(value):
         ctypes.memset(place, 0, len(os.fsencode(value)))
