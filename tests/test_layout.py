@@ -19,18 +19,12 @@ ENTRY = re.compile(r"^\* ``(\w+)``: \S.*\S$", re.MULTILINE)
 WITHOUT_TESTS = {
     "agents/langchain/channel.py",
     "agents/langchain/own_program/agui_request.py",
-    "agents/langchain/own_program/middleware.py",
-    "agents/langchain/own_program/run.py",
     "agents/langchain/tools/current_call.py",
-    "frontends/acp/hosted.py",
     "frontends/agui/buffered_transports.py",
     "frontends/agui/console.py",
     "frontends/agui/event_queue.py",
-    "frontends/agui/hosted.py",
     "mcp/server.py",
     "session/agent_hooks.py",
-    "session/hosted.py",
-    "session/hosted_frontends.py",
     "session/interfaces.py",
     "session/readable.py",
 }

@@ -1,0 +1,159 @@
+"""Tests of a run that the caller started: what is settled when it ends, and what it remembers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.agents.langchain.recorded_updates import call_of, pieces, statuses, text
+
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.own_program.run import OwnRun
+from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.errors import TurnCancelled
+from trunkline.frontends.acp.hosted import AcpHosted
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.lossless import decode
+from trunkline.session.context import Decision
+from trunkline.testing.recording import RecordingTransport
+
+CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})
+
+
+THREAD: Any = {"configurable": {"thread_id": "s1"}}
+
+
+def channel_on(transport: Any, client: wire.ClientCapabilities | None = None) -> Channel:
+    return opened(OwnRuns(AcpHosted(client_capabilities=client), transport))
+
+
+def opened(runs: OwnRuns) -> Channel:
+    channel = runs.open(None, THREAD)
+    assert channel is not None
+    return channel
+
+
+def run_of(channel: Channel) -> OwnRun:
+    assert channel.run is not None
+    return channel.run
+
+
+# -- saying ----------------------------------------------------------------------------------------
+
+
+def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
+    transport = RecordingTransport()
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    run_of(channel).end()
+    assert statuses(transport, "c1") == ["pending", "in_progress", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word"),
+    [
+        (asyncio.CancelledError(), "Cancelled: the turn was cancelled"),
+        (TurnCancelled("gone"), "Cancelled: the turn was cancelled"),
+        (GeneratorExit(), "Cancelled: the turn was cancelled"),
+        (ValueError("no fuel"), "Failed: the turn failed: ValueError: no fuel"),
+    ],
+)
+def test_the_reason_is_how_the_run_ended(outcome: BaseException, word: str) -> None:
+    transport = RecordingTransport()
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    run_of(channel).end(outcome)
+    assert call_of(transport, "c1")["content"][-1]["content"]["text"] == word
+
+
+def test_a_tool_that_raised_is_settled_with_its_own_reason() -> None:
+    transport = RecordingTransport()
+    channel = channel_on(transport)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    channel.emitter.tool_raised(None, "c1", "OSError: no wind")
+    run_of(channel).end(RuntimeError("something else"))
+    assert "no wind" in str(call_of(transport, "c1")["content"])
+
+
+def test_ending_twice_is_ending_once_and_nothing_is_said_after() -> None:
+    transport = RecordingTransport()
+    channel = channel_on(transport)
+    run_of(channel).end()
+    run_of(channel).end()
+    run_of(channel).finish()
+    run_of(channel).interrupt()
+    run_of(channel).end()
+    channel.emit(ev.Text(message_id="m", delta="late"))
+    assert transport.emitted == []
+
+
+def test_an_interrupted_turn_can_be_given_up() -> None:
+    transport = RecordingTransport()
+    runs = OwnRuns(AcpHosted(), transport)
+    channel = opened(runs)
+    channel.emitter.tool_started(None, "c1", "weather", {})
+    run_of(channel).interrupt()
+    run_of(channel).end()
+    assert statuses(transport, "c1") == ["pending", "in_progress"]
+    run_of(channel).finish()
+    assert opened(runs) is not channel
+    assert statuses(transport, "c1")[-1] == "failed"
+
+
+def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:
+    transport = RecordingTransport()
+    runs = OwnRuns(AcpHosted(), transport)
+    first, second = opened(runs), opened(runs)
+    first.emit(ev.Text(message_id="a", delta="one "))
+    second.emit(ev.Text(message_id="b", delta="two "))
+    run_of(second).end()
+    first.emit(ev.Text(message_id="a", delta="three"))
+    run_of(first).end()
+    assert pieces(transport) == ["one ", "two ", "three"]
+
+
+def test_one_handler_speaks_for_a_run() -> None:
+    channel = channel_on(RecordingTransport())
+    one, other = object(), object()
+    assert run_of(channel).ends_by_itself
+    assert run_of(channel).claim(one)
+    assert run_of(channel).claim(one)
+    assert not run_of(channel).claim(other)
+    assert not run_of(channel).ends_by_itself
+    assert run_of(channel).is_followed_by(one)
+
+
+def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
+    transport = RecordingTransport()
+    channel = channel_on(transport)
+    channel.emit(ev.Text(message_id="m", delta="\ud800"))
+    channel.emit(ev.Text(message_id="m", delta="fine"))
+    assert text(transport) == "fine"
+    assert len(caplog.records) == 1
+
+
+# -- permissions -----------------------------------------------------------------------------------
+
+
+def test_an_always_is_remembered_by_tool_and_kind() -> None:
+    channel = channel_on(RecordingTransport())
+    call = {"id": "c1", "name": "write_file"}
+    assert channel.decide(call, "edit", durable_key="k") is None
+    channel.remember(channel.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
+    assert channel.decide(call, "edit", durable_key="k") is None
+    channel.remember(channel.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
+    decision = channel.decide(call, "edit", durable_key="k")
+    assert decision is not None
+    assert not decision
+    assert decision.reason == "an earlier answer was to always refuse write_file"
+    assert channel.decide(call, "execute", durable_key="k") is None
+
+
+def test_an_always_for_one_command_allows_no_other() -> None:
+    channel = channel_on(RecordingTransport())
+    ls, rm = ({"id": "c", "name": "bash", "args": {"command": line}} for line in ("ls", "rm -rf /"))
+    channel.remember(channel.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
+    assert channel.decide(ls, "execute", durable_key="k")
+    assert channel.decide(rm, "execute", durable_key="k") is None
