@@ -6,17 +6,15 @@
 * ``coalesce``: joins neighbouring deltas, and gives events their positions
 * ``commandable``: the commands of a session, the same in every process
 * ``context``: ``TurnContext``: what an agent can do
-* ``earlier_turns``: the turns before the last one
 * ``edited_calls``: a tool call whose arguments a person edited
 * ``event_check``: checks the events of an agent
 * ``followers``: cancels a turn that no reader follows any more
 * ``handles``: a running call, and the shared state, for agents
+* ``history``: what a session knows of its past: turns, open state, snapshots
 * ``hosted``: turns that run in a program of the user's own
-* ``hosted_frontends``: what a front end offers to hosted turns, and how it is found
 * ``hub``: the sessions of one agent on one journal
 * ``ids``: random ids
 * ``interfaces``: what a session needs of its hub, and a turn of its session
-* ``open_state``: what opening a session learns from its records
 * ``out_of_turn``: events that concern a session and none of its turns
 * ``owners``: how a process names itself in a lease
 * ``ownership``: claims, renews and releases the lease of a session
@@ -29,7 +27,6 @@
 * ``remote``: commands between processes
 * ``session``: ``Session``: prompts, cancel, answers, configuration, rewind
 * ``settings``: limits and waits, with defaults
-* ``snapshots``: writes and reads snapshots of a session
 * ``stream``: the events of a session: legal, numbered, shown, written
 * ``tasks``: the tasks that run beside a turn
 * ``thread_wait``: waits in a plain function for something in the loop of a turn

@@ -16,8 +16,8 @@ from trunkline.errors import InvalidCommand, SessionClosed
 from trunkline.grammar import Grammar, Phase
 from trunkline.journal import Journal, SessionInfo
 from trunkline.outline import Outline
-from trunkline.session.earlier_turns import EarlierTurns
-from trunkline.session.open_state import OpenState
+from trunkline.session.history.earlier_turns import EarlierTurns
+from trunkline.session.history.open_state import OpenState
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.reader import Reader

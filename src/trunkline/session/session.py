@@ -28,6 +28,7 @@ from trunkline.session.agent_hooks import AgentHooks
 from trunkline.session.commandable import CommandableSession
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
+from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
 from trunkline.session.interfaces import SessionHub
 from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
@@ -36,7 +37,6 @@ from trunkline.session.prompt_queue import PromptQueue
 from trunkline.session.questions import named, seconds_left
 from trunkline.session.receipts import Receipt
 from trunkline.session.remote import RemoteCommands
-from trunkline.session.snapshots import Snapshots
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run

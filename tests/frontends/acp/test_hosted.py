@@ -17,8 +17,8 @@ from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.questions import ClientCall, Form, Link, Permission, Question, default_options
-from trunkline.session import hosted as module
-from trunkline.session.hosted import HostedSession, HostedTurn
+from trunkline.session.hosted import turn as module
+from trunkline.session.hosted.turn import HostedSession, HostedTurn
 from trunkline.testing.recording import RecordingTransport
 
 CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})

@@ -15,8 +15,8 @@ from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.hosted import AguiHosted, AguiOutput
 from trunkline.protocols.agui import wire
 from trunkline.questions import Form
-from trunkline.session.hosted import HostedSession, HostedTurn
-from trunkline.session.hosted_frontends import RunInfo
+from trunkline.session.hosted.frontends import RunInfo
+from trunkline.session.hosted.turn import HostedSession, HostedTurn
 
 REQUEST = read_input(
     b'{"threadId": "t1", "runId": "r1", "messages": [{"id": "u1", "role": "user", "content": "hi"}]}'

@@ -19,7 +19,7 @@ from trunkline.frontends.acp.questions import Asker
 from trunkline.intents import Intent
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc import REQUEST_CANCELLED, RpcError
-from trunkline.session.hosted_frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedOutput, RunInfo
 from trunkline.transports.sender import Sender
 
 __all__ = ["AcpHosted", "AcpOutput"]

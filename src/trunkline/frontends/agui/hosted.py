@@ -32,7 +32,7 @@ from trunkline.intents import Intent
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 from trunkline.protocols.agui.messages import snapshot_of
-from trunkline.session.hosted_frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedOutput, RunInfo
 from trunkline.session.ids import new_id
 from trunkline.transports.sender import Sender
 

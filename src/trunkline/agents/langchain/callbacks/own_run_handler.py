@@ -26,7 +26,7 @@ from trunkline.agents.langchain.class_methods import replace_methods
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.own_program.runs import OwnRuns
-from trunkline.session.hosted_frontends import load_front_end
+from trunkline.session.hosted.frontends import load_front_end
 
 if TYPE_CHECKING:
     from trunkline.protocols.acp.transport import AcpTransport

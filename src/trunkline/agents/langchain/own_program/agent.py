@@ -20,7 +20,7 @@ from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.middleware import OwnMiddleware
 from trunkline.agents.langchain.pii import scrubber
-from trunkline.session.hosted_frontends import RunInfo
+from trunkline.session.hosted.frontends import RunInfo
 
 __all__ = ["NOTHING", "OwnAgent"]
 

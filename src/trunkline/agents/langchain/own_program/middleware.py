@@ -21,7 +21,7 @@ from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import ConfigurationError
-from trunkline.session.hosted_frontends import load_front_end
+from trunkline.session.hosted.frontends import load_front_end
 
 __all__ = ["OwnMiddleware", "assemble", "check_names", "known_options", "share"]
 

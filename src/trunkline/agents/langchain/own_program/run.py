@@ -13,8 +13,8 @@ from trunkline.agents.langchain.stop_reasons import code_of, explain, map_to_sto
 from trunkline.conversation import Call
 from trunkline.error_redaction import marks_of
 from trunkline.errors import TurnCancelled
-from trunkline.session.hosted import HostedTurn
-from trunkline.session.hosted_frontends import RequestOutput, RunInfo
+from trunkline.session.hosted.frontends import RequestOutput, RunInfo
+from trunkline.session.hosted.turn import HostedTurn
 
 __all__ = ["OwnRun", "question_of", "terminal_for"]
 

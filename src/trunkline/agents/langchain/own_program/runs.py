@@ -23,8 +23,8 @@ from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.pii import Scrub
 from trunkline.errors import SessionBusy
 from trunkline.session.handles import in_loop
-from trunkline.session.hosted import HostedSession
-from trunkline.session.hosted_frontends import HostedFrontEnd, RunInfo, load_front_end
+from trunkline.session.hosted.frontends import HostedFrontEnd, RunInfo, load_front_end
+from trunkline.session.hosted.turn import HostedSession
 from trunkline.tools.naming import KindMapper
 
 __all__ = ["OwnRuns", "SessionIdExtractor", "runs_of_context", "session_in"]

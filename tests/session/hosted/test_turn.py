@@ -15,8 +15,8 @@ from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.intents import Intent
 from trunkline.questions import Form
-from trunkline.session.hosted import HostedSession, HostedTurn
-from trunkline.session.hosted_frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedOutput, RunInfo
+from trunkline.session.hosted.turn import HostedSession, HostedTurn
 from trunkline.session.permissions import Decision, ToolRequest
 
 FORM = Form(message="Who?", fields={"type": "object", "properties": {"name": {"type": "string"}}})

@@ -25,7 +25,7 @@ from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
 from trunkline.session.context import TurnContext
 from trunkline.session.handles import in_loop
-from trunkline.session.hosted_frontends import HostedFrontEnd, HostedOutput, RunInfo
+from trunkline.session.hosted.frontends import HostedFrontEnd, HostedOutput, RunInfo
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.thread_wait import discard

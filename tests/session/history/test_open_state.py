@@ -9,7 +9,7 @@ from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.cursor import Entry
 from trunkline.options import ConfigOption
-from trunkline.session.open_state import OpenState, read_snapshot
+from trunkline.session.history.open_state import OpenState, read_snapshot
 
 MODE = ConfigOption(option_id="mode", name="Mode", value="plan", choices=())
 EVENTS: list[ev.AnyEvent] = [

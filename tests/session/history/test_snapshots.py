@@ -18,10 +18,10 @@ from trunkline.cursor import Entry
 from trunkline.folding import Folder, fold
 from trunkline.journal import Journal, SessionKey, Snapshot, open_journal
 from trunkline.journal.memory import MemoryJournal
+from trunkline.session.history.open_state import VERSION, OpenState, read_snapshot
+from trunkline.session.history.snapshots import OPEN, OUTLINE, read_outline
 from trunkline.session.hub import Hub
-from trunkline.session.open_state import VERSION, OpenState, read_snapshot
 from trunkline.session.session import Session
-from trunkline.session.snapshots import OPEN, OUTLINE, read_outline
 
 KEY = SessionKey("local", "s")
 

@@ -8,7 +8,7 @@ from tests.worlds import soon
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session.earlier_turns import EarlierTurns
+from trunkline.session.history.earlier_turns import EarlierTurns
 from trunkline.session.receipts import Receipts
 from trunkline.session.stream import EventStream
 

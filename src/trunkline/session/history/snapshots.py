@@ -20,7 +20,7 @@ from trunkline.errors import TrunklineError
 from trunkline.grammar import Phase
 from trunkline.journal import Record, Snapshot
 from trunkline.outline import Outline, OutlineReader, Step, TurnOutline
-from trunkline.session.open_state import VERSION, OpenSnapshot, OpenState, read_snapshot
+from trunkline.session.history.open_state import VERSION, OpenSnapshot, OpenState, read_snapshot
 from trunkline.session.stream import EventStream
 
 __all__ = ["OPEN", "OUTLINE", "Snapshots", "read_outline"]

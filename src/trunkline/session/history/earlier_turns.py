@@ -15,8 +15,8 @@ from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, cut, piece_of
 from trunkline.folding import Folder
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
+from trunkline.session.history.snapshots import OUTLINE, read_outline
 from trunkline.session.receipts import Receipts
-from trunkline.session.snapshots import OUTLINE, read_outline
 from trunkline.session.stream import EventStream
 
 __all__ = ["EarlierTurns"]

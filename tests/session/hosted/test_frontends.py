@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trunkline.errors import ConfigurationError
-from trunkline.session.hosted_frontends import load_front_end
+from trunkline.session.hosted.frontends import load_front_end
 
 
 @pytest.mark.parametrize(
