@@ -59,9 +59,6 @@ def _salvage(kind: Any, value: Any, path: str) -> Any:
     if origin is tuple:
         items = _convert(list[Any], [] if value is None else value, path)
         return tuple(_salvage(arguments[0], item, f"{path}[{at}]") for at, item in enumerate(items))
-    if origin is dict:
-        fields = _convert(dict[str, Any], value, path)
-        return {key: _salvage(arguments[1], item, f"{path}.{key}") for key, item in fields.items()}
     if _is_struct(kind):
         return _salvage_struct(kind, _convert(dict[str, Any], value, path), path)
     return _convert(kind, value, path)

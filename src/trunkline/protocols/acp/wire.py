@@ -11,216 +11,6 @@ from msgspec import UNSET, Struct, UnsetType, field
 if TYPE_CHECKING:
     from trunkline.protocols.acp.lossless import Unknown
 
-__all__ = [
-    "AGENT_NOTIFICATIONS",
-    "AGENT_REQUESTS",
-    "AgentAuthCapabilities",
-    "AgentCapabilities",
-    "AgentMessageChunk",
-    "AgentThoughtChunk",
-    "Annotations",
-    "ArchiveSessionRequest",
-    "ArchiveSessionResponse",
-    "AudioContent",
-    "AuthAccount",
-    "AuthCapabilities",
-    "AuthMethod",
-    "AuthStatusCapabilities",
-    "AuthStatusRequest",
-    "AuthStatusResponse",
-    "AuthStatusUpdateNotification",
-    "AuthenticateRequest",
-    "AuthenticateResponse",
-    "AvailableCommand",
-    "AvailableCommandInput",
-    "AvailableCommandsUpdate",
-    "BooleanConfigOptionCapabilities",
-    "BooleanPropertySchema",
-    "CLIENT_NOTIFICATIONS",
-    "CLIENT_REQUESTS",
-    "CancelNotification",
-    "CancelRequestNotification",
-    "CancelledPermissionOutcome",
-    "ClientCapabilities",
-    "ClientSessionCapabilities",
-    "CloseSessionRequest",
-    "CloseSessionResponse",
-    "CompactionCapabilities",
-    "CompactionSummaryChunk",
-    "CompactionUpdate",
-    "CompleteElicitationNotification",
-    "ConfigOptionUpdate",
-    "Content",
-    "ContentBlock",
-    "ContentChunk",
-    "Cost",
-    "CreateElicitationRequest",
-    "CreateElicitationResponse",
-    "CreateTerminalRequest",
-    "CreateTerminalResponse",
-    "CurrentModeUpdate",
-    "DeleteSessionRequest",
-    "DeleteSessionResponse",
-    "Diff",
-    "DisableProviderRequest",
-    "DisableProviderResponse",
-    "ElicitationAcceptAction",
-    "ElicitationCancelAction",
-    "ElicitationCapabilities",
-    "ElicitationDeclineAction",
-    "ElicitationFormCapabilities",
-    "ElicitationFormMode",
-    "ElicitationPropertySchema",
-    "ElicitationSchema",
-    "ElicitationSchemaType",
-    "ElicitationUrlCapabilities",
-    "ElicitationUrlMode",
-    "EmbeddedResource",
-    "EmbeddedResourceResource",
-    "EnumOption",
-    "EnvVariable",
-    "Error",
-    "FileSystemCapabilities",
-    "ForkSessionRequest",
-    "ForkSessionResponse",
-    "HttpHeader",
-    "IdleStateUpdate",
-    "ImageContent",
-    "Implementation",
-    "InitializeRequest",
-    "InitializeResponse",
-    "IntegerPropertySchema",
-    "KillTerminalRequest",
-    "KillTerminalResponse",
-    "ListProvidersRequest",
-    "ListProvidersResponse",
-    "ListSessionsRequest",
-    "ListSessionsResponse",
-    "LoadSessionRequest",
-    "LoadSessionResponse",
-    "LogoutCapabilities",
-    "LogoutRequest",
-    "LogoutResponse",
-    "McpCapabilities",
-    "McpError",
-    "McpServer",
-    "MessageMcpNotification",
-    "MessageMcpRequest",
-    "MessageMcpResponse",
-    "MultiSelectItems",
-    "MultiSelectPropertySchema",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "Notice",
-    "NoticeCapabilities",
-    "NumberPropertySchema",
-    "PermissionOption",
-    "PermissionOptionKind",
-    "Plan",
-    "PlanCapabilities",
-    "PlanEntry",
-    "PlanEntryPriority",
-    "PlanEntryStatus",
-    "PlanFile",
-    "PlanItems",
-    "PlanMarkdown",
-    "PlanRemoved",
-    "PlanUpdate",
-    "PlanUpdateContent",
-    "PromptCapabilities",
-    "PromptRequest",
-    "PromptResponse",
-    "ProviderCurrentConfig",
-    "ProviderInfo",
-    "ProvidersCapabilities",
-    "ReadTextFileRequest",
-    "ReadTextFileResponse",
-    "ReleaseTerminalRequest",
-    "ReleaseTerminalResponse",
-    "RequestPermissionOutcome",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-    "RequiresActionStateUpdate",
-    "ResourceLink",
-    "ResumeSessionRequest",
-    "ResumeSessionResponse",
-    "Role",
-    "RunningStateUpdate",
-    "SDK_VERSION",
-    "SelectedPermissionOutcome",
-    "SessionAdditionalDirectoriesCapabilities",
-    "SessionArchiveCapabilities",
-    "SessionCancelCapabilities",
-    "SessionCapabilities",
-    "SessionCloseCapabilities",
-    "SessionConfigBoolean",
-    "SessionConfigOption",
-    "SessionConfigOptionsCapabilities",
-    "SessionConfigSelect",
-    "SessionConfigSelectEntry",
-    "SessionConfigSelectOption",
-    "SessionDeleteCapabilities",
-    "SessionForkCapabilities",
-    "SessionInfo",
-    "SessionInfoUpdate",
-    "SessionListCapabilities",
-    "SessionMessage",
-    "SessionMessageChunk",
-    "SessionMode",
-    "SessionModeState",
-    "SessionNotification",
-    "SessionResumeCapabilities",
-    "SessionStatusCapabilities",
-    "SessionStatusRequest",
-    "SessionStatusResponse",
-    "SessionSystemPromptCapabilities",
-    "SessionSystemPromptModeCapabilities",
-    "SessionSystemPromptOverrideCapabilities",
-    "SessionTitleCapabilities",
-    "SessionUpdate",
-    "SetProviderRequest",
-    "SetProviderResponse",
-    "SetSessionConfigOptionRequest",
-    "SetSessionConfigOptionResponse",
-    "SetSessionModeRequest",
-    "SetSessionModeResponse",
-    "SetSessionTitleRequest",
-    "SetSessionTitleResponse",
-    "StateUpdate",
-    "StopReason",
-    "StringFormat",
-    "StringPropertySchema",
-    "SubagentCapabilities",
-    "SubagentSessionCapabilities",
-    "SubagentUpdate",
-    "SystemPrompt",
-    "Terminal",
-    "TerminalExitStatus",
-    "TerminalOutputRequest",
-    "TerminalOutputResponse",
-    "TextContent",
-    "ToolCall",
-    "ToolCallContent",
-    "ToolCallLocation",
-    "ToolCallProgress",
-    "ToolCallStatus",
-    "ToolCallUpdate",
-    "ToolKind",
-    "UNSTABLE_METHODS",
-    "UNSTABLE_UPDATES",
-    "UnarchiveSessionRequest",
-    "UnarchiveSessionResponse",
-    "UnknownStateUpdate",
-    "Usage",
-    "UsageUpdate",
-    "UserMessageChunk",
-    "WaitForTerminalExitRequest",
-    "WaitForTerminalExitResponse",
-    "Wire",
-    "WriteTextFileRequest",
-    "WriteTextFileResponse",
-]
-
 SDK_VERSION = "2.4.0"
 
 
@@ -230,52 +20,10 @@ class Wire(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"
     meta: dict[str, Any] | None = field(default=None, name="_meta")
 
 
-class ArchiveSessionRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``session/archive``."""
-
-    session_id: str
-
-
-class ArchiveSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/archive``."""
-
-
-class AuthStatusRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``auth/status``."""
-
-
-class AuthAccount(Wire, frozen=True, kw_only=True):
-    """The object AuthAccount."""
-
-    label: str
-    active: bool | None = None
-    name: str | None = None
-    email: str | None = None
-    organization: str | None = None
-
-
-class AuthStatusResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``auth/status``."""
-
-    state: str
-    accounts: tuple[AuthAccount, ...] = ()
-
-
-class AuthStatusUpdateNotification(Wire, frozen=True, kw_only=True):
-    """The params of ``auth/status_update``."""
-
-    state: str
-    accounts: tuple[AuthAccount, ...] = ()
-
-
 class AuthenticateRequest(Wire, frozen=True, kw_only=True):
     """The params of ``authenticate``."""
 
     method_id: str
-
-
-class AuthenticateResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``authenticate``."""
 
 
 class CancelNotification(Wire, frozen=True, kw_only=True):
@@ -284,202 +32,10 @@ class CancelNotification(Wire, frozen=True, kw_only=True):
     session_id: str
 
 
-class CancelRequestNotification(Wire, frozen=True, kw_only=True):
-    """The params of ``$/cancel_request``."""
-
-    request_id: int | str | None
-
-
 class CloseSessionRequest(Wire, frozen=True, kw_only=True):
     """The params of ``session/close``."""
 
     session_id: str
-
-
-class CloseSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/close``."""
-
-
-class CompleteElicitationNotification(Wire, frozen=True, kw_only=True):
-    """The params of ``elicitation/complete``."""
-
-    elicitation_id: str
-
-
-ElicitationSchemaType = Literal["object"]
-StringFormat = Literal["email", "uri", "date", "date-time"]
-
-
-class EnumOption(Wire, frozen=True, kw_only=True):
-    """The object EnumOption."""
-
-    const: str
-    title: str
-    description: str | None = None
-
-
-class StringPropertySchema(Wire, frozen=True, kw_only=True, tag_field="type", tag="string"):
-    """``type: string`` of ElicitationPropertySchema."""
-
-    title: str | None = None
-    description: str | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    pattern: str | None = None
-    format: StringFormat | None = None
-    default: str | None = None
-    enum: tuple[str, ...] | None = None
-    one_of: tuple[EnumOption, ...] | None = None
-
-
-class NumberPropertySchema(Wire, frozen=True, kw_only=True, tag_field="type", tag="number"):
-    """``type: number`` of ElicitationPropertySchema."""
-
-    title: str | None = None
-    description: str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    default: float | None = None
-
-
-class IntegerPropertySchema(Wire, frozen=True, kw_only=True, tag_field="type", tag="integer"):
-    """``type: integer`` of ElicitationPropertySchema."""
-
-    title: str | None = None
-    description: str | None = None
-    minimum: int | None = None
-    maximum: int | None = None
-    default: int | None = None
-
-
-class BooleanPropertySchema(Wire, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
-    """``type: boolean`` of ElicitationPropertySchema."""
-
-    title: str | None = None
-    description: str | None = None
-    default: bool | None = None
-
-
-class MultiSelectItems(Wire, frozen=True, kw_only=True):
-    """The object MultiSelectItems."""
-
-    enum: tuple[str, ...] | None = None
-    type: str | None = None
-    any_of: tuple[EnumOption, ...] | None = None
-
-
-class MultiSelectPropertySchema(Wire, frozen=True, kw_only=True, tag_field="type", tag="array"):
-    """``type: array`` of ElicitationPropertySchema."""
-
-    title: str | None = None
-    description: str | None = None
-    min_items: int | None = None
-    max_items: int | None = None
-    items: MultiSelectItems
-    default: tuple[str, ...] | None = None
-
-
-if TYPE_CHECKING:
-    ElicitationPropertySchema = Union[
-        StringPropertySchema,
-        NumberPropertySchema,
-        IntegerPropertySchema,
-        BooleanPropertySchema,
-        MultiSelectPropertySchema,
-        Unknown,
-    ]
-else:
-    ElicitationPropertySchema = Union[
-        StringPropertySchema,
-        NumberPropertySchema,
-        IntegerPropertySchema,
-        BooleanPropertySchema,
-        MultiSelectPropertySchema,
-    ]
-
-
-class ElicitationSchema(Wire, frozen=True, kw_only=True):
-    """The object ElicitationSchema."""
-
-    type: ElicitationSchemaType = "object"
-    title: str | None = None
-    properties: dict[str, ElicitationPropertySchema] | None = None
-    required: tuple[str, ...] | None = None
-    description: str | None = None
-
-
-class ElicitationFormMode(Wire, frozen=True, kw_only=True, tag_field="mode", tag="form"):
-    """``mode: form`` of CreateElicitationRequest."""
-
-    requested_schema: ElicitationSchema
-    session_id: str | None = None
-    tool_call_id: str | None = None
-    request_id: int | str | None = None
-    message: str
-
-
-class ElicitationUrlMode(Wire, frozen=True, kw_only=True, tag_field="mode", tag="url"):
-    """``mode: url`` of CreateElicitationRequest."""
-
-    elicitation_id: str
-    url: str
-    session_id: str | None = None
-    tool_call_id: str | None = None
-    request_id: int | str | None = None
-    message: str
-
-
-if TYPE_CHECKING:
-    CreateElicitationRequest = Union[ElicitationFormMode, ElicitationUrlMode, Unknown]
-else:
-    CreateElicitationRequest = Union[ElicitationFormMode, ElicitationUrlMode]
-
-
-class ElicitationAcceptAction(Wire, frozen=True, kw_only=True, tag_field="action", tag="accept"):
-    """``action: accept`` of CreateElicitationResponse."""
-
-    content: dict[str, str | int | float | bool | tuple[str, ...]] | None = None
-
-
-class ElicitationDeclineAction(Wire, frozen=True, kw_only=True, tag_field="action", tag="decline"):
-    """``action: decline`` of CreateElicitationResponse."""
-
-
-class ElicitationCancelAction(Wire, frozen=True, kw_only=True, tag_field="action", tag="cancel"):
-    """``action: cancel`` of CreateElicitationResponse."""
-
-
-if TYPE_CHECKING:
-    CreateElicitationResponse = Union[
-        ElicitationAcceptAction,
-        ElicitationDeclineAction,
-        ElicitationCancelAction,
-        Unknown,
-    ]
-else:
-    CreateElicitationResponse = Union[
-        ElicitationAcceptAction,
-        ElicitationDeclineAction,
-        ElicitationCancelAction,
-    ]
-
-
-class EnvVariable(Wire, frozen=True, kw_only=True):
-    """The object EnvVariable."""
-
-    name: str
-    value: str
-
-
-class CreateTerminalRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``terminal/create``."""
-
-    session_id: str
-    command: str
-    args: tuple[str, ...] = ()
-    env: tuple[EnvVariable, ...] = ()
-    cwd: str | None = None
-    output_byte_limit: int | None = None
 
 
 class CreateTerminalResponse(Wire, frozen=True, kw_only=True):
@@ -494,22 +50,15 @@ class DeleteSessionRequest(Wire, frozen=True, kw_only=True):
     session_id: str
 
 
-class DeleteSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/delete``."""
-
-
-class DisableProviderRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``providers/disable``."""
-
-    provider_id: str
-
-
-class DisableProviderResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``providers/disable``."""
-
-
 class HttpHeader(Wire, frozen=True, kw_only=True):
     """The object HttpHeader."""
+
+    name: str
+    value: str
+
+
+class EnvVariable(Wire, frozen=True, kw_only=True):
+    """The object EnvVariable."""
 
     name: str
     value: str
@@ -612,74 +161,6 @@ class ForkSessionRequest(Wire, frozen=True, kw_only=True):
     additional_directories: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...] = ()
     system_prompt: SystemPrompt | None = None
-
-
-class SessionMode(Wire, frozen=True, kw_only=True):
-    """The object SessionMode."""
-
-    id: str
-    name: str
-    description: str | None = None
-
-
-class SessionModeState(Wire, frozen=True, kw_only=True):
-    """The object SessionModeState."""
-
-    current_mode_id: str
-    available_modes: tuple[SessionMode, ...]
-
-
-class SessionConfigSelectOption(Wire, frozen=True, kw_only=True):
-    """The object SessionConfigSelectOption."""
-
-    value: str
-    name: str
-    description: str | None = None
-
-
-class SessionConfigSelectEntry(Wire, frozen=True, kw_only=True):
-    """The object SessionConfigSelectOptions."""
-
-    value: str | None = None
-    name: str
-    description: str | None = None
-    group: str | None = None
-    options: tuple[SessionConfigSelectOption, ...] | None = None
-
-
-class SessionConfigSelect(Wire, frozen=True, kw_only=True, tag_field="type", tag="select"):
-    """``type: select`` of SessionConfigOption."""
-
-    current_value: str
-    options: tuple[SessionConfigSelectEntry, ...]
-    id: str
-    name: str
-    description: str | None = None
-    category: str | None = None
-
-
-class SessionConfigBoolean(Wire, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
-    """``type: boolean`` of SessionConfigOption."""
-
-    current_value: bool
-    id: str
-    name: str
-    description: str | None = None
-    category: str | None = None
-
-
-if TYPE_CHECKING:
-    SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean, Unknown]
-else:
-    SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
-
-
-class ForkSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/fork``."""
-
-    session_id: str
-    modes: SessionModeState | None = None
-    config_options: tuple[SessionConfigOption, ...] | None = None
 
 
 class FileSystemCapabilities(Wire, frozen=True, kw_only=True):
@@ -905,67 +386,12 @@ class InitializeResponse(Wire, frozen=True, kw_only=True):
     agent_info: Implementation | None = None
 
 
-class KillTerminalRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``terminal/kill``."""
-
-    session_id: str
-    terminal_id: str
-
-
-class KillTerminalResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``terminal/kill``."""
-
-
-class ListProvidersRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``providers/list``."""
-
-
-class ProviderCurrentConfig(Wire, frozen=True, kw_only=True):
-    """The object ProviderCurrentConfig."""
-
-    api_type: str
-    base_url: str
-
-
-class ProviderInfo(Wire, frozen=True, kw_only=True):
-    """The object ProviderInfo."""
-
-    provider_id: str
-    supported: tuple[str, ...]
-    required: bool
-    current: ProviderCurrentConfig | None = None
-
-
-class ListProvidersResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``providers/list``."""
-
-    providers: tuple[ProviderInfo, ...]
-
-
 class ListSessionsRequest(Wire, frozen=True, kw_only=True):
     """The params of ``session/list``."""
 
     cwd: str | None = None
     cursor: str | None = None
     archived: str | None = None
-
-
-class SessionInfo(Wire, frozen=True, kw_only=True):
-    """The object SessionInfo."""
-
-    session_id: str
-    cwd: str
-    additional_directories: tuple[str, ...] = ()
-    title: str | None = None
-    updated_at: str | None = None
-    archived: bool | None = None
-
-
-class ListSessionsResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/list``."""
-
-    sessions: tuple[SessionInfo, ...]
-    next_cursor: str | None = None
 
 
 class LoadSessionRequest(Wire, frozen=True, kw_only=True):
@@ -978,52 +404,8 @@ class LoadSessionRequest(Wire, frozen=True, kw_only=True):
     system_prompt: SystemPrompt | None = None
 
 
-class LoadSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/load``."""
-
-    modes: SessionModeState | None = None
-    config_options: tuple[SessionConfigOption, ...] | None = None
-
-
 class LogoutRequest(Wire, frozen=True, kw_only=True):
     """The params of ``logout``."""
-
-
-class LogoutResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``logout``."""
-
-
-class MessageMcpNotification(Wire, frozen=True, kw_only=True):
-    """The params of ``mcp/message``."""
-
-    server_id: str
-    request_id: str
-    method: str
-    params: dict[str, Any] | None = None
-
-
-class MessageMcpRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``mcp/message``."""
-
-    server_id: str
-    request_id: str
-    method: str
-    params: dict[str, Any] | None = None
-
-
-class McpError(Wire, frozen=True, kw_only=True):
-    """The object McpError."""
-
-    code: int
-    message: str
-    data: Any = UNSET
-
-
-class MessageMcpResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``mcp/message``."""
-
-    result: Any = UNSET
-    error: McpError | None = None
 
 
 class NewSessionRequest(Wire, frozen=True, kw_only=True):
@@ -1033,6 +415,66 @@ class NewSessionRequest(Wire, frozen=True, kw_only=True):
     additional_directories: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...]
     system_prompt: SystemPrompt | None = None
+
+
+class SessionMode(Wire, frozen=True, kw_only=True):
+    """The object SessionMode."""
+
+    id: str
+    name: str
+    description: str | None = None
+
+
+class SessionModeState(Wire, frozen=True, kw_only=True):
+    """The object SessionModeState."""
+
+    current_mode_id: str
+    available_modes: tuple[SessionMode, ...]
+
+
+class SessionConfigSelectOption(Wire, frozen=True, kw_only=True):
+    """The object SessionConfigSelectOption."""
+
+    value: str
+    name: str
+    description: str | None = None
+
+
+class SessionConfigSelectEntry(Wire, frozen=True, kw_only=True):
+    """The object SessionConfigSelectOptions."""
+
+    value: str | None = None
+    name: str
+    description: str | None = None
+    group: str | None = None
+    options: tuple[SessionConfigSelectOption, ...] | None = None
+
+
+class SessionConfigSelect(Wire, frozen=True, kw_only=True, tag_field="type", tag="select"):
+    """``type: select`` of SessionConfigOption."""
+
+    current_value: str
+    options: tuple[SessionConfigSelectEntry, ...]
+    id: str
+    name: str
+    description: str | None = None
+    category: str | None = None
+
+
+class SessionConfigBoolean(Wire, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
+    """``type: boolean`` of SessionConfigOption."""
+
+    current_value: bool
+    id: str
+    name: str
+    description: str | None = None
+    category: str | None = None
+
+
+if TYPE_CHECKING:
+    SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean, Unknown]
+else:
+    SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
 
 
 class NewSessionResponse(Wire, frozen=True, kw_only=True):
@@ -1071,30 +513,10 @@ class PromptResponse(Wire, frozen=True, kw_only=True):
     usage: Usage | None = None
 
 
-class ReadTextFileRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``fs/read_text_file``."""
-
-    session_id: str
-    path: str
-    line: int | None = None
-    limit: int | None = None
-
-
 class ReadTextFileResponse(Wire, frozen=True, kw_only=True):
     """The result of ``fs/read_text_file``."""
 
     content: str
-
-
-class ReleaseTerminalRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``terminal/release``."""
-
-    session_id: str
-    terminal_id: str
-
-
-class ReleaseTerminalResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``terminal/release``."""
 
 
 ToolKind = Literal[
@@ -1200,13 +622,6 @@ class ResumeSessionRequest(Wire, frozen=True, kw_only=True):
     additional_directories: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer, ...] = ()
     system_prompt: SystemPrompt | None = None
-
-
-class ResumeSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/resume``."""
-
-    modes: SessionModeState | None = None
-    config_options: tuple[SessionConfigOption, ...] | None = None
 
 
 class ContentChunk(Wire, frozen=True, kw_only=True):
@@ -1535,31 +950,6 @@ class SessionNotification(Wire, frozen=True, kw_only=True):
     update: SessionUpdate
 
 
-class SessionStatusRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``session/status``."""
-
-    session_id: str
-
-
-class SessionStatusResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/status``."""
-
-    status: str
-
-
-class SetProviderRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``providers/set``."""
-
-    provider_id: str
-    api_type: str
-    base_url: str
-    headers: dict[str, str] | None = None
-
-
-class SetProviderResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``providers/set``."""
-
-
 class SetSessionConfigOptionRequest(Wire, frozen=True, kw_only=True):
     """The params of ``session/set_config_option``."""
 
@@ -1569,41 +959,11 @@ class SetSessionConfigOptionRequest(Wire, frozen=True, kw_only=True):
     value: bool | str
 
 
-class SetSessionConfigOptionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/set_config_option``."""
-
-    config_options: tuple[SessionConfigOption, ...]
-
-
 class SetSessionModeRequest(Wire, frozen=True, kw_only=True):
     """The params of ``session/set_mode``."""
 
     session_id: str
     mode_id: str
-
-
-class SetSessionModeResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/set_mode``."""
-
-
-class SetSessionTitleRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``session/set_title``."""
-
-    session_id: str
-    title: str
-
-
-class SetSessionTitleResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/set_title``."""
-
-    title: str
-
-
-class TerminalOutputRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``terminal/output``."""
-
-    session_id: str
-    terminal_id: str
 
 
 class TerminalExitStatus(Wire, frozen=True, kw_only=True):
@@ -1621,112 +981,8 @@ class TerminalOutputResponse(Wire, frozen=True, kw_only=True):
     exit_status: TerminalExitStatus | None = None
 
 
-class UnarchiveSessionRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``session/unarchive``."""
-
-    session_id: str
-
-
-class UnarchiveSessionResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``session/unarchive``."""
-
-
-class WaitForTerminalExitRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``terminal/wait_for_exit``."""
-
-    session_id: str
-    terminal_id: str
-
-
 class WaitForTerminalExitResponse(Wire, frozen=True, kw_only=True):
     """The result of ``terminal/wait_for_exit``."""
 
     exit_code: int | None = None
     signal: str | None = None
-
-
-class WriteTextFileRequest(Wire, frozen=True, kw_only=True):
-    """The params of ``fs/write_text_file``."""
-
-    session_id: str
-    path: str
-    content: str
-
-
-class WriteTextFileResponse(Wire, frozen=True, kw_only=True):
-    """The result of ``fs/write_text_file``."""
-
-
-AGENT_REQUESTS: dict[str, tuple[Any, Any]] = {
-    "auth/status": (AuthStatusRequest, AuthStatusResponse),
-    "authenticate": (AuthenticateRequest, AuthenticateResponse),
-    "initialize": (InitializeRequest, InitializeResponse),
-    "logout": (LogoutRequest, LogoutResponse),
-    "providers/disable": (DisableProviderRequest, DisableProviderResponse),
-    "providers/list": (ListProvidersRequest, ListProvidersResponse),
-    "providers/set": (SetProviderRequest, SetProviderResponse),
-    "session/archive": (ArchiveSessionRequest, ArchiveSessionResponse),
-    "session/close": (CloseSessionRequest, CloseSessionResponse),
-    "session/delete": (DeleteSessionRequest, DeleteSessionResponse),
-    "session/fork": (ForkSessionRequest, ForkSessionResponse),
-    "session/list": (ListSessionsRequest, ListSessionsResponse),
-    "session/load": (LoadSessionRequest, LoadSessionResponse),
-    "session/new": (NewSessionRequest, NewSessionResponse),
-    "session/prompt": (PromptRequest, PromptResponse),
-    "session/resume": (ResumeSessionRequest, ResumeSessionResponse),
-    "session/set_config_option": (SetSessionConfigOptionRequest, SetSessionConfigOptionResponse),
-    "session/set_mode": (SetSessionModeRequest, SetSessionModeResponse),
-    "session/set_title": (SetSessionTitleRequest, SetSessionTitleResponse),
-    "session/status": (SessionStatusRequest, SessionStatusResponse),
-    "session/unarchive": (UnarchiveSessionRequest, UnarchiveSessionResponse),
-}
-
-AGENT_NOTIFICATIONS: dict[str, Any] = {
-    "session/cancel": CancelNotification,
-    "mcp/message": MessageMcpNotification,
-}
-
-CLIENT_REQUESTS: dict[str, tuple[Any, Any]] = {
-    "elicitation/create": (CreateElicitationRequest, CreateElicitationResponse),
-    "fs/read_text_file": (ReadTextFileRequest, ReadTextFileResponse),
-    "fs/write_text_file": (WriteTextFileRequest, WriteTextFileResponse),
-    "mcp/message": (MessageMcpRequest, MessageMcpResponse),
-    "session/request_permission": (RequestPermissionRequest, RequestPermissionResponse),
-    "terminal/create": (CreateTerminalRequest, CreateTerminalResponse),
-    "terminal/kill": (KillTerminalRequest, KillTerminalResponse),
-    "terminal/output": (TerminalOutputRequest, TerminalOutputResponse),
-    "terminal/release": (ReleaseTerminalRequest, ReleaseTerminalResponse),
-    "terminal/wait_for_exit": (WaitForTerminalExitRequest, WaitForTerminalExitResponse),
-}
-
-CLIENT_NOTIFICATIONS: dict[str, Any] = {
-    "auth/status_update": AuthStatusUpdateNotification,
-    "elicitation/complete": CompleteElicitationNotification,
-    "session/update": SessionNotification,
-}
-
-UNSTABLE_METHODS: frozenset[str] = frozenset(
-    {
-        "auth/status",
-        "auth/status_update",
-        "mcp/message",
-        "providers/disable",
-        "providers/list",
-        "providers/set",
-        "session/archive",
-        "session/fork",
-        "session/set_title",
-        "session/status",
-        "session/unarchive",
-    }
-)
-
-UNSTABLE_UPDATES: frozenset[str] = frozenset(
-    {
-        "plan_removed",
-        "plan_update",
-        "session_message",
-        "session_message_chunk",
-        "subagent_update",
-    }
-)
