@@ -2,7 +2,7 @@
 
 It recognises an agent of ours, a function or generator of any kind, a factory ``(session) -> any of
 these``, and whatever adapters are installed: a package registers one by the entry point group
-``trunkline.agents.adapt``, as a callable that takes the object and gives an Agent, or None when the
+``trunkline.adapters``, as a callable that takes the object and gives an Agent, or None when the
 object is not of its kind. A plain function needs no adapter, so none is loaded for one.
 """
 
@@ -68,7 +68,7 @@ def _kind(thing: Any) -> str:
 def _ask_adapters(thing: Any) -> Agent | None:
     """Give what an installed adapter makes of an object; a broken one does not stop the others."""
     broken: list[str] = []
-    for point in sorted(entry_points(group="trunkline.agents.adapt"), key=lambda point: point.name):
+    for point in sorted(entry_points(group="trunkline.adapters"), key=lambda point: point.name):
         try:
             found = point.load()(thing)
         except TrunklineError:
