@@ -351,7 +351,7 @@ def adapt_in_child(folder: Path, points: list[str], *expressions: str) -> list[s
     about = folder / "frames-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: frames\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("\n".join(["[trunkline.agents.adapt]", *points, ""]))
+    (about / "entry_points.txt").write_text("\n".join(["[trunkline.adapters]", *points, ""]))
     program = f"import sys; sys.path.insert(0, {str(folder)!r})\n{CHILD}"
     command = [sys.executable, "-c", program, *expressions]
     done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
