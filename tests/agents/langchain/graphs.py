@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.messages import AIMessageChunk
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.tools import tool
 
 from tests.agents.langchain.untyped_langchain import create_agent
+from tests.worlds import collect, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
+from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.folding import fold
 from trunkline.testing.chat import ScriptedChatModel
+
+PARIS = '{"city": "Paris"}'
+ROME = '{"city": "Rome"}'
 
 
 @tool
@@ -55,3 +62,42 @@ def terminal(events: list[Any]) -> ev.TurnFinished | ev.TurnFailed:
     ended = [event for event in events if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
     assert len(ended) == 1, ended
     return ended[0]
+
+
+def pieces(*rows: tuple[str | None, str | None, str, int]) -> AIMessageChunk:
+    """A chunk of a provider that sends these pieces of calls (id, name, arguments, index) at once."""
+    made = [tool_call_chunk(id=id, name=name, args=args, index=index) for id, name, args, index in rows]
+    return AIMessageChunk(content="", tool_call_chunks=made)
+
+
+async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
+    """Have a conversation in a session of its own; the events of each turn."""
+    async with world(agent) as hub:
+        session = await hub.create()
+        return [await collect(session, prompt) for prompt in prompts]
+
+
+async def run_turn(agent: Any, prompt: Prompt | str = "Go!") -> list[Any]:
+    """The events of one turn."""
+    return (await converse(agent, prompt))[0]
+
+
+def stop_of(events: list[Any]) -> ev.StopReason:
+    """Why a turn ended that ended well."""
+    ended = terminal(events)
+    assert isinstance(ended, ev.TurnFinished), ended
+    return ended.stop_reason
+
+
+def failure_of(events: list[Any]) -> tuple[str, str]:
+    """The code and the words of a turn that failed."""
+    ended = terminal(events)
+    assert isinstance(ended, ev.TurnFailed), ended
+    return ended.code, ended.message
+
+
+def check_settled(events: list[Any]) -> None:
+    """Nothing is left open, whatever happened."""
+    terminal(events)
+    assert all(call.status in ev.FINAL_STATUSES for call in calls_of(events).values())
+    assert all(lane.outcome is not None for lane in fold(events).lanes.values())

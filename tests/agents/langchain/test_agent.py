@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import asyncio
-from typing import Any, ClassVar, TypedDict
+from typing import Any, TypedDict
 
 import pytest
 from langchain.agents.middleware import (
@@ -11,7 +10,7 @@ from langchain.agents.middleware import (
     wrap_tool_call,
 )
 from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLLM
-from langchain_core.messages import AIMessage, AIMessageChunk, SystemMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -21,9 +20,20 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolRuntime
 
-from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import (
+    agent_of,
+    broken,
+    calls_of,
+    check_settled,
+    converse,
+    failure_of,
+    folded,
+    run_turn,
+    terminal,
+    weather,
+)
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, text_of, world
+from tests.worlds import collect, events_of, only, text_of, world
 from trunkline import adapt
 from trunkline import content as c
 from trunkline import events as ev
@@ -36,8 +46,7 @@ from trunkline.testing.chat import ScriptedChatModel, call, ends, thinks
 
 async def test_an_unmodified_agent_streams_its_text_and_its_thoughts() -> None:
     agent, _ = agent_of([thinks("Paris, surely."), "It is ", "sunny."])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(agent, "How is the weather?")
     assert text_of(events) == "It is sunny."
     assert "".join(event.delta for event in only(events, ev.Thought)) == "Paris, surely."
     assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="end_turn")
@@ -45,8 +54,7 @@ async def test_an_unmodified_agent_streams_its_text_and_its_thoughts() -> None:
 
 async def test_a_call_goes_from_pending_over_in_progress_to_completed_under_its_own_id() -> None:
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny.")
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(agent, "How is the weather?")
     statuses = [event.status for event in only(events, ev.ToolUpdate) if event.status]
     assert statuses == ["in_progress", "completed"]
     made = calls_of(events)["w1"]
@@ -66,28 +74,6 @@ async def test_message_ids_and_result_ids_are_those_of_the_thread() -> None:
     assert shown.calls["w1"].result_message_id == result.id
 
 
-async def test_a_tool_that_raises_is_a_failed_call_and_the_turn_goes_on() -> None:
-    agent, model = agent_of([call("broken", {"why": "no fuel"}, "b1")], "I could not.", tools=[broken])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
-    made = calls_of(events)["b1"]
-    assert made.status == "failed"
-    assert "no fuel" in made.reason
-    assert text_of(events) == "I could not."
-    told: Any = model.calls[1].messages[-1]
-    assert (told.type, told.status) == ("tool", "error")
-
-
-async def test_a_tool_that_raises_ends_the_turn_when_that_is_wanted() -> None:
-    made = create_agent(ScriptedChatModel([call("broken", {}, "b1")]), [broken])
-    async with world(LangChainAgent(made, raise_tool_errors=True)) as hub:
-        events = await collect(await hub.create(), "Go!")
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFailed)
-    assert ended.message == "ValueError: no fuel"
-    assert calls_of(events)["b1"].reason == "ValueError: no fuel"
-
-
 async def test_a_tool_that_is_tried_again_is_one_call_that_completes() -> None:
     tries: list[int] = []
 
@@ -101,8 +87,7 @@ async def test_a_tool_that_is_tried_again_is_one_call_that_completes() -> None:
 
     retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
     agent, _ = agent_of([call("shaky", {}, "s1")], "Done.", tools=[shaky], middleware=[retry])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     assert len(only(events, ev.ToolCall)) == 1
     assert [event.status for event in only(events, ev.ToolUpdate) if event.status] == [
         "in_progress",
@@ -119,8 +104,7 @@ async def test_a_model_that_is_called_again_speaks_in_another_message_and_its_fi
         "Rain.",
         middleware=[retry],
     )
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     shown = folded(events)
     assert shown.calls["w1"].status == "failed"
     assert "cut off" in (shown.calls["w1"].reason or "")
@@ -128,164 +112,26 @@ async def test_a_model_that_is_called_again_speaks_in_another_message_and_its_fi
     assert isinstance(terminal(events), ev.TurnFinished)
 
 
-async def test_arguments_that_fail_the_schema_are_a_failed_call_with_the_reason() -> None:
-    agent, _ = agent_of([call("weather", {"town": "Paris"}, "w1")], "Sorry.")
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
-    made = calls_of(events)["w1"]
-    assert made.status == "failed"
-    assert "city" in made.reason
-
-
-async def test_a_call_whose_arguments_are_not_json_is_shown_as_failed() -> None:
-    agent, _ = agent_of([call("weather", "city = Paris", "w1")], "Sorry.")
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
-    assert calls_of(events)["w1"].status == "failed"
-
-
 async def test_a_model_that_cannot_stream_says_its_message_whole_and_once() -> None:
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny today.", streaming=False)
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     assert [event.delta for event in only(events, ev.Text)] == ["Sunny today."]
     assert calls_of(events)["w1"].status == "completed"
-
-
-async def test_a_message_that_no_model_made_is_said_too() -> None:
-    def canned(state: MessagesState) -> dict[str, Any]:
-        return {"messages": [SystemMessage("be brief"), AIMessage("Closed on Sundays.")]}
-
-    graph = StateGraph(MessagesState).add_node(canned).add_edge(START, "canned").compile()
-    async with world(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "Open?")
-    assert text_of(events) == "Closed on Sundays."
-
-
-async def test_the_calls_of_a_summarizer_are_never_shown() -> None:
-    internal = ScriptedChatModel("SUMMARY").with_config(metadata={"lc_source": "summarization"})
-    speaker = ScriptedChatModel("Hello.")
-
-    async def node(state: MessagesState) -> dict[str, Any]:
-        await internal.ainvoke("sum up")
-        return {"messages": [await speaker.ainvoke(state["messages"])]}
-
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
-    async with world(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "Hi")
-    assert text_of(events) == "Hello."
-
-
-@pytest.mark.parametrize(
-    ("reason", "expected"),
-    [("length", "max_tokens"), ("content_filter", "refusal"), ("stop", "end_turn")],
-)
-async def test_the_finish_reason_of_the_provider_is_the_stop_reason(reason: str, expected: str) -> None:
-    agent, _ = agent_of(["Well", ends(reason)])
-    async with world(agent) as hub:
-        ended = terminal(await collect(await hub.create(), "Go!"))
-    assert isinstance(ended, ev.TurnFinished)
-    assert ended.stop_reason == expected
-
-
-async def test_a_graph_that_goes_round_too_often_ends_with_max_turn_requests() -> None:
-    made = create_agent(ScriptedChatModel([call("weather", {"city": "Paris"})], each_turn=True), [weather])
-    endless = ScriptedChatModel(*[[call("weather", {"city": "Paris"})] for _ in range(20)])
-    made = create_agent(endless, [weather])
-    async with world(LangChainAgent(made, config={"recursion_limit": 5})) as hub:
-        ended = terminal(await collect(await hub.create(), "Go!"))
-    assert isinstance(ended, ev.TurnFinished)
-    assert ended.stop_reason == "max_turn_requests"
-
-
-async def test_a_model_that_raises_ends_the_turn_with_the_providers_words_and_nothing_left_open() -> None:
-    class RateLimitError(Exception):
-        status_code = 429
-        body: ClassVar = {"error": {"message": "Slow down, please."}}
-
-    agent, _ = agent_of(["Let me", RateLimitError("429")])
-    async with world(agent) as hub:
-        ended = terminal(await collect(await hub.create(), "Go!"))
-    assert isinstance(ended, ev.TurnFailed)
-    assert ended.code == "rate_limited"
-    assert "Slow down, please." in ended.message
 
 
 async def test_tokens_are_counted_in_every_turn() -> None:
     agent, _ = agent_of(
         [call("weather", {"city": "Paris"}), ends(input=10, output=2)], ["Sunny.", ends(input=20, output=3)]
     )
-    async with world(agent) as hub:
-        ended = terminal(await collect(await hub.create(), "Go!"))
+    ended = terminal(await run_turn(agent))
     assert [(usage.input_tokens, usage.output_tokens) for usage in ended.usage] == [(30, 5)]
 
 
 async def test_how_full_the_context_is_shows_when_the_model_says_how_much_it_takes() -> None:
     agent, model = agent_of(["Hi.", ends(input=10, output=2)])
     model.profile = {"max_input_tokens": 1000}
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     assert [(event.used, event.size) for event in only(events, ev.ContextUsage)] == [(12, 1000)]
-
-
-async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal() -> None:
-    agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Sunny.", "As I said.")
-    async with world(agent) as hub:
-        session = await hub.create()
-        await collect(session, "Weather?")
-        await collect(session, "Again?")
-    told = model.calls[2].messages
-    assert [message.type for message in told] == ["human", "ai", "tool", "ai", "human"]
-    assert told[2].content == "It is sunny in Paris."
-
-
-async def test_with_a_checkpointer_the_thread_is_the_truth() -> None:
-    agent, model = agent_of("One.", "Two.", checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        session = await hub.create()
-        await collect(session, "First?")
-        await collect(session, "Second?")
-    assert [message.text for message in model.calls[1].messages] == ["First?", "One.", "Second?"]
-
-
-async def test_an_image_in_the_prompt_reaches_the_model_as_an_image() -> None:
-    agent, model = agent_of("A cat.")
-    image = c.ImageBlock(mime_type="image/png", data="aGk=")
-    async with world(agent) as hub:
-        await collect(await hub.create(), Prompt(content=(c.TextBlock(text="What is it?"), image)))
-    blocks = model.calls[0].messages[0].content_blocks
-    assert [block["type"] for block in blocks] == ["text", "image"]
-
-
-async def test_cancel_inside_an_awaiting_tool_stops_it_and_mends_the_thread() -> None:
-    entered = asyncio.Event()
-    stopped = asyncio.Event()
-
-    @tool
-    async def wait() -> str:
-        """Wait for ever."""
-        entered.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            stopped.set()
-        return ""
-
-    agent, model = agent_of([call("wait", {}, "w1")], "Back.", tools=[wait], checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        session = await hub.create()
-        running = asyncio.ensure_future(collect(session, "Go!"))
-        await entered.wait()
-        began = asyncio.get_running_loop().time()
-        await session.cancel()
-        events = await running
-        took = asyncio.get_running_loop().time() - began
-        assert stopped.is_set()
-        assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="cancelled")
-        assert calls_of(events)["w1"].status == "cancelled"
-        assert took < 2
-        await collect(session, "Still there?")
-    assert [message.type for message in model.calls[1].messages] == ["human", "ai", "tool", "human"]
 
 
 async def test_what_a_node_writes_to_the_stream_is_a_custom_event_and_an_event_is_itself() -> None:
@@ -296,8 +142,7 @@ async def test_what_a_node_writes_to_the_stream_is_a_custom_event_and_an_event_i
         return {"messages": [AIMessage("Done.")]}
 
     graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
-    async with world(adapt(graph)) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(adapt(graph))
     assert [event.value for event in only(events, ev.Custom)] == [{"progress": 1}]
     assert [event.title for event in only(events, ev.Notice)] == ["Half way"]
 
@@ -331,25 +176,15 @@ async def test_a_chain_that_ends_in_a_parser_speaks_as_its_model_does() -> None:
     chain = (
         ChatPromptTemplate.from_template("Say {word}") | ScriptedChatModel("Hello there.") | StrOutputParser()
     )
-    async with world(adapt(chain)) as hub:
-        events = await collect(await hub.create(), "hello")
+    events = await run_turn(adapt(chain), "hello")
     assert text_of(events) == "Hello there."
 
 
 async def test_a_bare_chat_model_is_an_agent_with_a_history() -> None:
     model = ScriptedChatModel("One.", "Two.")
-    async with world(adapt(model)) as hub:
-        session = await hub.create()
-        await collect(session, "First?")
-        events = await collect(session, "Second?")
+    _, events = await converse(adapt(model), "First?", "Second?")
     assert text_of(events) == "Two."
     assert [message.text for message in model.calls[1].messages] == ["First?", "One.", "Second?"]
-
-
-async def test_a_runnable_without_a_model_says_the_text_it_gives() -> None:
-    async with world(adapt(RunnableLambda(lambda text: f"You said {text}."))) as hub:
-        events = await collect(await hub.create(), "hi")
-    assert text_of(events) == "You said hi."
 
 
 class Form(TypedDict):
@@ -362,8 +197,7 @@ async def test_a_graph_that_takes_no_prompt_says_what_to_change() -> None:
         return {"age": 1}
 
     graph = StateGraph(Form).add_node(fill).add_edge(START, "fill").compile()
-    async with world(adapt(graph)) as hub:
-        ended = terminal(await collect(await hub.create(), "hi"))
+    ended = terminal(await run_turn(adapt(graph), "hi"))
     assert isinstance(ended, ev.TurnFailed)
     assert "takes name, age" in ended.message
     assert "'messages'" in ended.message
@@ -388,8 +222,7 @@ async def test_the_configuration_bound_to_an_agent_is_kept() -> None:
 
 async def test_a_provider_that_names_its_message_late_is_heard_once() -> None:
     agent, _ = agent_of([AIMessageChunk(content="Hel"), AIMessageChunk(content="lo", id="msg_late")])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "hi")
+    events = await run_turn(agent, "hi")
     assert text_of(events) == "Hello"
     assert len({event.message_id for event in only(events, ev.Text)}) == 1
 
@@ -406,19 +239,10 @@ async def test_a_result_that_a_middleware_changes_is_shown_as_the_model_gets_it(
         return message.model_copy(update={"content": "censored"})
 
     agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[censor])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     assert calls_of(events)["w1"].raw_output == "censored"
     assert model.calls[1].messages[-1].content == "censored"
     assert not [event for event in only(events, ev.ToolUpdate) if "sunny" in str(event.raw_output)]
-
-
-async def test_a_call_completes_under_the_id_that_its_message_has_in_the_thread() -> None:
-    agent, model = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.")
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
-    completed = next(event for event in only(events, ev.ToolUpdate) if event.status == "completed")
-    assert completed.result_message_id == model.calls[1].messages[-1].id
 
 
 async def test_what_a_running_tool_gives_out_is_shown_while_it_runs() -> None:
@@ -430,8 +254,7 @@ async def test_what_a_running_tool_gives_out_is_shown_while_it_runs() -> None:
         return "counted"
 
     agent, _ = agent_of([call("count", {}, "c1")], "Ok.", tools=[count])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     assert calls_of(events)["c1"].output == "one two"
 
 
@@ -456,10 +279,7 @@ async def test_a_plan_of_an_earlier_turn_is_not_said_again() -> None:
         return {"todos": [{"content": "look", "status": "pending"}]}
 
     graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        session = await hub.create()
-        first = await collect(session, "hi")
-        second = await collect(session, "again")
+    first, second = await converse(adapt(graph), "hi", "again")
     assert len(only(first, ev.Plan)) == 1
     assert only(second, ev.Plan) == []
 
@@ -491,8 +311,7 @@ async def test_a_history_that_a_client_brought_along_reaches_a_new_thread_as_wha
 
 @pytest.mark.parametrize("model", [FakeListLLM, FakeStreamingListLLM], ids=["whole", "streaming"])
 async def test_a_model_that_only_completes_text_speaks_once(model: Any) -> None:
-    async with world(adapt(model(responses=["Once upon a time."]))) as hub:
-        events = await collect(await hub.create(), "Begin:")
+    events = await run_turn(adapt(model(responses=["Once upon a time."])), "Begin:")
     assert text_of(events) == "Once upon a time."
 
 
@@ -507,8 +326,7 @@ async def test_fields_that_a_graph_keeps_to_itself_are_not_shared() -> None:
 async def test_what_the_agents_own_tool_middleware_leaves_out_is_left_out_here_too() -> None:
     quiet = ToolMiddleware(emit_tool_results=False, tool_kind_mapper=lambda name: "fetch")
     agent, _ = agent_of([call("weather", {"city": "Paris"}, "w1")], "Ok.", middleware=[quiet])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "Go!")
+    events = await run_turn(agent)
     made = calls_of(events)["w1"]
     assert (made.status, made.kind, made.raw_output) == ("completed", "fetch", None)
 
@@ -529,23 +347,42 @@ async def test_calls_that_are_not_shown_when_they_start_are_shown_when_they_are_
     assert calls_of(events)["w1"].status == "completed"
 
 
-async def test_a_tool_middleware_that_raises_errors_ends_the_turn_with_them() -> None:
-    strict = ToolMiddleware(handle_errors=False)
-    agent, _ = agent_of([call("broken", {}, "b1")], tools=[broken], middleware=[strict])
-    async with world(agent) as hub:
-        ended = terminal(await collect(await hub.create(), "Go!"))
-    assert isinstance(ended, ev.TurnFailed)
-
-
-@pytest.mark.parametrize("streaming", [True, False])
-async def test_what_a_provider_puts_beside_the_content_is_said_too(streaming: bool) -> None:
-    thinking = AIMessage("Well.", additional_kwargs={"reasoning_content": "Let me think."})
-    refusing = AIMessage("", additional_kwargs={"refusal": "I will not."})
-    agent, _ = agent_of(thinking, refusing, streaming=streaming)
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (call("broken", {}, "x1"), "no fuel"),
+        (call("no_such_tool", {}, "x1"), "no_such_tool"),
+        (call("weather", {"town": 1}, "x1"), "city"),
+    ],
+    ids=["raises", "unknown", "does not fit"],
+)
+async def test_a_call_that_fails_is_failed_live_and_in_the_replay_and_the_turn_goes_on(
+    asked: Any, reason: str
+) -> None:
+    agent, model = agent_of([asked], "Sorry.", tools=[broken, weather], checkpointer=InMemorySaver())
     async with world(agent) as hub:
         session = await hub.create()
-        first = await collect(session, "Go!")
-        second = await collect(session, "Do it!")
-    assert "".join(event.delta for event in only(first, ev.Thought)) == "Let me think."
-    assert text_of(second) == "I will not."
-    assert terminal(second) == ev.TurnFinished(turn_id=second[0].turn_id, stop_reason="refusal")
+        events = await collect(session, "Go!")
+        replayed = await events_of(session)
+    made = calls_of(events)["x1"]
+    assert calls_of(replayed)["x1"] == made
+    assert made.status == "failed"
+    assert reason in made.reason
+    assert text_of(events) == "Sorry."
+    result: Any = model.calls[1].messages[-1]
+    assert (result.type, result.status) == ("tool", "error")
+
+
+async def test_a_tool_that_raises_ends_the_turn_and_every_open_call_when_that_is_wanted() -> None:
+    asks = [call("broken", {}, "b1"), call("weather", {"city": "Rome"}, "w1")]
+    made = create_agent(ScriptedChatModel(asks), [broken, weather])
+    events = await run_turn(LangChainAgent(made, raise_tool_errors=True))
+    check_settled(events)
+    assert failure_of(events)[1] == "ValueError: no fuel"
+    assert calls_of(events)["b1"].reason == "ValueError: no fuel"
+
+
+@pytest.mark.parametrize("kind", [str, AIMessage])
+async def test_a_runnable_without_a_model_says_the_text_or_the_message_it_gives(kind: Any) -> None:
+    agent = adapt(RunnableLambda(lambda text: kind(f"You said {text}.")))
+    assert text_of(await run_turn(agent, "hi")) == "You said hi."

@@ -22,8 +22,7 @@ from langchain_core.exceptions import (
 from langgraph.errors import GraphRecursionError
 from pydantic import BaseModel, ValidationError
 
-from tests.agents.langchain.graphs import agent_of, calls_of
-from tests.worlds import collect, world
+from tests.agents.langchain.graphs import agent_of, calls_of, run_turn
 from trunkline.agents.langchain.errors import (
     code_of,
     explain,
@@ -360,7 +359,6 @@ async def test_an_answer_that_does_not_fit_its_structure_is_a_failed_call() -> N
         tools=(),
         response_format=ToolStrategy(Weather),
     )
-    async with world(agent) as hub:
-        calls = calls_of(await collect(await hub.create(), "go"))
+    calls = calls_of(await run_turn(agent, "go"))
     assert [made.status for made in calls.values()] == ["failed", "completed"]
     assert "degrees" in (calls["c1"].reason or "")

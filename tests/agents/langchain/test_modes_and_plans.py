@@ -67,21 +67,6 @@ async def test_a_session_begins_with_its_modes_and_tells_each_change() -> None:
     assert [(one["id"], one["currentValue"]) for one in changed["configOptions"]] == [("mode", "readonly")]
 
 
-async def test_a_change_that_the_agent_makes_itself_is_told_too() -> None:
-    modes = ModeMiddleware(default_mode="planning")
-
-    @tool
-    def exit_plan_mode() -> str:
-        """Begin to work."""
-        modes.switch_mode("agentic")
-        return "go"
-
-    agent, _ = agent_of([call("exit_plan_mode")], "Done.", tools=[exit_plan_mode], middleware=[modes])
-    async with world(agent) as hub, editing(hub) as editor:
-        await editor.prompt(await editor.open(), "go")
-    assert [update["currentModeId"] for update in editor.updates("current_mode_update")] == ["agentic"]
-
-
 # -- 18: a plan is told twice, before permission, and even when the tool fails ------------------------
 
 
@@ -122,15 +107,6 @@ async def test_a_todo_tool_that_fails_changes_no_plan() -> None:
         raise OSError("the disk is full")
 
     agent, _ = agent_of([WRITE_TODOS], "Sorry.", tools=[write_todos], middleware=[PlanMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
-        await editor.prompt(await editor.open(), "go")
-    assert plans(editor) == []
-    assert editor.updates("tool_call_update")[-1]["status"] == "failed"
-
-
-async def test_todos_that_the_tool_does_not_take_change_no_plan() -> None:
-    wrong = call("write_todos", {"todos": [{"content": "Look", "status": "started"}]}, "t1")
-    agent, _ = agent_of([wrong], "Sorry.", middleware=[PlanMiddleware(), TodoListMiddleware()])
     async with world(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert plans(editor) == []

@@ -8,10 +8,10 @@ import pytest
 from langchain.agents.middleware import PIIMiddleware
 from langchain_core.tools import tool
 
-from tests.agents.langchain.graphs import agent_of, calls_of, terminal
+from tests.agents.langchain.graphs import agent_of, calls_of, run_turn, terminal
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, soon, text_of, world
+from tests.worlds import soon, text_of
 from trunkline import events as ev
 from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -43,8 +43,7 @@ async def test_an_answer_is_said_as_its_middleware_leaves_it() -> None:
         tools=[look_up],
         middleware=[guard(apply_to_output=True, apply_to_tool_results=True)],
     )
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert text_of(events) == "Wait. Write to [REDACTED_EMAIL], please."
     made = calls_of(events)["c1"]
     assert (made.status, made.input, made.raw_output) == (
@@ -66,16 +65,14 @@ async def test_what_a_middleware_blocks_ends_the_turn_unsaid(
     answers: list[Any], where: dict[str, bool]
 ) -> None:
     agent, _ = agent_of(*answers, tools=[look_up], middleware=[guard("block", **where)])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert isinstance(terminal(events), ev.TurnFailed)
     assert SECRET not in seen(events)
 
 
 async def test_an_agent_that_looks_at_its_input_only_streams_as_ever() -> None:
     agent, _ = agent_of("One two.", middleware=[PIIMiddleware("email", apply_to_input=True)])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert [event.delta for event in events if isinstance(event, ev.Text)] == ["One ", "two."]
 
 

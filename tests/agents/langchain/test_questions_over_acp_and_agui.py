@@ -10,7 +10,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.graph.test_threads import Slow, messages_in, shape
 from tests.agents.langchain.interrupting_agents import (
-    Trip,
     asking,
     delegating,
     finish,
@@ -21,13 +20,12 @@ from tests.agents.langchain.interrupting_agents import (
 )
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import events_of, only, soon, until, world
+from tests.worlds import only, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
 from trunkline.errors import SessionBusy
 from trunkline.folding import fold
-from trunkline.questions import Form, Permission
 from trunkline.testing.chat import ScriptedChatModel, call
 
 PERMIT = "session/request_permission"
@@ -45,33 +43,24 @@ def statuses(editor: Editor) -> dict[str, str]:
     return {update["toolCallId"]: update["status"] for update in told if update.get("status")}
 
 
-# -- deepagents-acp 1: the dialog names the interrupt instead of the call -------------------------------
+# -- deepagents-acp 1 and 7: the dialog names the interrupt; a review per call is never asked -----------
 
 
 @MODES
-async def test_a_dialog_is_about_the_call_that_the_editor_shows(mode: Any) -> None:
-    agent, _ = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
-        editor.permit("approve")
-        await editor.prompt(await editor.open(), "go")
-        announced = [update["toolCallId"] for update in editor.updates("tool_call")]
-        asked = [request["toolCall"]["toolCallId"] for request in editor.asked(PERMIT)]
-    assert announced == ["d1", "l1", "d2"]
-    assert sorted(asked) == ["d1", "d2"]
-
-
-# -- deepagents-acp 7: per-call reviews are never asked, and the model is called for ever ----------------
-
-
-async def test_a_review_per_call_is_asked_and_the_prompt_ends() -> None:
-    agent, model = agent_for(reviewed("per_call", InMemorySaver()))
+async def test_each_review_names_the_call_that_the_editor_shows_and_the_prompt_ends(
+    mode: Any,
+) -> None:
+    agent, model = agent_for(reviewed(mode, InMemorySaver()))
     async with world(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
         ended = await editor.prompt(await editor.open(), "go")
+        announced = [update["toolCallId"] for update in editor.updates("tool_call")]
+        asked = [request["toolCall"]["toolCallId"] for request in editor.asked(PERMIT)]
     assert ended["stopReason"] == "end_turn"
-    assert len(editor.asked(PERMIT)) == 2
-    assert len(model.calls) == 2
+    assert announced == ["d1", "l1", "d2"]
+    assert sorted(asked) == ["d1", "d2"]
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "tool", "tool"]
+    assert len(model.calls) == 2
 
 
 # -- deepagents-acp 8: two pending interrupts crash, and only the last one is asked ----------------------
@@ -218,15 +207,6 @@ async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> 
     assert told == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
 
 
-async def test_a_thread_made_elsewhere_can_be_loaded() -> None:
-    graph = create_agent(ScriptedChatModel("One."), [look], checkpointer=InMemorySaver())
-    await graph.ainvoke({"messages": [("user", "first")]}, {"configurable": {"thread_id": "theirs"}})
-    async with world(LangChainAgent(graph)) as hub, editing(hub, ABLE) as editor:
-        await editor.call("session/load", sessionId="theirs", cwd="/", mcpServers=[])
-    (asked,) = editor.updates("user_message_chunk")
-    assert (asked["content"]["text"], editor.text) == ("first", "One.")
-
-
 # -- deepagents-acp 19: one agent, one folder for all sessions -------------------------------------------
 
 
@@ -251,67 +231,6 @@ async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
 
 
 # -- as events, for AG-UI ---------------------------------------------------------------------------
-
-
-@MODES
-async def test_two_pending_interrupts_are_answered_in_one_go(mode: Any) -> None:
-    agent, _ = agent_for(delegating(mode, InMemorySaver()))
-    async with world(agent) as hub:
-        session = await hub.create()
-        await session.prompt("go")
-        asked = await stopped(session, 2)
-        ids = [str(getattr(one.question, "call_id", None)) for one in asked]
-        events = await finish(session, {call_id: {"option_id": "approve"} for call_id in ids})
-    assert not only(events, ev.TurnFailed)
-    assert [fold(events).calls[call_id].status for call_id in ids] == ["completed", "completed"]
-
-
-@MODES
-async def test_a_review_says_which_call_it_is_about_and_the_turn_is_suspended_on_it(
-    mode: Any,
-) -> None:
-    agent, _ = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub:
-        session = await hub.create()
-        await session.prompt("go")
-        asked = await stopped(session, 2)
-        suspended = only(await events_of(session), ev.TurnSuspended)
-        await session.cancel()
-    assert set(suspended[-1].question_ids) == {one.question_id for one in asked}
-    for one, call_id in zip(asked, ("d1", "d2"), strict=True):
-        assert isinstance(one.question, Permission)
-        assert one.question.call_id == call_id
-        assert [option.option_id for option in one.question.options] == [
-            "approve", "approve_always", "reject", "respond",
-        ]  # fmt: skip
-        assert one.question.allows_edit
-
-
-async def test_a_free_interrupt_brings_its_response_schema() -> None:
-    agent, _ = agent_for(asking("Where to?", InMemorySaver(), Trip))
-    async with world(agent) as hub:
-        session = await hub.create()
-        await session.prompt("go")
-        (asked,) = await stopped(session, 1)
-        await session.cancel()
-    assert isinstance(asked.question, Form)
-    fields = asked.question.fields
-    assert (fields["properties"]["city"]["minLength"], fields["required"]) == (2, ["city"])
-
-
-@MODES
-async def test_a_resumed_call_is_not_announced_again(mode: Any) -> None:
-    agent, _ = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub:
-        session = await hub.create()
-        await session.prompt("go")
-        await stopped(session, 2)
-        before = len(await events_of(session))
-        events = await finish(session, {"d1": {"option_id": "approve"}, "d2": {"option_id": "approve"}})
-    assert only(list(events[before:]), ev.ToolCall) == []
-    assert only(list(events[before:]), ev.ToolInput) == []
-    inputs = [event.call_id for event in only(list(events), ev.ToolUpdate) if event.input is not None]
-    assert sorted(inputs) == ["d1", "d2", "l1"]
 
 
 @MODES

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.interrupting_agents import SCENES, ended, finish, reviewed, shown, staged, stopped
 from tests.frontends.acp.memory_editor import editing
-from tests.worlds import only, soon, until, world
+from tests.worlds import events_of, only, soon, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -131,6 +131,9 @@ async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_it
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, model):
         asked = list(session.open_questions.values())
         assert [getattr(one.question, "call_id", None) for one in asked] == ["d1", "d2"]
+        assert all(isinstance(one.question, Permission) and one.question.allows_edit for one in asked)
+        suspended_on = only(await events_of(session), ev.TurnSuspended)[-1].question_ids
+        assert set(suspended_on) == {one.question_id for one in asked}
         events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject", "reason": "keep it"}})
     told = fold(events)
     assert shown(told) == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
 import sys
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -21,11 +21,25 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolRuntime
 from pydantic import BaseModel
 
-from tests.agents.langchain.graphs import agent_of, broken, calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import (
+    PARIS,
+    ROME,
+    agent_of,
+    broken,
+    calls_of,
+    check_settled,
+    converse,
+    folded,
+    pieces,
+    run_turn,
+    terminal,
+    weather,
+)
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, text_of, world
 from trunkline import adapt
 from trunkline import events as ev
+from trunkline.commands import Prompt
 from trunkline.testing.chat import ScriptedChatModel, call
 
 
@@ -66,21 +80,12 @@ async def test_a_message_that_a_node_puts_before_its_models_is_not_lost() -> Non
     async def node(state: MessagesState) -> dict[str, Any]:
         return {"messages": [AIMessage("before"), await model.ainvoke(state["messages"]), AIMessage("after")]}
 
-    async with world(adapt(graph_of(node))) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph_of(node)), "go")
     assert sorted(message.text for message in folded(events).messages[1:]) == [
         "after",
         "before",
         "of the model",
     ]
-
-
-async def test_a_runnable_that_gives_a_message_without_a_model_says_it() -> None:
-    def reply(text: str) -> AIMessage:
-        return AIMessage(f"{text}, too")
-
-    async with world(adapt(RunnableLambda(reply))) as hub:
-        assert text_of(await collect(await hub.create(), "me")) == "me, too"
 
 
 class Route(BaseModel):
@@ -97,8 +102,7 @@ async def test_a_model_that_is_not_to_be_streamed_is_seen_only_in_what_its_node_
         aside = await model.ainvoke(state["messages"])
         return {"messages": [aside if kept else AIMessage("Kept.")]}
 
-    async with world(adapt(graph_of(node))) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph_of(node)), "go")
     assert text_of(events) == ("Aside." if kept else "Kept.")
 
 
@@ -109,8 +113,7 @@ async def test_the_structured_answer_that_a_node_asks_a_model_for_is_no_call_of_
         route: Any = await router.ainvoke(state["messages"])
         return {"messages": [AIMessage(f"To {route.where}.")]}
 
-    async with world(adapt(graph_of(node))) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph_of(node)), "go")
     assert text_of(events) == "To home."
     assert not calls_of(events)
 
@@ -169,8 +172,7 @@ async def echo_state(inputs: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["echo", "echo_state"])
 async def test_a_function_that_asks_no_model_says_what_it_gives(name: str) -> None:
     function: Any = globals()[name]
-    async with world(adapt(function)) as hub:
-        assert text_of(await collect(await hub.create(), "hi")) == "You said hi."
+    assert text_of(await run_turn(adapt(function), "hi")) == "You said hi."
 
 
 async def test_messages_that_a_graph_forgot_are_not_given_to_it_again() -> None:
@@ -180,10 +182,7 @@ async def test_messages_that_a_graph_forgot_are_not_given_to_it_again() -> None:
         await model.ainvoke(state["messages"])
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES)]}
 
-    async with world(adapt(graph_of(node, checkpointer=InMemorySaver()))) as hub:
-        session = await hub.create()
-        await collect(session, "first")
-        await collect(session, "second")
+    await converse(adapt(graph_of(node, checkpointer=InMemorySaver())), "first", "second")
     assert [message.text for message in model.calls[1].messages] == ["second"]
 
 
@@ -201,8 +200,7 @@ async def test_a_tool_that_exits_fails_and_takes_nobody_with_it() -> None:
         sys.exit(3)
 
     agent, _ = agent_of([call("leave", {}, "l1")], "Still here.", tools=[leave])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     assert (calls_of(events)["l1"].reason, text_of(events)) == ("Error: SystemExit: 3", "Still here.")
 
 
@@ -210,8 +208,7 @@ async def test_a_call_that_a_limit_kept_from_running_is_failed_by_the_agent_and_
     answers = [[call("weather", {"city": str(number)})] for number in range(9)]
     model = ScriptedChatModel(*answers)
     agent = create_agent(model, [weather], checkpointer=InMemorySaver()).with_config(recursion_limit=3)
-    async with world(adapt(agent)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(agent), "go")
     assert terminal(events) == ev.TurnFinished(turn_id=events[0].turn_id, stop_reason="max_turn_requests")
     assert [made.status for made in calls_of(events).values()] == ["completed", "failed"]
     assert not only(events, ev.Notice)
@@ -230,8 +227,7 @@ async def test_the_context_that_is_bound_to_an_agent_reaches_its_tools() -> None
 
     model = ScriptedChatModel([call("whoami", {}, "w1")], "There.")
     agent = create_agent(model, [whoami], context_schema=Who).bind(context=Who("Ada"))
-    async with world(adapt(agent)) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(agent), "go")
     assert calls_of(events)["w1"].raw_output == "Ada"
 
 
@@ -242,7 +238,65 @@ async def test_half_a_character_in_a_result_or_in_arguments_spoils_nothing_else(
         return "half \ud83d"
 
     agent, _ = agent_of([call("halve", '{"text": "\ud83d"}', "h1")], "Done.", tools=[halve])
-    async with world(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent, "go")
     made = calls_of(events)["h1"]
     assert (made.status, made.input, made.raw_output) == ("completed", {"text": "\ufffd"}, "half \ufffd")
+
+
+async def test_a_big_result_is_told_once() -> None:
+    size = 1_000_000
+
+    @tool
+    def dump() -> str:
+        """Give a lot."""
+        return "x" * size
+
+    agent, _ = agent_of([call("dump", {}, "d1")], "Done.", tools=[dump], checkpointer=InMemorySaver())
+    events = await run_turn(agent)
+    heavy = [event for event in events if len(ev.encode_event(event)) > size]
+    # Once to be read, and once as it was returned.
+    assert len(heavy) == 1
+    assert sum(len(ev.encode_event(event)) for event in events) < 2.1 * size
+
+
+async def test_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
+    agent, _ = agent_of("One.", "Two.", "Three.", checkpointer=InMemorySaver())
+    async with world(agent) as hub:
+        session = await hub.create("t")
+        prompts = [Prompt.of(word, message_id=word, busy="queue") for word in ("a", "b", "c")]
+        turns = await asyncio.gather(*(collect(session, prompt) for prompt in prompts))
+        state = await agent.runnable.aget_state({"configurable": {"thread_id": "t"}})
+    assert [text_of(events) for events in turns] == ["One.", "Two.", "Three."]
+    assert [message.text for message in state.values["messages"]] == ["a", "One.", "b", "Two.", "c", "Three."]
+
+
+async def test_calls_of_parallel_subagents_are_all_shown_in_their_own_lanes() -> None:
+    inner = ScriptedChatModel(
+        [
+            pieces(("x1", "weather", "", 0), ("x2", "weather", "", 1)),
+            pieces((None, None, PARIS, 0), (None, None, ROME, 1)),
+        ],
+        "Both sunny.",
+        each_turn=True,
+    )
+    worker = create_agent(inner, [weather], name="worker")
+
+    @tool
+    async def task(what: str) -> str:
+        """Let a subagent do it."""
+        done = await worker.ainvoke({"messages": [("user", what)]})
+        return str(done["messages"][-1].text)
+
+    agent, _ = agent_of(
+        [call("task", {"what": "one"}, "t1"), call("task", {"what": "two"}, "t2")], "Done.", tools=[task]
+    )
+    events = await run_turn(agent)
+    check_settled(events)
+    shown = folded(events)
+    leaves = {(one.lane, one.native_id): one for one in shown.calls.values() if one.lane is not None}
+    assert set(leaves) == {(lane, native) for lane in ("t1", "t2") for native in ("x1", "x2")}
+    assert len({one.call_id for one in leaves.values()}) == 4
+    for (_, native), one in leaves.items():
+        assert (one.arguments, one.status) == (PARIS if native == "x1" else ROME, "completed")
+    assert {lane: state.parent_call_id for lane, state in shown.lanes.items()} == {"t1": "t1", "t2": "t2"}
+    assert text_of([event for event in events if event.lane is None]) == "Done."

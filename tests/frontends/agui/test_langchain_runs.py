@@ -11,9 +11,8 @@ import pytest
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
-from tests.agents.langchain.graphs import agent_of, broken
+from tests.agents.langchain.graphs import PARIS, ROME, agent_of, broken, pieces
 from tests.agents.langchain.interrupting_agents import SCENES
-from tests.agents.langchain.streamed_turns import PARIS, ROME, pieces
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, Told

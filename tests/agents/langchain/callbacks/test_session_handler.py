@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState
-from tests.agents.langchain.graphs import agent_of
+from tests.agents.langchain.graphs import agent_of, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, soon, text_of, world
 
@@ -26,7 +26,7 @@ from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.errors import JournalError
 from trunkline.journal import Lease, Record
 from trunkline.journal.memory import MemoryJournal
-from trunkline.testing.chat import ScriptedChatModel, call
+from trunkline.testing.chat import call
 
 MANY = 1_000
 
@@ -86,8 +86,7 @@ async def test_a_model_that_a_plain_function_calls_in_a_thread_is_heard_whole(
     graph.add_node("answer", answer)
     graph.set_entry_point("answer")
     with caplog.at_level(logging.WARNING):
-        async with world(adapt(graph.compile())) as hub:
-            told = await collect(await hub.create(), "many")
+        told = await run_turn(adapt(graph.compile()), "many")
     assert text_of(told).split() == [str(number) for number in range(MANY)]
     assert not caplog.records
 
@@ -98,34 +97,6 @@ async def test_a_reader_that_stays_behind_does_not_make_a_model_wait() -> None:
         async with session.follow():
             told = await collect(session, "many")
     assert text_of(told).split() == [str(number) for number in range(MANY)]
-
-
-async def test_a_model_that_does_not_stream_is_said_whole() -> None:
-    model = ScriptedChatModel("one two three", streaming=False)
-    async with world(adapt(create_agent(model, []))) as hub:
-        told = await collect(await hub.create(), "go")
-    assert [event.delta for event in only(told, ev.Text)] == ["one two three"]
-
-
-async def test_what_a_failed_subagent_left_running_says_nothing_any_more() -> None:
-    said: list[Any] = []
-    handler = GraphHandler(Emitter(said.append, "turn"))
-    turn, task, inside, late = uuid4(), uuid4(), uuid4(), uuid4()
-    await handler.on_chain_start({}, {}, run_id=turn)
-    await handler.on_tool_start({}, "", run_id=task, parent_run_id=turn, tool_call_id="t", name="task")
-    await handler.on_chain_start({}, {}, run_id=inside, parent_run_id=task)
-    await handler.on_chat_model_start({}, [[]], run_id=uuid4(), parent_run_id=inside)
-    await handler.on_tool_error(ValueError("no"), run_id=task)
-    assert isinstance(said[-1], ev.SubagentFinished)
-    before = list(said)
-    await handler.on_tool_start({}, "", run_id=late, parent_run_id=inside, tool_call_id="l", name="late")
-    await handler.on_tool_end("done", run_id=late)
-    await handler.on_chat_model_start({}, [[]], run_id=late, parent_run_id=inside)
-    await handler.on_llm_start({}, [], run_id=late, parent_run_id=inside)
-    await handler.on_llm_new_token(
-        "x", chunk=ChatGenerationChunk(message=AIMessageChunk(content="x")), run_id=late
-    )
-    assert said == before
 
 
 class Full(MemoryJournal):

@@ -746,12 +746,3 @@ async def test_a_cancelled_turn_feeds_an_agent_without_a_checkpointer_only_what_
         fork = await hub.fork(session)
         await collect(fork, "Else")
     assert shape(model.calls[-1].messages) == [("human", "Go"), ("human", "Else")]
-
-
-async def test_ten_sessions_of_one_agent_do_not_mix(saver: Any) -> None:
-    model = ScriptedChatModel(lambda messages: f"You said {messages[-1].text}.", each_turn=True)
-    agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with world(agent) as hub:
-        sessions = [await hub.create() for _ in range(10)]
-        told = await asyncio.gather(*(collect(one, one.session_id) for one in sessions))
-    assert [text_of(events) for events in told] == [f"You said {one.session_id}." for one in sessions]

@@ -12,9 +12,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langgraph.graph import START
 from pydantic import BaseModel
-from tests.agents.langchain.graphs import terminal
+from tests.agents.langchain.graphs import run_turn, terminal
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, text_of, world
+from tests.worlds import only, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -124,8 +124,7 @@ RUNNABLES: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", RUNNABLES)
 async def test_what_a_runnable_gives_is_said_once(name: str) -> None:
     runnable, words = RUNNABLES[name]
-    async with world(adapt(runnable)) as hub:
-        told = await collect(await hub.create(), "you")
+    told = await run_turn(adapt(runnable), "you")
     said = text_of(told)
     # Fields come in the order in which their Runnables were done.
     assert (json.loads(said) if isinstance(words, dict) else said) == words
@@ -140,8 +139,7 @@ async def test_a_state_mapper_that_fails_costs_the_state_and_not_the_turn(
 
     middleware = [SessionMiddleware(state_mapper=wrong)]
     agent = create_agent(ScriptedChatModel("Hello."), [], middleware=middleware, state_schema=Counted)
-    async with world(adapt(agent)) as hub:
-        told = await collect(await hub.create(), "you")
+    told = await run_turn(adapt(agent), "you")
     assert (text_of(told), type(terminal(told))) == ("Hello.", ev.TurnFinished)
     assert not only(told, ev.StateReplaced)
     assert caplog.text.count("the state mapper failed") == 1

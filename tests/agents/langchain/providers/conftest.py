@@ -10,14 +10,41 @@ import httpx
 import httpx2
 import pytest
 import pytest_asyncio
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
 
+from tests.agents.langchain.expected_blocks import PNG
 from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import Wire
 from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import adapt
 
-__all__ = ["Make"]
+__all__ = ["City", "Make", "look", "name_of", "photograph"]
+
+
+class City(BaseModel):
+    """A city."""
+
+    name: str
+    people: int
+
+
+@tool
+def look() -> Any:
+    """Look around."""
+    return [{"type": "text", "text": "A dot."}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
+
+
+@tool
+def photograph(city: str) -> list[Any]:
+    """Take a picture of a city."""
+    return [{"type": "text", "text": city}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
+
+
+def name_of(wire: Wire) -> str:
+    """What a test is called after its wire."""
+    return type(wire).__name__
 
 
 class Make:
@@ -59,3 +86,9 @@ def server(serving: ModelServer) -> ModelServer:
 def memory(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Who remembers the conversation."""
     return {"checkpointer": InMemorySaver()} if request.param == "checkpointer" else {}
+
+
+@pytest.fixture(params=[None, "v1"], ids=["unset", "standard"])
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Which shape LangChain gives its messages."""
+    return {} if request.param is None else {"output_version": request.param}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ModelServer", "Reply", "serve_model"]
+__all__ = ["ModelServer", "Reply", "answer", "pause", "serve_model"]
 
 _BOUND = 10.0
 
@@ -30,6 +30,28 @@ class Reply:
 def answer(status: int, body: Any, **headers: str) -> Reply:
     """A whole answer in JSON, most often an error."""
     return Reply([json.dumps(body).encode()], "application/json", status, headers)
+
+
+class Pause(list[bytes]):
+    """The pieces of a stream; what would come after them waits."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        super().__init__(pieces)
+        self._over = threading.Event()
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from super().__iter__()
+        self._over.wait(_BOUND)
+
+    def end(self) -> None:
+        """Let the stream end."""
+        self._over.set()
+
+
+def pause(reply: Reply, left_out: int) -> tuple[Reply, Pause]:
+    """Play a reply without its last pieces, and wait there."""
+    pieces = Pause(reply.pieces[:-left_out])
+    return Reply(pieces, reply.kind), pieces
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.langchain.graphs import calls_of, weather
+from tests.agents.langchain.graphs import calls_of, converse, run_turn, stop_of, weather
 from tests.agents.langchain.providers import anthropic_messages, wires
 from tests.agents.langchain.providers.anthropic_messages import (
     call,
@@ -23,7 +23,6 @@ from tests.agents.langchain.providers.anthropic_messages import (
     thought,
 )
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import stop_of
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.agents.langchain.providers.wires import PROOF
 from tests.worlds import collect, only, text_of, world
@@ -38,17 +37,11 @@ SKY = "https://example.org/sky"
 BLUE = "https://example.org/blue"
 
 
-@pytest.fixture(params=[None, "v1"], ids=["own", "v1"])
-def version(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Whose blocks the class gives: Anthropic's or LangChain's."""
-    return {"output_version": request.param} if request.param else {}
-
-
 # -- thoughts ----------------------------------------------------------------------------------------
 
 
 async def test_thoughts_between_calls_stay_where_they_were(
-    server: ModelServer, make: Make, version: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     asking = say(
         thought("First, ", "Paris."),
@@ -60,8 +53,7 @@ async def test_thoughts_between_calls_stay_where_they_were(
         stop="tool_use",
     )
     server.play(asking, say(text(), text("Sunny.")))
-    async with world(make(WIRE, server, weather, settings=version)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(make(WIRE, server, weather, settings=settings), "How is the weather?")
     assert parts_of(events) == ["thought", "thought", "text", "call", "thought", "call"]
     assert [event.signature for event in only(events, ev.Thought) if event.signature] == [
         PROOF,
@@ -106,11 +98,11 @@ SEARCHED = (
 async def test_a_search_of_the_providers_own_is_a_call_with_pages(
     server: ModelServer,
     make: Make,
-    version: dict[str, Any],
+    settings: dict[str, Any],
     memory: dict[str, Any],
     play: Callable[..., Reply],
 ) -> None:
-    settings = version | ({} if play is say else {"disable_streaming": True})
+    settings = settings | ({} if play is say else {"disable_streaming": True})
     server.play(play(*SEARCHED, stop="tool_use"), play(text("And sunny.")), play(text("I said: blue.")))
     async with world(
         make(WIRE, server, weather, anthropic_messages.SEARCH, settings=settings, **memory)
@@ -138,10 +130,9 @@ async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
     server: ModelServer, make: Make
 ) -> None:
     server.play(say(*SEARCHED, stop="tool_use"), say(text("And sunny.")), say(text("Blue.")))
-    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH)) as hub:
-        session = await hub.create()
-        await collect(session, "How is the sky?")
-        await collect(session, "What did you say?")
+    await converse(
+        make(WIRE, server, weather, anthropic_messages.SEARCH), "How is the sky?", "What did you say?"
+    )
     told = [block for blocks in anthropic_messages.blocks_of(server.asked[2]) for block in blocks]
     assert [(block["type"], block.get("text")) for block in told] == [
         ("text", "How is the sky?"),
@@ -159,16 +150,15 @@ async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
 
 
 async def test_a_search_beside_a_call_ends_in_the_next_answer(
-    server: ModelServer, make: Make, version: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     searching = served("srvtoolu_1", "web_search", '{"query": "sky"}')
     asking = call("toolu_1", "weather", '{"city": "Paris"}')
     found = result("web_search", "srvtoolu_1", [page(SKY, "Sky")])
     server.play(say(searching, asking, stop="tool_use"), say(found, text("Blue.")), say(text("Well.")))
-    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, settings=version)) as hub:
-        session = await hub.create()
-        events = await collect(session, "How is the sky?")
-        await collect(session, "And?")
+    events, _ = await converse(
+        make(WIRE, server, weather, anthropic_messages.SEARCH, settings=settings), "How is the sky?", "And?"
+    )
     calls = calls_of(events)
     assert [one.status for one in calls.values()] == ["completed", "completed"]
     assert calls["srvtoolu_1"].content == (c.SourceBlock(source_id=SKY, url=SKY, title="Sky"),)
@@ -178,13 +168,14 @@ async def test_a_search_beside_a_call_ends_in_the_next_answer(
 
 
 async def test_a_search_that_failed_says_why(
-    server: ModelServer, make: Make, version: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     why = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
     searched = served("srvtoolu_1", "web_search", '{"query": "sky"}')
     server.play(say(searched, result("web_search", "srvtoolu_1", why), text("I do not know.")))
-    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version)) as hub:
-        events = await collect(await hub.create(), "How is the sky?")
+    events = await run_turn(
+        make(WIRE, server, anthropic_messages.SEARCH, settings=settings), "How is the sky?"
+    )
     assert (the_call(events).status, the_call(events).reason) == ("failed", "max_uses_exceeded")
     assert text_of(events) == "I do not know."
 
@@ -246,14 +237,13 @@ RUNS: dict[str, tuple[anthropic_messages.Block, anthropic_messages.Block, str, l
 
 @pytest.mark.parametrize("made", RUNS.values(), ids=RUNS)
 async def test_what_the_provider_ran_is_shown_as_what_it_printed_and_found(
-    server: ModelServer, make: Make, version: dict[str, Any], memory: dict[str, Any], made: Any
+    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any], made: Any
 ) -> None:
     asking, answer, title, shown = made
     server.play(say(asking, answer, text("Done.")), say(text("Well.")))
-    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "Go on!")
-        await collect(session, "And?")
+    events, _ = await converse(
+        make(WIRE, server, anthropic_messages.SEARCH, settings=settings, **memory), "Go on!", "And?"
+    )
     run = the_call(events)
     assert not only(events, ev.Notice)
     assert run.status == "completed"
@@ -267,13 +257,12 @@ def said_by(block: Any) -> str:
 
 
 async def test_a_servers_tool_that_failed_says_why(
-    server: ModelServer, make: Make, version: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     asked = call("mcptoolu_1", "echo", '{"a": 1}', kind="mcp_tool_use", server_name="mine")
     told = result("mcp", "mcptoolu_1", [{"type": "text", "text": "no echo here"}], is_error=True)
     server.play(say(asked, told, text("Nothing.")))
-    async with world(make(WIRE, server, settings=version)) as hub:
-        failed = the_call(await collect(await hub.create(), "Hello?"))
+    failed = the_call(await run_turn(make(WIRE, server, settings=settings), "Hello?"))
     assert (failed.name, failed.status, failed.reason) == ("echo", "failed", "no echo here")
 
 
@@ -299,8 +288,7 @@ async def test_documents_that_are_cited_are_sources_each_by_itself(server: Model
         c.ResourceBlock(uri=f"file:///{name}", data="JVBERi0=", mime_type="application/pdf")
         for name in ("a.pdf", "b.pdf")
     ]
-    async with world(make(WIRE, server)) as hub:
-        events = await collect(await hub.create(), Prompt(content=(c.TextBlock(text="Is it?"), *papers)))
+    events = await run_turn(make(WIRE, server), Prompt(content=(c.TextBlock(text="Is it?"), *papers)))
     sources = only(events, ev.Source)
     assert [(one.document, one.url) for one in sources] == [
         ("a.pdf", None),

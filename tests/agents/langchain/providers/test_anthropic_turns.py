@@ -10,10 +10,9 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.tools import ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import BaseModel
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, terminal, weather
+from tests.agents.langchain.graphs import calls_of, converse, failure_of, run_turn, stop_of, weather
 from tests.agents.langchain.providers import anthropic_messages, wires
 from tests.agents.langchain.providers.anthropic_messages import (
     call,
@@ -24,10 +23,8 @@ from tests.agents.langchain.providers.anthropic_messages import (
     the_call,
     thought,
 )
-from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import stop_of
-from tests.agents.langchain.providers.model_server import ModelServer
-from tests.agents.langchain.providers.paused_stream import pause
+from tests.agents.langchain.providers.conftest import City, Make, look
+from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.worlds import collect, text_of, world
 from trunkline import content as c
 from trunkline import events as ev
@@ -48,19 +45,6 @@ class Unthinking(wires.Anthropic):
         return ChatAnthropic(**given, **options)
 
 
-class City(BaseModel):
-    """A city."""
-
-    name: str
-    people: int
-
-
-@tool
-def look() -> Any:
-    """Look around."""
-    return [{"type": "text", "text": "A dot."}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
-
-
 @tool
 def fall() -> str:
     """Fall down."""
@@ -68,12 +52,6 @@ def fall() -> str:
 
 
 fall.handle_tool_error = True
-
-
-@pytest.fixture(params=[None, "v1"], ids=["own", "v1"])
-def version(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Whose blocks the class gives: Anthropic's or LangChain's."""
-    return {"output_version": request.param} if request.param else {}
 
 
 # -- tools -------------------------------------------------------------------------------------------
@@ -87,10 +65,8 @@ async def test_images_and_errors_of_tools_are_told_to_the_model(
         say(text("Ouch.")),
         say(text("Better.")),
     )
-    async with world(make(WIRE, server, look, fall, **memory)) as hub:
-        session = await hub.create()
-        calls = calls_of(await collect(session, "Go on!"))
-        await collect(session, "And now?")
+    first, _ = await converse(make(WIRE, server, look, fall, **memory), "Go on!", "And now?")
+    calls = calls_of(first)
     image = c.ImageBlock(data=PNG, mime_type="image/png")
     assert calls["toolu_1"].content == (c.TextBlock(text="A dot."), image)
     assert (calls["toolu_2"].status, calls["toolu_2"].reason) == ("failed", "it hurts")
@@ -106,10 +82,10 @@ async def test_input_that_is_no_json_fails_its_call_and_not_the_next_turn(
 ) -> None:
     asked = call("toolu_1", "weather", '{"city": Par', "is}")
     server.play(say(asked, stop="tool_use"), say(text("Sorry.")))
-    async with world(make(WIRE, server, weather, **memory)) as hub:
-        session = await hub.create()
-        failed = the_call(await collect(session, "How is the weather?"))
-        events = await collect(session, "Again, please!")
+    first, events = await converse(
+        make(WIRE, server, weather, **memory), "How is the weather?", "Again, please!"
+    )
+    failed = the_call(first)
     assert failed.status == "failed"
     assert '{"city": Paris}' in str(failed.reason)
     assert text_of(events) == "Sorry."
@@ -117,14 +93,14 @@ async def test_input_that_is_no_json_fails_its_call_and_not_the_next_turn(
 
 
 async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
-    server: ModelServer, make: Make, version: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     asking = say(
         thought("Hm."), text("I ask."), call("toolu_1", "weather", '{"city": "Paris"}'), stop="tool_use"
     )
     server.play(asking, say(text("As you wish.")), say(text("Still.")))
     review = HumanInTheLoopMiddleware({"weather": True})
-    agent = make(WIRE, server, weather, settings=version, checkpointer=InMemorySaver(), middleware=[review])
+    agent = make(WIRE, server, weather, settings=settings, checkpointer=InMemorySaver(), middleware=[review])
     async with world(agent) as hub:
         session = await hub.create()
 
@@ -177,22 +153,23 @@ async def test_why_it_stopped_is_told_and_the_next_turn_goes_on(
 ) -> None:
     blocks, reason = STOPS[stop]
     server.play(say(*blocks, stop=stop), say(text("Well.")))
-    async with world(make(WIRE, server, **memory)) as hub:
-        session = await hub.create()
-        assert stop_of(await collect(session, "Go on!")) == reason
-        assert text_of(await collect(session, "And?")) == "Well."
+    later, last = await converse(make(WIRE, server, **memory), "Go on!", "And?")
+    assert stop_of(later) == reason
+    assert text_of(last) == "Well."
     anthropic_messages.check_history(server.asked[1])
 
 
 async def test_a_search_that_was_paused_failed_and_is_not_sent_back(
-    server: ModelServer, make: Make, version: dict[str, Any], memory: dict[str, Any]
+    server: ModelServer, make: Make, settings: dict[str, Any], memory: dict[str, Any]
 ) -> None:
     searching = served("srvtoolu_1", "web_search", '{"query": "sky"}')
     server.play(say(text("I look."), searching, stop="pause_turn"), say(text("Well.")))
-    async with world(make(WIRE, server, anthropic_messages.SEARCH, settings=version, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "How is the sky?")
-        assert text_of(await collect(session, "Go on!")) == "Well."
+    events, later = await converse(
+        make(WIRE, server, anthropic_messages.SEARCH, settings=settings, **memory),
+        "How is the sky?",
+        "Go on!",
+    )
+    assert text_of(later) == "Well."
     assert the_call(events).status == "failed"
     anthropic_messages.check_history(server.asked[1])
     assert "I look." in json.dumps(server.asked[1])
@@ -207,10 +184,10 @@ async def test_an_error_in_the_middle_of_a_stream_ends_what_was_begun(
         call("toolu_1", "weather", '{"ci'),
     )
     server.play(anthropic_messages.error(half, "overloaded_error", "Too many people."), say(text("Better.")))
-    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "Hello")
-        assert text_of(await collect(session, "Hello again")) == "Better."
+    events, later = await converse(
+        make(WIRE, server, weather, anthropic_messages.SEARCH, **memory), "Hello", "Hello again"
+    )
+    assert text_of(later) == "Better."
     assert text_of(events) == "Half a word"
     for begun in calls_of(events).values():
         assert begun.status == "failed"
@@ -224,10 +201,10 @@ async def test_an_error_in_the_middle_of_a_stream_is_told_in_the_providers_own_w
     server.play(
         anthropic_messages.error(say(text("Half a ", "word")), "overloaded_error", "Too many people.")
     )
-    async with world(make(WIRE, server)) as hub:
-        ended = terminal(await collect(await hub.create(), "Hello"))
-    assert isinstance(ended, ev.TurnFailed)
-    assert (ended.code, ended.message) == ("model_failed", "APIStatusError: Too many people.")
+    assert failure_of(await run_turn(make(WIRE, server), "Hello")) == (
+        "model_failed",
+        "APIStatusError: Too many people.",
+    )
 
 
 async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(

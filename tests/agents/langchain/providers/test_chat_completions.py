@@ -7,17 +7,21 @@ from typing import Any
 
 import pytest
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
-from langchain_core.tools import tool
-from pydantic import BaseModel
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import (
+    calls_of,
+    converse,
+    failure_of,
+    folded,
+    run_turn,
+    stop_of,
+    weather,
+)
 from tests.agents.langchain.providers import chat_completions, wires
 from tests.agents.langchain.providers.chat_completions import Delta, piece
-from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import stop_of
-from tests.agents.langchain.providers.model_server import ModelServer
-from tests.agents.langchain.providers.paused_stream import pause
+from tests.agents.langchain.providers.conftest import City, Make, look, name_of
+from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.agents.langchain.providers.wires import Call, Text, Wire
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
@@ -28,24 +32,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OPENAI, DEEPSEEK, MISTRAL = wires.OpenAiChat(), wires.DeepSeek(), wires.Mistral()
 DONE = chat_completions.say({"content": "Done."})
-
-
-class City(BaseModel):
-    """A city."""
-
-    name: str
-    people: int
-
-
-@tool
-def look() -> Any:
-    """Look around."""
-    return [{"type": "text", "text": "A dot."}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
-
-
-def name_of(wire: Wire) -> str:
-    """What a test is called after its wire."""
-    return type(wire).__name__
 
 
 @pytest.fixture(params=[OPENAI, DEEPSEEK, MISTRAL], ids=name_of)
@@ -111,8 +97,7 @@ async def test_calls_are_put_together_however_they_come(
     wire: Wire, server: ModelServer, make: Make, said: list[Delta]
 ) -> None:
     server.play(chat_completions.say(*said, stop="tool_calls"), DONE)
-    async with world(make(wire, server, weather)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(make(wire, server, weather), "How is the weather?")
     calls = calls_of(events)
     assert {call_id: (call.name, call.input, call.status) for call_id, call in calls.items()} == {
         "a": ("weather", {"city": "Paris"}, "completed"),
@@ -134,8 +119,7 @@ async def test_deltas_without_content_say_nothing(wire: Wire, server: ModelServe
         {"content": " two"},
     )
     server.play(chat_completions.say(*deltas))
-    async with world(make(wire, server)) as hub:
-        events = await collect(await hub.create(), "Count!")
+    events = await run_turn(make(wire, server), "Count!")
     assert [event.delta for event in only(events, ev.Text)] == ["One", " two"]
     assert stop_of(events) == "end_turn"
 
@@ -144,10 +128,8 @@ async def test_an_answer_that_never_says_why_it_ended_has_ended(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
     server.play(chat_completions.say({"content": "One"}, stop=None), DONE)
-    async with world(make(wire, server)) as hub:
-        session = await hub.create()
-        events = await collect(session, "Count!")
-        assert text_of(await collect(session, "Go on!")) == "Done."
+    events, later = await converse(make(wire, server), "Count!", "Go on!")
+    assert text_of(later) == "Done."
     assert (text_of(events), stop_of(events)) == ("One", "end_turn")
 
 
@@ -161,8 +143,7 @@ async def test_thoughts_beside_the_content_are_shown_once(
 ) -> None:
     thoughts = [{"content": None} | dict.fromkeys(fields, said) for said in ("Let me ", "look.")]
     server.play(chat_completions.say(*thoughts, {"content": "Sunny."}))
-    async with world(make(DEEPSEEK, server)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(make(DEEPSEEK, server), "How is the weather?")
     assert [event.delta for event in only(events, ev.Thought)] == ["Let me ", "look."]
     assert text_of(events) == "Sunny."
 
@@ -173,10 +154,9 @@ async def test_thoughts_of_mistral_are_shown_as_words(
 ) -> None:
     thoughts = [{"type": "thinking", "thinking": [{"type": "text", "text": text}]} for text in ("Hm", ".")]
     server.play(chat_completions.say(*({"content": [one]} for one in thoughts), {"content": "Sunny."}), DONE)
-    async with world(make(MISTRAL, server, settings=settings, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "How is the weather?")
-        await collect(session, "And now?")
+    events, _ = await converse(
+        make(MISTRAL, server, settings=settings, **memory), "How is the weather?", "And now?"
+    )
     assert [event.delta for event in only(events, ev.Thought)] == ["Hm", "."]
     assert text_of(events) == "Sunny."
     chat_completions.check_history(server.asked[1])
@@ -188,13 +168,9 @@ async def test_an_error_in_the_middle_of_a_stream_is_told(
 ) -> None:
     error = {"message": "The engine died.", "type": "server_error", "code": 502}
     server.play(chat_completions.say({"content": "Half"}, stop=None, error=error), DONE)
-    async with world(make(wire, server)) as hub:
-        session = await hub.create()
-        events = await collect(session, "Hello")
-        assert text_of(await collect(session, "Hello again")) == "Done."
-    ended = terminal(events)
-    assert isinstance(ended, ev.TurnFailed)
-    assert (ended.code, ended.message) == ("model_failed", "APIError: The engine died.")
+    events, later = await converse(make(wire, server), "Hello", "Hello again")
+    assert text_of(later) == "Done."
+    assert failure_of(events) == ("model_failed", "APIError: The engine died.")
     assert text_of(events) == "Half"
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.tools import tool
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import calls_of, converse, failure_of, folded, stop_of, terminal, weather
 from tests.agents.langchain.providers import wires
-from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import converse, failure_of, stop_of
+from tests.agents.langchain.providers.conftest import Make, photograph
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
@@ -28,18 +26,6 @@ pytestmark = [
 WIRE = wires.Gemini()
 SEAL = "c2ln"
 Part = dict[str, Any]
-
-
-@tool
-def photograph(city: str) -> list[Any]:
-    """Take a picture of a city."""
-    return [{"type": "text", "text": city}, {"type": "image", "base64": PNG, "mime_type": "image/png"}]
-
-
-@pytest.fixture(params=[None, "v1"], ids=["unset", "standard"])
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Which shape LangChain gives its messages."""
-    return {} if request.param is None else {"output_version": request.param}
 
 
 def chunk(*parts: Part, stop: str | None = None, **fields: Any) -> dict[str, Any]:

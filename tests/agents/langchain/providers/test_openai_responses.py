@@ -12,11 +12,10 @@ from langchain_openai import custom_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import calls_of, converse, failure_of, folded, stop_of, terminal, weather
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import converse, failure_of, stop_of
-from tests.agents.langchain.providers.model_server import ModelServer
+from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.agents.langchain.providers.openai_responses import (
     Item,
     breaks,
@@ -28,7 +27,6 @@ from tests.agents.langchain.providers.openai_responses import (
     responds,
     stream,
 )
-from tests.agents.langchain.providers.paused_stream import pause
 from tests.worlds import collect, only, text_of, world
 from trunkline import content as c
 from trunkline import events as ev

@@ -10,13 +10,21 @@ import pytest
 from langchain_core.tools import tool
 
 from tests.agents.langchain.expected_blocks import PNG
-from tests.agents.langchain.graphs import calls_of, folded, terminal, weather
+from tests.agents.langchain.graphs import (
+    calls_of,
+    converse,
+    failure_of,
+    folded,
+    run_turn,
+    stop_of,
+    terminal,
+    weather,
+)
 from tests.agents.langchain.providers import wires
-from tests.agents.langchain.providers.conftest import Make
-from tests.agents.langchain.providers.conversations import stop_of
+from tests.agents.langchain.providers.conftest import Make, name_of
 from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import PROOF, Call, Text, Thought, Wire
-from tests.worlds import collect, only, text_of, world
+from tests.worlds import only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -42,11 +50,6 @@ def look() -> list[dict[str, Any]]:
     return [{"type": "image", "base64": PNG, "mime_type": "image/png"}]
 
 
-def name_of(wire: Wire) -> str:
-    """What a test is called after its wire."""
-    return type(wire).__name__
-
-
 @pytest.fixture(params=WIRES, ids=name_of)
 def wire(request: pytest.FixtureRequest) -> Wire:
     return request.param
@@ -59,8 +62,7 @@ async def test_thoughts_text_and_parallel_calls_come_as_they_were_sent(
     server.play(
         wire.say(*thought, Text(("I ask ", "both.")), PARIS, ROME), wire.say(Text(("Sunny ", "in both.")))
     )
-    async with world(make(wire, server, weather, **memory)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(make(wire, server, weather, **memory), "How is the weather?")
     shown = folded(events)
     asking, answer = [message for message in shown.messages if message.role == "agent"]
     assert [asking.text, answer.text] == ["I ask both.", "Sunny in both."]
@@ -79,8 +81,7 @@ async def test_thoughts_text_and_parallel_calls_come_as_they_were_sent(
 
 async def test_text_streams_piece_by_piece(wire: Wire, server: ModelServer, make: Make) -> None:
     server.play(wire.say(Text(("One ", "two ", "three"))))
-    async with world(make(wire, server)) as hub:
-        events = await collect(await hub.create(), "Count!")
+    events = await run_turn(make(wire, server), "Count!")
     assert [event.delta for event in only(events, ev.Text) if event.delta] == ["One ", "two ", "three"]
 
 
@@ -89,8 +90,7 @@ async def test_what_a_model_thought_is_proven_to_it_when_its_calls_are_answered(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
     server.play(wire.say(Thought(("Hm.",)), PARIS), wire.say(Text(("Sunny.",))))
-    async with world(make(wire, server, weather)) as hub:
-        await collect(await hub.create(), "How is the weather?")
+    await run_turn(make(wire, server, weather), "How is the weather?")
     assert PROOF in json.dumps(server.asked[1])
     assert PROOF not in json.dumps(server.asked[0])
 
@@ -99,10 +99,9 @@ async def test_the_next_turn_knows_the_last_one(
     wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
 ) -> None:
     server.play(wire.say(PARIS), wire.say(Text(("Sunny.",))), wire.say(Text(("I said: sunny.",))))
-    async with world(make(wire, server, weather, **memory)) as hub:
-        session = await hub.create()
-        await collect(session, "How is the weather?")
-        events = await collect(session, "What did you say?")
+    _, events = await converse(
+        make(wire, server, weather, **memory), "How is the weather?", "What did you say?"
+    )
     assert text_of(events) == "I said: sunny."
     asked = json.dumps(server.asked[2])
     places = [asked.index(words) for words in ("How is", "sunny in Paris", "Sunny.", "What did")]
@@ -114,16 +113,14 @@ async def test_why_a_model_stopped_is_told(
     wire: Wire, server: ModelServer, make: Make, end: Any, reason: ev.StopReason
 ) -> None:
     server.play(wire.say(Text(("I will ", "not")), end=end))
-    async with world(make(wire, server)) as hub:
-        events = await collect(await hub.create(), "Go on!")
+    events = await run_turn(make(wire, server), "Go on!")
     assert text_of(events) == "I will not"
     assert stop_of(events) == reason
 
 
 async def test_tokens_are_counted(wire: Wire, server: ModelServer, make: Make) -> None:
     server.play(wire.say(PARIS), wire.say(Text(("Sunny.",))))
-    async with world(make(wire, server, weather)) as hub:
-        events = await collect(await hub.create(), "How is the weather?")
+    events = await run_turn(make(wire, server, weather), "How is the weather?")
     (usage,) = terminal(events).usage
     assert (usage.provider, usage.model) == (wire.provider, wire.name)
     assert (usage.input_tokens, usage.output_tokens) == (24, 14)
@@ -133,31 +130,21 @@ async def test_tokens_are_counted(wire: Wire, server: ModelServer, make: Make) -
 async def test_a_rate_limit_is_told_in_the_providers_own_words(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
-    server.play(wire.limit())
-    async with world(make(wire, server)) as hub:
-        session = await hub.create()
-        ended = terminal(await collect(session, "Hello"))
-        assert isinstance(ended, ev.TurnFailed)
-        assert ended.code == "rate_limited"
-        assert re.fullmatch(
-            r"\w+: Slow down, friend\. \((try again in 30 s|status code: 429)\)", ended.message
-        )
-        server.play(wire.say(Text(("Better.",))))
-        assert text_of(await collect(session, "Hello again")) == "Better."
+    server.play(wire.limit(), wire.say(Text(("Better.",))))
+    failed, later = await converse(make(wire, server), "Hello", "Hello again")
+    code, words = failure_of(failed)
+    assert code == "rate_limited"
+    assert re.fullmatch(r"\w+: Slow down, friend\. \((try again in 30 s|status code: 429)\)", words)
+    assert text_of(later) == "Better."
 
 
 async def test_a_stream_that_breaks_off_ends_the_turn_and_keeps_what_came(
     wire: Wire, server: ModelServer, make: Make
 ) -> None:
-    server.play(wire.cut(Text(("Half a ", "word"))))
-    async with world(make(wire, server)) as hub:
-        session = await hub.create()
-        events = await collect(session, "Hello")
-        ended = terminal(events)
-        assert isinstance(ended, ev.TurnFailed)
-        assert (text_of(events), ended.code) == ("Half a word", "model_unreachable")
-        server.play(wire.say(Text(("Better.",))))
-        assert text_of(await collect(session, "Hello again")) == "Better."
+    server.play(wire.cut(Text(("Half a ", "word"))), wire.say(Text(("Better.",))))
+    events, later = await converse(make(wire, server), "Hello", "Hello again")
+    assert (text_of(events), failure_of(events)[0]) == ("Half a word", "model_unreachable")
+    assert text_of(later) == "Better."
 
 
 async def test_a_server_that_is_not_there_is_named_as_the_cause(
@@ -165,10 +152,7 @@ async def test_a_server_that_is_not_there_is_named_as_the_cause(
 ) -> None:
     with serve_model() as gone:
         agent = make(wire, gone)
-    async with world(agent) as hub:
-        ended = terminal(await collect(await hub.create(), "Hello"))
-    assert isinstance(ended, ev.TurnFailed)
-    assert ended.code == "model_unreachable"
+    assert failure_of(await run_turn(agent, "Hello"))[0] == "model_unreachable"
 
 
 async def test_an_image_of_the_person_reaches_the_model(
@@ -176,10 +160,9 @@ async def test_an_image_of_the_person_reaches_the_model(
 ) -> None:
     server.play(wire.say(Text(("A dot.",))), wire.say(Text(("Still a dot.",))))
     picture = c.ImageBlock(data=PNG, mime_type="image/png")
-    async with world(make(wire, server, **memory)) as hub:
-        session = await hub.create()
-        await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture)))
-        await collect(session, "And now?")
+    await converse(
+        make(wire, server, **memory), Prompt(content=(c.TextBlock(text="What is it?"), picture)), "And now?"
+    )
     assert [wire.images(asked) for asked in server.asked] == [[PNG], [PNG]]
 
 
@@ -188,13 +171,13 @@ async def test_what_a_model_will_not_take_is_told_in_words_from_then_on(
 ) -> None:
     server.play(wire.refuse(), wire.say(Text(("Never mind.",))))
     picture = c.ImageBlock(data=PNG, mime_type="image/png")
-    async with world(make(wire, server, **memory)) as hub:
-        session = await hub.create()
-        failed = terminal(await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), picture))))
-        assert isinstance(failed, ev.TurnFailed)
-        assert failed.code == "input_refused"
-        assert "I take no pictures." in failed.message
-        assert text_of(await collect(session, "Sorry!")) == "Never mind."
+    first, later = await converse(
+        make(wire, server, **memory), Prompt(content=(c.TextBlock(text="What is it?"), picture)), "Sorry!"
+    )
+    code, words = failure_of(first)
+    assert code == "input_refused"
+    assert "I take no pictures." in words
+    assert text_of(later) == "Never mind."
     assert [wire.images(asked) for asked in server.asked] == [[PNG], []]
     told = json.dumps(server.asked[1])
     assert "What is it?" in told
@@ -207,12 +190,10 @@ async def test_a_picture_of_a_tool_that_a_model_will_not_take_does_not_end_the_c
     server.play(
         wire.say(Call("toolu_1", "look", ("{}",))), wire.refuse(), wire.say(Text(("I cannot see it.",)))
     )
-    async with world(make(wire, server, look, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "What do you see?")
-        assert getattr(terminal(events), "code", None) == "input_refused"
-        assert [call.status for call in calls_of(events).values()] == ["completed"]
-        assert text_of(await collect(session, "And now?")) == "I cannot see it."
+    events, later = await converse(make(wire, server, look, **memory), "What do you see?", "And now?")
+    assert getattr(terminal(events), "code", None) == "input_refused"
+    assert [call.status for call in calls_of(events).values()] == ["completed"]
+    assert text_of(later) == "I cannot see it."
     assert PNG in json.dumps(server.asked[1])
     assert PNG not in json.dumps(server.asked[2])
     assert "[image/png: the model did not take it]" in json.dumps(server.asked[2])
@@ -224,10 +205,8 @@ async def test_arguments_that_are_no_json_are_a_failed_call_which_the_next_promp
 ) -> None:
     broken = Call("toolu_1", "weather", ('{"city": ', "Paris}"))
     server.play(wire.say(broken), wire.say(Text(("I will mend it.",))))
-    async with world(make(wire, server, weather, **memory)) as hub:
-        session = await hub.create()
-        events = await collect(session, "How is the weather?")
-        assert text_of(await collect(session, "Again!")) == "I will mend it."
+    events, later = await converse(make(wire, server, weather, **memory), "How is the weather?", "Again!")
+    assert text_of(later) == "I will mend it."
     (call,) = calls_of(events).values()
     assert (call.status, call.reason) == ("failed", 'its arguments are not JSON: {"city": Paris}')
     (told,) = wire.results(server.asked[1])

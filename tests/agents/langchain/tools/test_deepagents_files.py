@@ -10,12 +10,15 @@ import pytest
 from deepagents.backends import CompositeBackend, FilesystemBackend, LocalShellBackend, StateBackend
 from deepagents.middleware.filesystem import FilesystemMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
+from tests.agents.langchain.graphs import calls_of, run_turn
 from tests.agents.langchain.permission_helpers import ask, chooses
 from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
 from tests.session.test_edited_calls import edit
-from tests.worlds import world
+from tests.worlds import only, world
 
+from trunkline import content as c
+from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
@@ -167,3 +170,29 @@ async def test_the_policy_judges_a_virtual_path_where_it_is_on_disk(
     (read,) = fold(events).calls.values()
     assert read.status == "denied"
     assert "KEY" not in str(read)
+
+
+async def test_a_session_shows_files_lines_diffs_and_results_of_file_tools(tmp_path: Path) -> None:
+    model = ScriptedChatModel(
+        [call("write_file", {"file_path": "/a.txt", "content": "one\ntwo\n"}, "w1")],
+        [call("edit_file", {"file_path": "/a.txt", "old_string": "two", "new_string": "2"}, "e1")],
+        [call("read_file", {"file_path": "/a.txt", "offset": 1}, "r1")],
+        "Done.",
+    )
+    backend = FilesystemBackend(root_dir=tmp_path, virtual_mode=True)
+    events = await run_turn(LangChainAgent(create_deep_agent(model, backend=backend)))
+    made = calls_of(events)
+    file = str(tmp_path / "a.txt")
+    for call_id in ("w1", "e1", "r1"):
+        updates = [event for event in only(events, ev.ToolUpdate) if event.call_id == call_id]
+        assert [event.status for event in updates if event.status] == ["in_progress", "completed"]
+        assert [place.path for place in made[call_id].locations] == [file]
+        assert made[call_id].raw_output
+    assert made["w1"].content == (c.DiffBlock(path=file, new="one\ntwo\n"),)
+    assert made["e1"].content == (c.DiffBlock(path=file, old="two", new="2"),)
+    assert made["r1"].locations[0].line == 2
+    assert [(one.kind, one.title) for one in made.values()] == [
+        ("edit", "Write /a.txt"),
+        ("edit", "Edit /a.txt"),
+        ("read", "Read /a.txt"),
+    ]
