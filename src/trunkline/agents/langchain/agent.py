@@ -25,7 +25,7 @@ from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
 from trunkline.agents.langchain.graph.instrument import InstrumentedGraph, instrument
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
+from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.turn import GraphTurn
@@ -103,9 +103,9 @@ class LangChainAgent:
             mcp=mcp_capabilities(),
         )
 
-    def discretion(self) -> Discretion | None:
+    def event_filter(self) -> ToolEventFilter | None:
         """What the agent's own ToolMiddleware hides of a turn; None if it hides nothing."""
-        return None if self._tool_middleware is None else self._tool_middleware.discretion()
+        return None if self._tool_middleware is None else self._tool_middleware.event_filter()
 
     @property
     def durable(self) -> bool:

@@ -45,13 +45,13 @@ class Channel:
         *,
         durable: bool = False,
         answers: Mapping[str, ev.Answered] | None = None,
-        discretion: Filter | None = None,
+        event_filter: Filter | None = None,
         run: OwnRun | None = None,
     ) -> None:
         """Talk through a turn; ``run`` is the caller's own, where no session drives the agent.
 
-        ``answers`` are those that came after a restart, by durable key; ``discretion`` leaves out what is not
-        to be shown.
+        ``answers`` are those that came after a restart, by durable key; ``event_filter`` gives the events
+        that are shown.
         """
         self.ctx = ctx
         self.emitter = emitter
@@ -61,7 +61,7 @@ class Channel:
         """Whether the session follows the run by itself: its tokens, its state and its end."""
         self.ends_run_on_question = run is not None and run.ends_on_question
         """Whether a question stops the graph, to be resumed with the answer."""
-        self._discretion = discretion
+        self._discretion = event_filter
         self._durable = durable
         self._answers = dict(answers or {})
 
@@ -181,11 +181,11 @@ def _has_checkpointer() -> bool:
     return bool(get_config().get("configurable", {}).get(CONFIG_KEY_CHECKPOINTER))
 
 
-def filtered(discretion: Filter, emit: Callable[[ev.AnyEvent], None]) -> Callable[[ev.AnyEvent], None]:
-    """Emit only what ``discretion`` leaves."""
+def filtered(event_filter: Filter, emit: Callable[[ev.AnyEvent], None]) -> Callable[[ev.AnyEvent], None]:
+    """Emit only what ``event_filter`` leaves."""
 
     def emit_shown(event: ev.AnyEvent) -> None:
-        for shown in discretion.feed(event):
+        for shown in event_filter.feed(event):
             emit(shown)
 
     return emit_shown

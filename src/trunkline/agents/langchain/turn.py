@@ -95,19 +95,19 @@ class GraphTurn:
         self._input: dict[str, Any] | None = None
         self._calls = OpenCalls()
         self._shared: dict[str, Any] = {}
-        discretion = agent.discretion()
+        event_filter = agent.event_filter()
         self._emitter = Emitter(
-            ctx.emit if discretion is None else filtered(discretion, ctx.emit),
+            ctx.emit if event_filter is None else filtered(event_filter, ctx.emit),
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
             annotations=self._annotations,
             call_files=call_files_of(agent.middleware, ctx.session.folders),
-            emit_text=ctx.emit_text if discretion is None else None,
+            emit_text=ctx.emit_text if event_filter is None else None,
             scrub=agent.scrub,
         )
         self._channel = Channel(
-            ctx, self._emitter, durable=agent.durable, answers=answers, discretion=discretion
+            ctx, self._emitter, durable=agent.durable, answers=answers, event_filter=event_filter
         )
         apply_plan_options(self._channel, agent.middleware)
         self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)

@@ -203,7 +203,7 @@ async def test_after_dispose_nothing_is_said_and_nothing_held() -> None:
     script = ScriptedChatModel("More.")
     await soon(create_agent(script, []).ainvoke(PROMPT, on_thread("s1", handler)))
     assert len(transport.emitted) == said
-    assert not vars(handler)["_routes"]
+    assert not vars(handler)["_followed"]
 
 
 async def test_once_it_is_disposed_of_the_middleware_says_that_tools_run() -> None:
@@ -229,7 +229,7 @@ async def test_a_finished_run_is_not_held_either() -> None:
     failing = create_agent(ScriptedChatModel(ValueError("no")), [])
     with pytest.raises(ValueError, match="no"):
         await soon(failing.ainvoke(PROMPT, on_thread("s1", handler)))
-    assert not vars(handler)["_routes"]
+    assert not vars(handler)["_followed"]
 
 
 async def test_a_channel_that_raises_does_no_harm_and_is_logged_once(
@@ -244,7 +244,7 @@ async def test_a_channel_that_raises_does_no_harm_and_is_logged_once(
         agent = create_agent(script, [weather])
         result = await soon(agent.ainvoke(PROMPT, on_thread("s1", TrunklineCallbackHandler())))
     assert result["messages"][-1].content == "It is sunny."
-    assert [one.message for one in caplog.records] == ["what an agent did could not be said"]
+    assert [one.message for one in caplog.records] == ["what an agent did could not be emitted"]
 
 
 async def test_a_mapper_that_fails_where_a_subagent_ends_holds_no_run(
@@ -269,8 +269,8 @@ async def test_a_mapper_that_fails_where_a_subagent_ends_holds_no_run(
     handler = TrunklineCallbackHandler(transport=RecordingTransport(), content_block_mapper=Picky())
     script = ScriptedChatModel([call("helper", {"job": "x"}, "h1")], "Done.")
     await soon(create_agent(script, [helper]).ainvoke(PROMPT, on_thread("s1", handler)))
-    assert not vars(handler)["_routes"]
-    assert [record.message for record in caplog.records] == ["what an agent did could not be said"]
+    assert not vars(handler)["_followed"]
+    assert [record.message for record in caplog.records] == ["what an agent did could not be emitted"]
 
 
 async def test_it_speaks_through_the_channel_of_its_run() -> None:
@@ -308,7 +308,7 @@ async def test_a_model_alone_is_followed() -> None:
     with use_channel(ear):
         await soon(ScriptedChatModel("Hi.").ainvoke("hi", {"callbacks": [TrunklineCallbackHandler()]}))
     assert [one.delta for one in ear.heard] == ["Hi."]
-    assert not vars(handler)["_routes"]
+    assert not vars(handler)["_followed"]
 
 
 class _Completes(LLM):
@@ -445,7 +445,7 @@ async def test_runs_that_never_end_are_forgotten_in_time(monkeypatch: pytest.Mon
     handler = TrunklineCallbackHandler()
     for _ in range(10):
         handler.on_chain_start({}, {}, run_id=uuid4())
-    assert len(vars(handler)["_routes"]) == 3
+    assert len(vars(handler)["_followed"]) == 3
 
 
 def test_whether_a_run_is_followed_is_seen_in_its_config() -> None:

@@ -119,7 +119,7 @@ async def test_an_end_that_cannot_be_told_breaks_no_run(
     def fail(*_: Any) -> None:
         raise ValueError("no end")
 
-    monkeypatch.setattr(middleware, "_conclude", fail)
+    monkeypatch.setattr(middleware, "_end_run", fail)
     agent = create_agent(ScriptedChatModel("Hi."), [weather], middleware=[middleware])
     with caplog.at_level(logging.ERROR), use_channel(Ear()):
         ended = await soon(agent.ainvoke(PROMPT, on_thread("s1")))

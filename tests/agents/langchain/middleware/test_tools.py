@@ -21,7 +21,7 @@ from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.middleware import tools as tools_module
-from trunkline.agents.langchain.middleware.tools import Discretion, ToolMiddleware
+from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
 from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import TurnCancelled
@@ -330,11 +330,11 @@ async def test_inside_a_subagent_the_word_is_left_to_the_callbacks() -> None:
     assert begun == ["c1", "call_1@c1"]
 
 
-# -- discretion ------------------------------------------------------------------------------------
+# -- event_filter ------------------------------------------------------------------------------------
 
 
 def test_a_question_about_a_call_shows_the_call() -> None:
-    quiet = Discretion(start=False)
+    quiet = ToolEventFilter(start=False)
     begun = ev.ToolCall(call_id="1", name="x")
     asked = ev.Asked(question_id="q", question=Permission(call_id="1"))
     assert quiet.feed(begun) == []
@@ -346,7 +346,7 @@ def test_a_question_about_a_call_shows_the_call() -> None:
 
 def test_what_is_not_about_calls_passes() -> None:
     word = ev.Text(message_id="m", delta="hi")
-    assert Discretion(start=False, results=False, ends=False).feed(word) == [word]
+    assert ToolEventFilter(start=False, results=False, ends=False).feed(word) == [word]
 
 
 def test_what_is_left_is_legal_whatever_is_left_out() -> None:
@@ -359,7 +359,7 @@ def test_what_is_left_is_legal_whatever_is_left_out() -> None:
     ]
     for start in (True, False):
         for results in (True, False):
-            grammar, quiet = Grammar(), Discretion(start=start, results=results, ends=start or results)
+            grammar, quiet = Grammar(), ToolEventFilter(start=start, results=results, ends=start or results)
             for event in story:
                 for shown in quiet.feed(event):
                     grammar.feed(shown)
@@ -367,7 +367,7 @@ def test_what_is_left_is_legal_whatever_is_left_out() -> None:
 
 
 def test_closing_forgets_what_was_held_back() -> None:
-    quiet = Discretion(start=False)
+    quiet = ToolEventFilter(start=False)
     quiet.feed(ev.ToolCall(call_id="1", name="x"))
     assert quiet.close() == []
     done = ev.ToolUpdate(call_id="1", status="completed")

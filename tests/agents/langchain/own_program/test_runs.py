@@ -12,7 +12,7 @@ from tests.worlds import soon
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.middleware.tools import Discretion
+from trunkline.agents.langchain.middleware.tools import ToolEventFilter
 from trunkline.agents.langchain.own_program import runs as module
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.run import OwnRun
@@ -76,7 +76,7 @@ def test_a_kind_mapper_and_a_discretion_are_given_to_each_channel() -> None:
         AcpHosted(),
         transport,
         tool_kind_mapper=lambda name: "fetch",
-        discretion=lambda: Discretion(start=False),
+        event_filter=lambda: ToolEventFilter(start=False),
     )
     channel = opened(runs)
     channel.emitter.announce(None, "1", "weather", None)

@@ -14,7 +14,7 @@ from tests.worlds import collect, only, world
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
-from trunkline.agents.langchain.permissions.subagent_modes import ModeBarrier
+from trunkline.agents.langchain.permissions.subagent_modes import ModeCheck
 from trunkline.agents.langchain.permissions.subagents import Refused
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -80,7 +80,7 @@ async def test_code_that_calls_a_tool_by_itself_is_not_stopped() -> None:
 
 def test_without_a_graph_to_show_it_in_a_call_is_stopped_all_the_same() -> None:
     ear = Ear()
-    barrier = ModeBarrier(ear, {}, lambda name, about: f"no {name}")
+    barrier = ModeCheck(ear, {}, lambda name, about: f"no {name}")
     with pytest.raises(Refused, match="no shred"):
         barrier.on_tool_start({"name": "shred"}, "", run_id=uuid4(), tool_call_id="1", name="read_file")
     assert ear.heard == []

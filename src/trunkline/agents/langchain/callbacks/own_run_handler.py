@@ -2,7 +2,7 @@
 
 One handler object serves any number of runs at once. It is a plain handler that runs inline, so there is
 no loop to start and no task to wait for, whichever way the agent is called. It never raises into the
-agent, whatever the channel does.
+agent, whatever the channel raises.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_RUNS = 65_536
 
 
 class TrunklineCallbackHandler(BaseCallbackHandler):
-    """Says what models and tools do, token by token, also inside subagents.
+    """Emits what models and tools do, token by token, also inside subagents.
 
     Being a streaming handler makes every model stream, also under ``ainvoke``. Inside a session of ours
     it has nothing to do: the session follows its agent by itself.
@@ -64,18 +64,18 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         self.channel_source: ChannelSource | None = None
         if transport is not None:
             self.channel_source = OwnRuns(load_front_end("acp")(), transport)
-        self._routes: dict[Key, _Route] = {}
+        self._followed: dict[Key, _FollowedRun] = {}
         self._disposed = False
         self._failed = False
         if not (emit_text_chunks or emit_reasoning_chunks):
             replace_methods(self, {"tap_output_aiter": None, "tap_output_iter": None})
 
     def dispose(self) -> None:
-        """Say nothing any more and let go of everything; idempotent."""
+        """Emit nothing any more and forget every run; idempotent."""
         self._disposed = True
-        routes, self._routes = self._routes, {}
-        for route in set(routes.values()):
-            route.end(None)
+        all_followed, self._followed = self._followed, {}
+        for followed in set(all_followed.values()):
+            followed.end(None)
 
     def follows(self, channel: Channel) -> bool:
         """Whether this handler says the tokens and calls of a channel's run."""
@@ -84,8 +84,12 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     def lane_of(self, run_id: UUID | None, name: str | None = None) -> str | None:
         """The lane of a run: that of the subagent it is part of."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        return route.listener.lane_of(run, name) if route is not None and route.listener is not None else None
+        followed = self._followed.get(run)
+        return (
+            followed.listener.lane_of(run, name)
+            if followed is not None and followed.listener is not None
+            else None
+        )
 
     def tap_output_aiter(self, run_id: UUID, output: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Leave streams as they are."""
@@ -97,35 +101,35 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
 
     # -- whose run it is ---------------------------------------------------------------------------
 
-    def _enter(self, run: Key, parent: Key) -> _Route | None:
-        """Remember a run; one whose parent nobody knows is the top of its own route."""
+    def _add(self, run: Key, parent: Key) -> _FollowedRun | None:
+        """Remember a run; one whose parent is unknown is the top of a run to follow."""
         if self._disposed:
             return None
-        route = self._routes.get(parent) or _Route(run)
-        self._routes[run] = route
-        if len(self._routes) > _MOST_RUNS:
-            del self._routes[next(iter(self._routes))]
-        return route
+        followed = self._followed.get(parent) or _FollowedRun(run)
+        self._followed[run] = followed
+        if len(self._followed) > _MOST_RUNS:
+            del self._followed[next(iter(self._followed))]
+        return followed
 
-    def _connect(self, route: _Route, metadata: dict[str, Any] | None = None) -> Listener | None:
-        """Find whom a route talks to when its first model or tool starts: only there the run is known."""
-        if route.connected:
-            return route.listener
-        route.connected = True
+    def _connect(self, followed: _FollowedRun, metadata: dict[str, Any] | None = None) -> Listener | None:
+        """Find the channel of a run when its first model or tool starts: only there the run is known."""
+        if followed.connected:
+            return followed.listener
+        followed.connected = True
         channel = self._channel(metadata)
         if channel is None or channel.follows_run:
-            return None  # Nobody listens, or a session that follows its agent by itself.
+            return None  # There is no client, or a session follows its agent by itself.
         run = channel.run
         if run is not None and not run.claim(self):
             return None  # Another handler follows the run already.
-        route.channel = channel
-        route.listener = Listener(self._view(channel.emitter), on_usage=channel.ctx.usage)
-        return route.listener
+        followed.channel = channel
+        followed.listener = Listener(self._view(channel.emitter), on_usage=channel.ctx.usage)
+        return followed.listener
 
-    def _join(self, route: _Route) -> None:
-        """Connect a route on which no model and no tool ran, where somebody waits to hear of it."""
+    def _connect_if_used(self, followed: _FollowedRun) -> None:
+        """Connect a run in which no model and no tool ran, where a channel is set for it."""
         if current_channel() is not None:
-            self._connect(route)
+            self._connect(followed)
 
     def _channel(self, metadata: dict[str, Any] | None) -> Channel | None:
         try:
@@ -138,7 +142,7 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         return find_channel(runtime, self)
 
     def _view(self, emitter: Emitter) -> Emitter:
-        """An emitter that shares what was said, with this handler's own switches and mapper."""
+        """An emitter that shares what was emitted, with this handler's own switches and mapper."""
         if self.content_block_mapper is None and self.emit_text_chunks and self.emit_reasoning_chunks:
             return emitter
         view = copy.copy(emitter)
@@ -154,22 +158,22 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         return view
 
     def _listener_of(self, run: Key) -> Listener | None:
-        route = self._routes.get(run)
-        return route.listener if route is not None else None
+        followed = self._followed.get(run)
+        return followed.listener if followed is not None else None
 
-    def _attempt(self, say: Callable[..., Any], *about: Any, **more: Any) -> None:
-        """Say something; that it could not be said is logged, once, and never raised into the agent."""
+    def _try(self, say: Callable[..., Any], *about: Any, **more: Any) -> None:
+        """Call a method of the listener; what it raises is logged once, and never raised into the agent."""
         try:
             say(*about, **more)
         except Exception:
             if not self._failed:
                 self._failed = True
-                log.exception("what an agent did could not be said")
+                log.exception("what an agent did could not be emitted")
 
-    def _leave(self, run: Key, outcome: Any) -> None:
-        route = self._routes.pop(run, None)
-        if route is not None and route.top == run:
-            route.end(outcome)
+    def _remove(self, run: Key, outcome: Any) -> None:
+        followed = self._followed.pop(run, None)
+        if followed is not None and followed.top == run:
+            followed.end(outcome)
 
     # -- chains ------------------------------------------------------------------------------------
 
@@ -184,47 +188,47 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     ) -> None:
         """Remember who started whom."""
         run, parent = key_of(run_id), key_of(parent_run_id)
-        route = self._enter(run, parent)
-        if route is not None and route.listener is not None:
-            route.listener.started(run, parent)
+        followed = self._add(run, parent)
+        if followed is not None and followed.listener is not None:
+            followed.listener.started(run, parent)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a chain; the topmost ends the turn."""
         run = key_of(run_id)
-        route = self._routes.get(run)
+        followed = self._followed.get(run)
         final = None
-        if route is not None and route.top == run:
-            self._join(route)
-            if route.listener is not None:
-                final = self._conclude(route.listener, outputs)
-        self._leave(run, final)
+        if followed is not None and followed.top == run:
+            self._connect_if_used(followed)
+            if followed.listener is not None:
+                final = self._conclude(followed.listener, outputs)
+        self._remove(run, final)
 
     def _conclude(self, listener: Listener, outputs: Any) -> Any:
-        """Say what no callback told of, a message that a node made up for instance; give the last one."""
+        """Emit messages that no callback saw, such as one that a node made; give the last one."""
         final = None
         for message in _split(outputs)[1]:
             if message.type == "ai":
                 final = message
-            self._attempt(listener.emitter.message, None, message)
+            self._try(listener.emitter.message, None, message)
         return final
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        """Forget a chain that failed; an interrupt leaves the turn open for whoever resumes it."""
+        """Forget a chain that failed; an interrupt leaves the turn open to be resumed."""
         run = key_of(run_id)
-        route = self._routes.get(run)
-        if route is not None and isinstance(error, GraphInterrupt):
-            self._join(route)
-            own = route.channel.run if route.channel is not None else None
-            if route.listener is not None and own is not None:
-                own.interrupt(error, route.listener.lane_of(run))
-        self._leave(run, error)
+        followed = self._followed.get(run)
+        if followed is not None and isinstance(error, GraphInterrupt):
+            self._connect_if_used(followed)
+            own = followed.channel.run if followed.channel is not None else None
+            if followed.listener is not None and own is not None:
+                own.interrupt(error, followed.listener.lane_of(run))
+        self._remove(run, error)
 
     def on_custom_event(self, name: str, data: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Pass on what a node dispatches by hand."""
-        route = self._routes.get(key_of(run_id))
-        listener = self._connect(route) if route is not None else None
+        followed = self._followed.get(key_of(run_id))
+        listener = self._connect(followed) if followed is not None else None
         if listener is not None:
-            self._attempt(listener.emitter.custom, name, data)
+            self._try(listener.emitter.custom, name, data)
 
     # -- models ------------------------------------------------------------------------------------
 
@@ -240,19 +244,17 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         options: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Begin a message; the conversation before this turn is not said again."""
+        """Begin a message; the conversation before this turn is not emitted again."""
         run, parent = key_of(run_id), key_of(parent_run_id)
-        route = self._enter(run, parent)
-        listener = self._connect(route, metadata) if route is not None else None
-        if route is None or listener is None:
+        followed = self._add(run, parent)
+        listener = self._connect(followed, metadata) if followed is not None else None
+        if followed is None or listener is None:
             return
-        if not route.began:
-            route.began = True
-            self._attempt(
-                listener.emitter.add_history, _split({"messages": messages[0] if messages else []})[0]
-            )
+        if not followed.began:
+            followed.began = True
+            self._try(listener.emitter.add_history, _split({"messages": messages[0] if messages else []})[0])
         about = {"tags": tags, "metadata": metadata, "options": options}
-        self._attempt(listener.model_started, messages, run, parent, **about)
+        self._try(listener.model_started, messages, run, parent, **about)
 
     def on_llm_start(
         self,
@@ -266,30 +268,30 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     ) -> None:
         """Begin the answer of a model that completes text."""
         run, parent = key_of(run_id), key_of(parent_run_id)
-        route = self._enter(run, parent)
-        listener = self._connect(route, metadata) if route is not None else None
+        followed = self._add(run, parent)
+        listener = self._connect(followed, metadata) if followed is not None else None
         if listener is not None:
-            self._attempt(listener.completion_started, run, parent)
+            self._try(listener.completion_started, run, parent)
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **kwargs: Any) -> None:
         """Say a token."""
         run = key_of(run_id)
         if (listener := self._listener_of(run)) is not None:
-            self._attempt(listener.token, token, chunk, run, run_id)
+            self._try(listener.token, token, chunk, run, run_id)
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Complete a message."""
         run = key_of(run_id)
         if (listener := self._listener_of(run)) is not None:
-            self._attempt(listener.model_ended, response, run, run_id)
-        self._leave(run, None)
+            self._try(listener.model_ended, response, run, run_id)
+        self._remove(run, None)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Settle what a broken answer began."""
         run = key_of(run_id)
         if (listener := self._listener_of(run)) is not None:
-            self._attempt(listener.model_failed, error, run)
-        self._leave(run, error)
+            self._try(listener.model_failed, error, run)
+        self._remove(run, error)
 
     # -- tools -------------------------------------------------------------------------------------
 
@@ -306,30 +308,30 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
     ) -> None:
         """Say that a tool runs."""
         run, parent = key_of(run_id), key_of(parent_run_id)
-        route = self._enter(run, parent)
-        listener = self._connect(route, metadata) if route is not None else None
+        followed = self._add(run, parent)
+        listener = self._connect(followed, metadata) if followed is not None else None
         if listener is None:
             return
         about = {"native_id": kwargs.get("tool_call_id"), "name": kwargs.get("name"), "inputs": inputs}
-        self._attempt(listener.tool_started, serialized, run, parent, **about)
+        self._try(listener.tool_started, serialized, run, parent, **about)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Say a tool's result."""
         run = key_of(run_id)
         if (listener := self._listener_of(run)) is not None:
-            self._attempt(listener.tool_ended, output, run)
-        self._leave(run, None)
+            self._try(listener.tool_ended, output, run)
+        self._remove(run, None)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Remember that a tool raised."""
         run = key_of(run_id)
         if (listener := self._listener_of(run)) is not None:
-            self._attempt(listener.tool_failed, error, run)
-        self._leave(run, error)
+            self._try(listener.tool_failed, error, run)
+        self._remove(run, error)
 
 
-class _Route:
-    """A run from its top to its leaves, and whom it talks to once that is known."""
+class _FollowedRun:
+    """A run with everything below it, and its channel once that is known."""
 
     __slots__ = ("began", "channel", "connected", "listener", "top")
 
@@ -341,7 +343,7 @@ class _Route:
         self.listener: Listener | None = None
 
     def end(self, outcome: Any) -> None:
-        """End the turn, unless somebody keeps it."""
+        """End the turn, unless the wrapper of the agent does."""
         run = self.channel.run if self.channel is not None else None
         if run is not None:
             run.final = outcome

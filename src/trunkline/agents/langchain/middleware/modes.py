@@ -32,8 +32,8 @@ from trunkline.agents.langchain.middleware._hooks import (
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
-from trunkline.agents.langchain.permissions.subagent_modes import barring
-from trunkline.agents.langchain.permissions.subagents import guarding, lane_at
+from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
+from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose
 from trunkline.tools.naming import KindMapper, kind_of
@@ -221,9 +221,9 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         config = request.runtime.config
         with ExitStack() as guards:
             if self._restricts:
-                guards.enter_context(barring(channel, config, partial(self.objection, channel)))
+                guards.enter_context(forbid_calls_below(channel, config, partial(self.objection, channel)))
             if self._asks:
-                guards.enter_context(guarding(channel, config, partial(self._rule_for, channel)))
+                guards.enter_context(guard_calls_below(channel, config, partial(self._rule_for, channel)))
             yield
 
     def _rule_for(

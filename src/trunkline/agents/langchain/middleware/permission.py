@@ -30,7 +30,7 @@ from trunkline.agents.langchain.permissions.decide import (
     decide_sync,
     forget,
 )
-from trunkline.agents.langchain.permissions.subagents import guarding, lane_at
+from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
@@ -116,7 +116,7 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         has_policy = channel is not None and channel.follows_run
         if not self._subagents or not (self._asks or has_policy):
             return nullcontext()
-        return guarding(channel, _config(request), self._rule_for, **self._about)
+        return guard_calls_below(channel, _config(request), self._rule_for, **self._about)
 
 
 def _runtime(request: ToolCallRequest) -> Any:

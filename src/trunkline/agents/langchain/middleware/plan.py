@@ -1,8 +1,8 @@
 """Plans: from an agent's state, its todo tools, its own words, or by hand.
 
 Several roads lead to one plan, and the adapter shows ``todos`` and ``plan`` of a graph's state too. So every
-road remembers what it brought last: a plan is shown when it changed on its road, and never because
-another road brought a different one meanwhile. What a tool brings is shown once the tool has done it:
+source remembers what it brought last: a plan is shown when it changed on its source, and never because
+another source brought a different one meanwhile. What a tool brings is shown once the tool has done it:
 a call that waits for permission, is refused or fails changes no plan.
 
 There are no nodes here: a hook that is a node is a step of the graph, with a checkpoint of its own.
@@ -47,13 +47,13 @@ _MEMORY = "trunkline.plan"
 
 
 class _Shown:
-    """What a session's plan is, and what each road brought last."""
+    """What a session's plan is, and what each source brought last."""
 
-    __slots__ = ("by_hand", "by_road", "now")
+    __slots__ = ("by_hand", "by_source", "now")
 
     def __init__(self) -> None:
         self.now: tuple[ev.PlanEntry, ...] = ()
-        self.by_road: dict[str, tuple[ev.PlanEntry, ...]] = {}
+        self.by_source: dict[str, tuple[ev.PlanEntry, ...]] = {}
         self.by_hand = True
 
 
@@ -81,7 +81,7 @@ def show_plan_of(channel: Channel, state: Mapping[str, Any], response: Any, *, p
         return
     plan = plan_in(_message_of(response), planning=planning)
     if plan:
-        _bring(channel, "words", plan)
+        _show_from(channel, "words", plan)
 
 
 class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -139,7 +139,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         """Show the todos that a tool wrote."""
         with use_run_channel(request.runtime, self) as channel:
             result = handler(request)
-        self._wrote(channel, request, result)
+        self._show_written(channel, request, result)
         return result
 
     @inline
@@ -147,35 +147,35 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         """Show the todos that a tool wrote."""
         with use_run_channel(request.runtime, self) as channel:
             result = await handler(request)
-        self._wrote(channel, request, result)
+        self._show_written(channel, request, result)
         return result
 
     def _before(self, request: Any) -> Channel | None:
         channel = find_channel(request.runtime, self)
         if channel is not None:
             _shown(channel).by_hand = self.by_hand
-            if self._after_tools and not self._built(channel, request.state):
-                self._stands(channel, request.state.get("todos"), request.state.get("plan"))
+            if self._after_tools and not self._show_built(channel, request.state):
+                self._show_todos(channel, request.state.get("todos"), request.state.get("plan"))
         return channel
 
     def _after(self, channel: Channel | None, request: Any, response: Any) -> None:
         if channel is None or not self._after_model:
             return
         if self._build is not None:
-            heard = [*request.state.get("messages", ()), _message_of(response)]
-            if self._built(channel, {**request.state, "messages": heard}):
+            messages = [*request.state.get("messages", ()), _message_of(response)]
+            if self._show_built(channel, {**request.state, "messages": messages}):
                 return
         if self._reads_words:
             show_plan_of(channel, request.state, response, planning=False)
 
-    def _wrote(self, channel: Channel | None, request: Any, result: Any) -> None:
+    def _show_written(self, channel: Channel | None, request: Any, result: Any) -> None:
         if channel is None or not self._after_tools or self._build is not None:
             return
         update = getattr(result, "update", None)
         if request.tool_call["name"] in _TODO_TOOLS and isinstance(update, dict):
-            self._stands(channel, cast("dict[str, Any]", update).get("todos"))
+            self._show_todos(channel, cast("dict[str, Any]", update).get("todos"))
 
-    def _built(self, channel: Channel, state: Any) -> bool:
+    def _show_built(self, channel: Channel, state: Any) -> bool:
         """Show the plan that the user's own function makes of a state; its bugs cost the plan only."""
         if self._build is None:
             return False
@@ -186,25 +186,25 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             log.exception("build_plan failed; no plan is shown")
             return True
         if plan is not None:
-            _bring(channel, "built", plan)
+            _show_from(channel, "built", plan)
         return plan is not None
 
-    def _stands(self, channel: Channel, *fields: Any) -> None:
+    def _show_todos(self, channel: Channel, *fields: Any) -> None:
         """Show a plan that stands in the state; the adapter sees it too, and one of us says it."""
         todos = next((cast("list[Any]", field) for field in fields if isinstance(field, list)), None)
         if todos is None:
             return
         shown, plan = _shown(channel), _entries(todos)
-        if shown.by_road.get("state") != plan:
-            shown.by_road["state"] = shown.now = plan
+        if shown.by_source.get("state") != plan:
+            shown.by_source["state"] = shown.now = plan
             channel.emitter.plan(todos)
 
 
-def _bring(channel: Channel, road: str, plan: tuple[ev.PlanEntry, ...]) -> None:
-    """Show a plan if it is another one than this road brought last."""
+def _show_from(channel: Channel, source: str, plan: tuple[ev.PlanEntry, ...]) -> None:
+    """Show a plan if it is another one than this source brought last."""
     shown = _shown(channel)
-    if shown.by_road.get(road) != plan:
-        shown.by_road[road] = plan
+    if shown.by_source.get(source) != plan:
+        shown.by_source[source] = plan
         _show(channel, shown, plan)
 
 

@@ -57,7 +57,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     trace_policy = NO_PAYLOADS
     channel_source: ChannelSource | None = None
-    relays = False
+    shows_answers = False
     """Whether it says answers and the end of a run also where it shows no state."""
 
     def __init__(
@@ -80,8 +80,8 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         self.emit_state_snapshots: Snapshots = emit_state_snapshots
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
-        self._complained = False
-        idle = emit_state_snapshots == "none" and not mcp_servers and not self.relays
+        self._mapper_failed = False
+        idle = emit_state_snapshots == "none" and not mcp_servers and not self.shows_answers
         if idle:
             remove_hooks(self, *MODEL_HOOKS, *TOOL_HOOKS, *NODE_HOOKS)
         elif SEES_END_OF_RUN:
@@ -121,22 +121,22 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
-        channel = self._observe(request)
+        channel = self._begin_model_call(request)
         owner = self._owner(channel)
         if owner is not None and self._servers is not None and (loaded := self._servers.load(owner)):
             request = request.override(tools=[*request.tools, *loaded])
         try:
             response = handler(add_tools(request, owner))
         except BaseException as error:
-            _break_off(channel, request.runtime, error)
+            _end_failed_run(channel, request.runtime, error)
             raise
-        self._relay(channel, request, response)
+        self._show_answer(channel, request, response)
         return response
 
     @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Show the state as it is now, and offer the model the session's tools."""
-        channel = self._observe(request)
+        channel = self._begin_model_call(request)
         owner = self._owner(channel)
         if owner is not None and self._servers is not None:
             await self._servers.attach(owner)
@@ -145,9 +145,9 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             response = await handler(add_tools(request, owner))
         except BaseException as error:
-            _break_off(channel, request.runtime, error)
+            _end_failed_run(channel, request.runtime, error)
             raise
-        self._relay(channel, request, response)
+        self._show_answer(channel, request, response)
         return response
 
     def _owner(self, channel: Channel | None) -> Channel | None:
@@ -156,15 +156,15 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             return channel
         return self._servers.listener(channel, self.session_of(get_config()))
 
-    def _observe(self, request: Any) -> Channel | None:
+    def _begin_model_call(self, request: Any) -> Channel | None:
         channel = find_channel(request.runtime, self)
         if channel is not None and not is_nested(request.runtime):
-            self._tell(channel, request.state)
+            self._show_state(channel, request.state)
             if not channel.follows_run:
-                call_at_end(get_config(), self.end_channel, partial(self._conclude, channel))
+                call_at_end(get_config(), self.end_channel, partial(self._end_run, channel))
         return channel
 
-    def _relay(self, channel: Channel | None, request: Any, response: Any) -> None:
+    def _show_answer(self, channel: Channel | None, request: Any, response: Any) -> None:
         """Say what the model answered, where no callback said it token by token."""
         if channel is not None and channel.run is not None and not is_nested(request.runtime):
             answer = getattr(response, "model_response", response)
@@ -184,7 +184,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 return run_tool_call_sync(request, handler, owner)
             except BaseException as error:
-                _break_off(channel, request.runtime, error, forgiving=True)
+                _end_failed_run(channel, request.runtime, error, recoverable=True)
                 raise
 
     @inline
@@ -194,7 +194,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             try:
                 return await run_tool_call(request, handler, self._owner(channel))
             except BaseException as error:
-                _break_off(channel, request.runtime, error, forgiving=True)
+                _end_failed_run(channel, request.runtime, error, recoverable=True)
                 raise
 
     # -- the state ---------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """Show the last state, where the end of a run cannot be heard."""
         channel = find_channel(runtime, self)
         if channel is not None and not is_nested(runtime):
-            self._conclude(channel, state)
+            self._end_run(channel, state)
         return None
 
     async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -214,16 +214,16 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """Show the last state of a run that is over and called no model."""
         channel = find_channel(get_runtime(), self)
         if channel is not None:
-            self._conclude(channel, state)
+            self._end_run(channel, state)
 
-    def _conclude(self, channel: Channel, state: dict[str, Any]) -> None:
-        self._tell(channel, state, last=True)
+    def _end_run(self, channel: Channel, state: dict[str, Any]) -> None:
+        self._show_state(channel, state, last=True)
         run = channel.run
         if run is not None and run.ends_by_itself:
             messages = cast("list[Any]", state.get("messages") or [])
             run.end(messages[-1] if messages else None)
 
-    def _tell(self, channel: Channel, state: Any, *, last: bool = False) -> None:
+    def _show_state(self, channel: Channel, state: Any, *, last: bool = False) -> None:
         when = self.emit_state_snapshots
         if when == "none" or (when == "final" and not last):
             return
@@ -247,20 +247,20 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             return copy_json(self.state_mapper(shared))
         except Exception:
-            if not self._complained:
-                self._complained = True
+            if not self._mapper_failed:
+                self._mapper_failed = True
                 log.exception("the state mapper failed, so this state is not shown")
             return None
 
 
-def _break_off(
-    channel: Channel | None, runtime: Any, error: BaseException, *, forgiving: bool = False
+def _end_failed_run(
+    channel: Channel | None, runtime: Any, error: BaseException, *, recoverable: bool = False
 ) -> None:
     """End a run that fails or stops here, if no callback follows it to its end.
 
-    Where somebody is ``forgiving``, an error does not end the run: the model is told of it.
+    Where somebody is ``recoverable``, an error does not end the run: the model is told of it.
     """
-    fatal = not forgiving or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
+    fatal = not recoverable or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
     run = channel.run if channel is not None else None
     if fatal and run is not None and run.ends_by_itself and not is_nested(runtime):
         if isinstance(error, GraphInterrupt):

@@ -27,7 +27,7 @@ from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
 from trunkline.tools.naming import KindMapper, kind_of
 
-__all__ = ["ContentMapper", "Discretion", "ToolMiddleware"]
+__all__ = ["ContentMapper", "ToolEventFilter", "ToolMiddleware"]
 
 ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"]
 """From a tool's message to what is shown of it; None leaves it as it is."""
@@ -90,12 +90,12 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             self._end(listener, request, result)
             return result
 
-    def discretion(self) -> Discretion | None:
+    def event_filter(self) -> ToolEventFilter | None:
         """What to leave out of all that is said in a run for these options to hold; None for nothing."""
         if self.emit_tool_start and self.emit_tool_results and self.content_mapper is None:
             return None
         results = self.emit_tool_results and self.content_mapper is None
-        return Discretion(start=self.emit_tool_start, results=results, ends=self._ends)
+        return ToolEventFilter(start=self.emit_tool_start, results=results, ends=self._ends)
 
     @property
     def _ends(self) -> bool:
@@ -151,7 +151,7 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
                 channel.emit(mapped)
 
 
-class Discretion:
+class ToolEventFilter:
     """Leaves out what of tool calls is not to be shown; a Translator[Event, Event].
 
     Whatever is left out, a call that was shown also ends.

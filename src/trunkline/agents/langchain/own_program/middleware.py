@@ -35,13 +35,13 @@ _PIECES: tuple[Callable[..., Any], ...] = (
     TrunklineCallbackHandler,
 )
 _RUN_OPTIONS = ("session_id_extractor", "tool_kind_mapper")
-_NOT_OPTIONS = frozenset({"transport", "discretion", "front_end"})
+_NOT_OPTIONS = frozenset({"transport", "event_filter", "front_end"})
 
 
 class _OwnSession(SessionMiddleware):
     """Shows answers and the end of a run, whatever it shows of the state."""
 
-    relays = True
+    shows_answers = True
 
 
 class OwnMiddleware(list[AgentMiddleware[Any, Any, Any]]):
@@ -60,7 +60,7 @@ class OwnMiddleware(list[AgentMiddleware[Any, Any, Any]]):
         rest = {n: v for n, v in options.items() if not (n == "emit_tool_results" and n in for_front_end)}
         tools = ToolMiddleware(**share(rest, ToolMiddleware))
         self.runs = OwnRuns(
-            make_front_end(**for_front_end), transport, discretion=tools.discretion, **for_runs
+            make_front_end(**for_front_end), transport, event_filter=tools.event_filter, **for_runs
         )
         self.session = _OwnSession(**share(rest, SessionMiddleware))
         pieces: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]

@@ -67,14 +67,14 @@ class OwnRuns:
         *,
         session_id_extractor: SessionIdExtractor | None = None,
         tool_kind_mapper: KindMapper | None = None,
-        discretion: Callable[[], Filter | None] | None = None,
+        event_filter: Callable[[], Filter | None] | None = None,
     ) -> None:
         """Talk through a transport, or through the one that a run's context brings."""
         self._front_end = front_end
         self._transport = transport
         self._session_of = session_id_extractor or session_in
         self._kind_mapper = tool_kind_mapper
-        self._discretion = discretion
+        self._discretion = event_filter
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
         self._runs: OrderedDict[int, tuple[object, Channel]] = OrderedDict()
@@ -150,8 +150,8 @@ class OwnRuns:
 
     def _start(self, session: _Session, run: RunInfo, ended_by_wrapper: bool) -> Channel:
         turn = session.hosted.start(run)
-        discretion = self._discretion() if self._discretion is not None else None
-        emit = turn.emit if discretion is None else filtered(discretion, turn.emit)
+        event_filter = self._discretion() if self._discretion is not None else None
+        emit = turn.emit if event_filter is None else filtered(event_filter, turn.emit)
         emitter = Emitter(emit, turn.turn_id, kind_mapper=self._kind_mapper)
 
         def release(own: OwnRun, suspended: bool) -> None:
@@ -164,7 +164,7 @@ class OwnRuns:
                     session.suspended = None
 
         own = OwnRun(turn, emitter, ended_by_wrapper=ended_by_wrapper, on_released=release)
-        channel = Channel(turn.ctx, emitter, discretion=discretion, run=own)
+        channel = Channel(turn.ctx, emitter, event_filter=event_filter, run=own)
         return channel
 
     def _session(self, run: RunInfo) -> _Session:

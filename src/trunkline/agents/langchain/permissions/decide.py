@@ -131,7 +131,7 @@ async def decide(
     holds answers that outlive the session, and where the call is not ``changeable`` its arguments and
     its result are the tool's own. Raises TurnCancelled when the turn ends meanwhile.
     """
-    steps = _deliberate(channel, call, rule or _FREE, lane, describe, always, changeable)
+    steps = _decision_steps(channel, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
         while True:
@@ -153,7 +153,7 @@ def decide_sync(
     changeable: bool = True,
 ) -> Verdict:
     """Decide from a plain function, as ``decide`` does."""
-    steps = _deliberate(channel, call, rule or _FREE, lane, describe, always, changeable)
+    steps = _decision_steps(channel, call, rule or _FREE, lane, describe, always, changeable)
     try:
         question, key = next(steps)
         if in_loop() and not (channel is not None and channel.ends_run_on_question):
@@ -184,7 +184,7 @@ _FREE = Rule(require_permission=False)
 _DECIDED: WeakKeyDictionary[Any, OrderedDict[str, Verdict]] = WeakKeyDictionary()
 
 
-def _deliberate(
+def _decision_steps(
     channel: Channel | None,
     call: Call,
     rule: Rule,
@@ -207,7 +207,7 @@ def _deliberate(
     covers: Coverage | None = None
     if earlier is None:
         covers = coverage_of(name, kind, call.get("args")) if channel is None else channel.covers(call, kind)
-        earlier = _kept(always, covers, _whose(channel))
+        earlier = _kept(always, covers, _principal_prefix(channel))
     if earlier is not None:
         return _APPROVED if earlier else _refuse(channel, call, lane, earlier.reason or _REFUSED)
     words: list[Word] = [
@@ -246,7 +246,7 @@ def _deliberate(
     said_yes = answered.option_kind in ALLOW_KINDS
     if (answered.option_kind or "").endswith("_always") and bool(verdict) == said_yes:
         channel.remember(covers, Decision(allowed=bool(verdict), call_id=call_id, always=True))
-        _keep(always, covers, _whose(channel), verdict)
+        _keep(always, covers, _principal_prefix(channel), verdict)
     _show(channel, call, lane, verdict)
     _note(channel, key, verdict)
     if verdict.args is not None:
@@ -273,7 +273,7 @@ def _note(channel: Channel, key: str, verdict: Verdict) -> None:
         decided.popitem(last=False)
 
 
-def _whose(channel: Channel | None) -> str:
+def _principal_prefix(channel: Channel | None) -> str:
     """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
     principal = channel.ctx.session.principal if channel is not None else "local"
     return "" if principal == "local" else json.dumps(principal)

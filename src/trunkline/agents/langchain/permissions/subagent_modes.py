@@ -19,23 +19,23 @@ from trunkline.agents.langchain.callbacks.session_handler import handler_in
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.permissions.subagents import Refused, hide_refusals_from_log
 
-__all__ = ["barring"]
+__all__ = ["forbid_calls_below"]
 
 Objection = Callable[[str, Mapping[str, Any] | None], str | None]
 
 
 @contextmanager
-def barring(channel: Channel | None, config: Any, objection: Objection) -> Generator[None]:
+def forbid_calls_below(channel: Channel | None, config: Any, objection: Objection) -> Generator[None]:
     """Stop every call below the one that runs in this block, if there is an objection to it."""
     hide_refusals_from_log()
-    token = _BARRIER.set(ModeBarrier(channel, config, objection))
+    token = _CHECK.set(ModeCheck(channel, config, objection))
     try:
         yield
     finally:
-        _BARRIER.reset(token)
+        _CHECK.reset(token)
 
 
-class ModeBarrier(BaseCallbackHandler):
+class ModeCheck(BaseCallbackHandler):
     """Lets a tool begin unless there is an objection, and shows what was denied."""
 
     run_inline = True
@@ -74,5 +74,5 @@ class ModeBarrier(BaseCallbackHandler):
         raise Refused(name, reason)
 
 
-_BARRIER: ContextVar[ModeBarrier | None] = ContextVar("trunkline_barrier", default=None)
-register_configure_hook(_BARRIER, inheritable=True)
+_CHECK: ContextVar[ModeCheck | None] = ContextVar("trunkline_barrier", default=None)
+register_configure_hook(_CHECK, inheritable=True)

@@ -2,7 +2,7 @@
 
 A middleware sees the calls of its own agent only. What runs below one of those calls (the ``task`` of a
 deep agent, an agent inside a tool) is seen by callbacks, and one that raises ToolInvocationError stops
-a tool before it begins: its agent is told why, and goes on.
+a tool before it begins: its agent is kwargs why, and goes on.
 
 Two handlers stand at the gate, because LangChain awaits an async handler only where the agent runs
 async, and swallows what it raises where it does not. The warden asks and never refuses; the bar comes
@@ -36,11 +36,11 @@ from trunkline.agents.langchain.permissions.decide import (
     forget,
 )
 
-__all__ = ["Refused", "guarding", "hide_refusals_from_log", "lane_at"]
+__all__ = ["Refused", "guard_calls_below", "hide_refusals_from_log", "lane_at"]
 
 Call = dict[str, Any]
 
-_REFUSING = ("ModeBarrier", "PermissionWarden", "PermissionBar")
+_REFUSING = ("ModeCheck", "AsyncPermissionCheck", "PermissionCheck")
 """The names of the callback handlers that refuse calls."""
 
 
@@ -57,7 +57,7 @@ class Refused(ToolInvocationError):
 
 
 @contextmanager
-def guarding(
+def guard_calls_below(
     channel: Channel | None,
     config: Any,
     rule_for: Callable[[str], Rule | None],
@@ -70,15 +70,15 @@ def guarding(
     ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
     """
     hide_refusals_from_log()
-    watch = _Watch(channel, config, rule_for, describe, always)
-    if (other := _BAR.get()) is not None:
-        watch.join(other.watch)
-    tokens = _WARDEN.set(PermissionWarden(watch)), _BAR.set(PermissionBar(watch))
+    guard = _CallGuard(channel, config, rule_for, describe, always)
+    if (other := _CHECK.get()) is not None:
+        guard.join_outer(other.guard)
+    tokens = _ASYNC_CHECK.set(AsyncPermissionCheck(guard)), _CHECK.set(PermissionCheck(guard))
     try:
         yield
     finally:
-        _WARDEN.reset(tokens[0])
-        _BAR.reset(tokens[1])
+        _ASYNC_CHECK.reset(tokens[0])
+        _CHECK.reset(tokens[1])
 
 
 @functools.cache
@@ -105,7 +105,7 @@ def _run_of(config: Any) -> UUID | None:
     return getattr(config.get("callbacks"), "parent_run_id", None)
 
 
-class _Case(NamedTuple):
+class _DecidedCall(NamedTuple):
     """A call below, and what was decided about it."""
 
     call: Call
@@ -116,7 +116,7 @@ class _Case(NamedTuple):
 _UNDECIDED = Verdict(word="reject", message="Nobody decided about this call; it did not run.")
 
 
-class _Watch:
+class _CallGuard:
     """What is known of the calls below one call."""
 
     def __init__(
@@ -129,104 +129,104 @@ class _Watch:
     ) -> None:
         self.channel = channel
         # A question that stops the run can only be put from inside of the call.
-        self.asks_early = channel is not None and not channel.ends_run_on_question
+        self.can_ask_early = channel is not None and not channel.ends_run_on_question
         self._graph = handler_in(config)
         self._own_run = _run_of(config)
         self._rule_for = rule_for
         self._about: dict[str, Any] = {"describe": describe, "always": always, "changeable": False}
-        self._outer: _Watch | None = None
-        self._cases: dict[tuple[UUID | None, str], _Case] = {}
-        self._running: dict[UUID, _Case] = {}
+        self._outer: _CallGuard | None = None
+        self._decided: dict[tuple[UUID | None, str], _DecidedCall] = {}
+        self._running: dict[UUID, _DecidedCall] = {}
 
-    def join(self, other: _Watch) -> None:
-        """Stand with another watch, if it is one of the same call: a callback knows the last one only."""
+    def join_outer(self, other: _CallGuard) -> None:
+        """Stand with another guard, if it is one of the same call: a callback knows the last one only."""
         if other._own_run == self._own_run:
             self._outer = other
 
-    async def judge(self, place: UUID | None, call: Call, near: UUID | None) -> None:
-        """Decide about a call in a place, once; ``near`` is a run in the same lane."""
+    async def decide_call(self, parent: UUID | None, call: Call, sibling: UUID | None) -> None:
+        """Decide about a call in a parent, once; ``sibling`` is a run in the same lane."""
         if self._outer is not None:
-            await self._outer.judge(place, call, near)
-        if (place, call["id"]) not in self._cases and place != self._own_run:
-            lane = self._graph.lane_of(near) if self._graph is not None else None
+            await self._outer.decide_call(parent, call, sibling)
+        if (parent, call["id"]) not in self._decided and parent != self._own_run:
+            lane = self._graph.lane_of(sibling) if self._graph is not None else None
             verdict = await decide(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
-            self._cases[place, call["id"]] = _Case(call, lane, verdict)
+            self._decided[parent, call["id"]] = _DecidedCall(call, lane, verdict)
 
-    def judge_sync(self, place: UUID | None, call: Call, near: UUID | None) -> None:
+    def decide_call_sync(self, parent: UUID | None, call: Call, sibling: UUID | None) -> None:
         """Decide in a plain function."""
         if self._outer is not None:
-            self._outer.judge_sync(place, call, near)
-        if (place, call["id"]) not in self._cases and place != self._own_run:
-            lane = self._graph.lane_of(near) if self._graph is not None else None
+            self._outer.decide_call_sync(parent, call, sibling)
+        if (parent, call["id"]) not in self._decided and parent != self._own_run:
+            lane = self._graph.lane_of(sibling) if self._graph is not None else None
             # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
-            self._cases[place, call["id"]] = _Case(call, lane, _UNDECIDED)
+            self._decided[parent, call["id"]] = _DecidedCall(call, lane, _UNDECIDED)
             verdict = decide_sync(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
-            self._cases[place, call["id"]] = _Case(call, lane, verdict)
+            self._decided[parent, call["id"]] = _DecidedCall(call, lane, verdict)
 
-    def check(self, place: UUID | None, call: Call, run_id: UUID) -> None:
+    def check(self, parent: UUID | None, call: Call, run_id: UUID) -> None:
         """Refuse a call that was not allowed."""
         if self._outer is not None:
-            self._outer.check(place, call, run_id)
-        case = self._cases.get((place, call["id"]))
-        if case is None:
+            self._outer.check(parent, call, run_id)
+        decided = self._decided.get((parent, call["id"]))
+        if decided is None:
             return  # It is the middleware's own.
-        if not case.verdict:
-            forget(self.channel, case.call, case.lane)
-            raise Refused(call["name"], case.verdict.message)
-        self._running[run_id] = case
+        if not decided.verdict:
+            forget(self.channel, decided.call, decided.lane)
+            raise Refused(call["name"], decided.verdict.message)
+        self._running[run_id] = decided
 
     def end(self, run_id: UUID) -> None:
         """Let go of a call that gave a result."""
         if self._outer is not None:
             self._outer.end(run_id)
-        if (case := self._running.pop(run_id, None)) is not None:
-            forget(self.channel, case.call, case.lane)
+        if (decided := self._running.pop(run_id, None)) is not None:
+            forget(self.channel, decided.call, decided.lane)
 
 
-class PermissionWarden(AsyncCallbackHandler):
+class AsyncPermissionCheck(AsyncCallbackHandler):
     """Asks about the calls of agents that run async, before a thread is taken for them."""
 
     run_inline = True
     raise_error = True
 
-    def __init__(self, watch: _Watch) -> None:
-        """Ask for one watch."""
-        self._watch = watch
+    def __init__(self, guard: _CallGuard) -> None:
+        """Ask for one guard."""
+        self._guard = guard
 
     async def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask as soon as the calls are known: a plain tool would keep a thread waiting for the answer."""
-        if self._watch.asks_early:
+        if self._guard.can_ask_early:
             for call in _calls_in(inputs):
-                await self._watch.judge(run_id, call, parent_run_id)
+                await self._guard.decide_call(run_id, call, parent_run_id)
 
     async def on_tool_start(
         self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask about a call that nobody saw coming."""
         call = _call_of(serialized, kwargs)
-        if self._watch.channel is not None and call is not None:
-            await self._watch.judge(parent_run_id, call, parent_run_id)
+        if self._guard.channel is not None and call is not None:
+            await self._guard.decide_call(parent_run_id, call, parent_run_id)
 
 
-class PermissionBar(BaseCallbackHandler):
+class PermissionCheck(BaseCallbackHandler):
     """Refuses what was not allowed; asks first where no warden did."""
 
     run_inline = True
     raise_error = True
 
-    def __init__(self, watch: _Watch) -> None:
-        """Stand at one watch."""
-        self.watch = watch
+    def __init__(self, guard: _CallGuard) -> None:
+        """Stand at one guard."""
+        self.guard = guard
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Ask about the calls that the warden will be told of too late."""
-        if self.watch.asks_early:
+        """Ask about the calls that the warden will be kwargs of too late."""
+        if self.guard.can_ask_early:
             for call in _calls_in(inputs):
-                self.watch.judge_sync(run_id, call, parent_run_id)
+                self.guard.decide_call_sync(run_id, call, parent_run_id)
 
     def on_tool_start(
         self,
@@ -240,12 +240,12 @@ class PermissionBar(BaseCallbackHandler):
         """Let a call begin, or raise Refused."""
         call = _call_of(serialized, kwargs)
         if call is not None:
-            self.watch.judge_sync(parent_run_id, call, parent_run_id)
-            self.watch.check(parent_run_id, call, run_id)
+            self.guard.decide_call_sync(parent_run_id, call, parent_run_id)
+            self.guard.check(parent_run_id, call, run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Let go of a call that ended."""
-        self.watch.end(run_id)
+        self.guard.end(run_id)
 
 
 def _calls_in(inputs: Any) -> list[Call]:
@@ -258,17 +258,17 @@ def _calls_in(inputs: Any) -> list[Call]:
     return [call for call in calls if call.get("type") == "tool_call"]
 
 
-def _call_of(serialized: dict[str, Any] | None, told: dict[str, Any]) -> Call | None:
+def _call_of(serialized: dict[str, Any] | None, kwargs: dict[str, Any]) -> Call | None:
     """The call that a tool starts with; None when no model made it."""
-    if told.get("tool_call_id") is None:
+    if kwargs.get("tool_call_id") is None:
         return None
     # The tool's own name: that of the run is anybody's to choose.
-    name = str((serialized or {}).get("name") or told.get("name") or "tool")
-    return {"id": told["tool_call_id"], "name": name, "args": told.get("inputs") or {}}
+    name = str((serialized or {}).get("name") or kwargs.get("name") or "tool")
+    return {"id": kwargs["tool_call_id"], "name": name, "args": kwargs.get("inputs") or {}}
 
 
-_WARDEN: ContextVar[PermissionWarden | None] = ContextVar("trunkline_warden", default=None)
-_BAR: ContextVar[PermissionBar | None] = ContextVar("trunkline_bar", default=None)
+_ASYNC_CHECK: ContextVar[AsyncPermissionCheck | None] = ContextVar("trunkline_warden", default=None)
+_CHECK: ContextVar[PermissionCheck | None] = ContextVar("trunkline_bar", default=None)
 # The order matters: the warden is awaited before the bar is called.
-register_configure_hook(_WARDEN, inheritable=True)
-register_configure_hook(_BAR, inheritable=True)
+register_configure_hook(_ASYNC_CHECK, inheritable=True)
+register_configure_hook(_CHECK, inheritable=True)
