@@ -1,0 +1,297 @@
+"""Tests of transports with a reader: threads that write, readers that leave, and runs that are attached."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+from tests.frontends.agui.event_verifier import breaches
+from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
+from tests.worlds import soon, until
+
+from trunkline.errors import ConfigurationError, InvalidCommand
+from trunkline.frontends.agui import buffered_transports, sse_transport, websocket_transport
+
+
+async def test_events_after_the_end_are_ignored() -> None:
+    stream = sse_transport()
+    for event in (START, END, *message_events("late")):
+        stream.emit(event)
+    assert [event["type"] for event in events_in(await read(stream))] == ["RUN_STARTED", "RUN_FINISHED"]
+
+
+async def test_a_stream_has_one_reader() -> None:
+    stream = sse_transport()
+    stream.emit(END)
+    await read(stream)
+    with pytest.raises(RuntimeError, match="a transport for each run"):
+        await read(stream)
+
+
+async def test_threads_may_emit_while_the_loop_reads() -> None:
+    stream = sse_transport()
+    words = [f"{number} " for number in range(500)]
+
+    def emit_all() -> None:
+        for event in [START, *message_events(*words), END]:
+            stream.emit(event)
+
+    reading = asyncio.create_task(read(stream))
+    await asyncio.sleep(0)
+    await soon(asyncio.to_thread(emit_all))
+    assert text_of(events_in(await soon(reading))) == "".join(words)
+
+
+def test_a_stream_of_a_closed_loop_takes_events_without_an_error() -> None:
+    stream = sse_transport()
+
+    async def begin() -> None:
+        pieces = aiter(stream)
+        waiting = asyncio.ensure_future(anext(pieces))
+        await asyncio.sleep(0)
+        stream.emit(START)
+        await waiting
+        await pieces.aclose()
+
+    asyncio.run(begin())
+    stream.emit(END)
+
+
+async def test_an_event_that_cannot_be_written_is_logged_once_and_the_others_are_sent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stream = sse_transport()
+    for event in [START, *message_events("\ud800", "\udfff", "fine"), END]:
+        stream.emit(event)
+    assert text_of(events_in(await read(stream))) == "fine"
+    assert len(caplog.records) == 1
+    assert "could not be written" in caplog.text
+
+
+async def test_a_delta_that_cannot_be_written_leaves_those_joined_with_it_whole() -> None:
+    stream = sse_transport(high_water_mark=1)
+    for event in [START, *message_events("one ", "\ud800", "two"), END]:
+        stream.emit(event)
+    events = events_in(await read(stream))
+    assert text_of(events) == "one two"
+    assert breaches(events) == []
+
+
+async def test_a_stream_that_is_disconnected_ends_with_what_it_has() -> None:
+    stream = sse_transport()
+    stream.emit(START)
+    await stream.disconnect()
+    await stream.disconnect()
+    assert [event["type"] for event in events_in(await read(stream))] == ["RUN_STARTED"]
+
+
+async def test_a_reader_that_leaves_cancels_its_run_once() -> None:
+    stream = sse_transport()
+    cancelled: list[str] = []
+
+    async def run() -> None:
+        stream.emit(START)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append("once")
+            await asyncio.sleep(0)  # A second cancel would end this.
+            cancelled.append("cleaned up")
+            raise
+
+    task = asyncio.ensure_future(run())
+    stream.when_gone(lambda: buffered_transports.cancel_once(task))
+    pieces = aiter(stream.attach(task))
+    await soon(anext(pieces))
+    await pieces.aclose()
+    await soon(asyncio.wait({task}))
+    assert task.cancelled()
+    assert cancelled == ["once", "cleaned up"]
+    assert not stream.is_connected()
+
+
+async def test_a_run_that_is_attached_when_the_client_has_left_is_cancelled_too() -> None:
+    socket = Socket()
+    socket.broken = True
+    transport = websocket_transport(socket)
+    transport.emit(START)
+    await until(lambda: not transport.is_connected())
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    transport.attach(task)
+    await soon(asyncio.wait({task}))
+    assert task.cancelled()
+
+
+async def test_a_run_goes_on_without_its_reader_where_that_is_the_policy() -> None:
+    stream = sse_transport(on_disconnect="continue")
+    done = asyncio.Event()
+    go = asyncio.Event()
+
+    async def run() -> None:
+        stream.emit(START)
+        await go.wait()
+        stream.emit(END)
+        done.set()
+
+    pieces = aiter(stream.attach(run()))
+    await soon(anext(pieces))
+    await pieces.aclose()
+    go.set()
+    await soon(done.wait())
+
+
+async def test_a_listener_can_stop_listening() -> None:
+    stream = sse_transport()
+    heard: list[str] = []
+    stream.when_gone(lambda: heard.append("a"))
+    forget = stream.when_gone(lambda: heard.append("b"))
+    forget()
+    forget()
+    await stream.disconnect()
+    await until(lambda: bool(heard))
+    assert heard == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "code"),
+    [
+        (InvalidCommand("say something"), "say something", "INVALID_INPUT"),
+        (ValueError("secret"), "the run failed; the server's log says why", "AGENT_EXECUTION_ERROR"),
+        (asyncio.CancelledError(), "the run was cancelled", "CANCELLED"),
+    ],
+)
+async def test_a_run_that_raises_before_it_began_ends_with_an_error_event(
+    error: BaseException, message: str, code: str
+) -> None:
+    stream = sse_transport()
+
+    async def run() -> None:
+        raise error
+
+    (error_event,) = events_in(await read(stream.attach(run())))
+    assert (error_event["type"], error_event["message"], error_event["code"]) == ("RUN_ERROR", message, code)
+
+
+async def test_a_run_that_emitted_its_end_has_no_second_one(caplog: pytest.LogCaptureFixture) -> None:
+    stream = sse_transport()
+
+    async def run() -> None:
+        for event in RUN:
+            stream.emit(event)
+        raise ValueError("after all")
+
+    assert breaches(events_in(await read(stream.attach(run())))) == []
+    await until(lambda: "after all" in caplog.text)
+
+
+async def test_a_run_without_events_ends_the_stream() -> None:
+    stream = sse_transport()
+    assert await read(stream.attach(asyncio.sleep(0))) == b""
+
+
+class Socket:
+    """A socket by hand: what was sent, and when it may be."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.free = asyncio.Event()
+        self.free.set()
+        self.broken = False
+
+    async def send(self, text: str) -> None:
+        await self.free.wait()
+        if self.broken:
+            raise ConnectionError("the other side is gone")
+        self.sent.append(json.loads(text))
+
+
+async def test_websocket_takes_events_from_threads() -> None:
+    socket = Socket()
+    transport = websocket_transport(socket)
+
+    def emit_all() -> None:
+        for event in RUN:
+            transport.emit(event)
+
+    thread = threading.Thread(target=emit_all)
+    thread.start()
+    await until(lambda: len(socket.sent) == len(RUN))
+    thread.join(5)
+    assert text_of(socket.sent) == "Good morning."
+
+
+async def test_websocket_joins_what_a_slow_client_has_not_read() -> None:
+    socket = Socket()
+    transport = websocket_transport(socket, high_water_mark=2)
+    socket.free.clear()
+    transport.emit(START)
+    await asyncio.sleep(0)
+    for event in [*message_events(*"abcdefghij"), END]:
+        transport.emit(event)
+    socket.free.set()
+    await soon(transport.disconnect())
+    assert text_of(socket.sent) == "abcdefghij"
+    assert len(socket.sent) < 8
+
+
+async def test_websocket_that_breaks_cancels_the_run_and_raises_nothing() -> None:
+    socket = Socket()
+    transport = websocket_transport(socket)
+    socket.broken = True
+    stopped = asyncio.Event()
+
+    async def run() -> None:
+        transport.emit(START)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    transport.attach(run())
+    await soon(stopped.wait())
+    assert not transport.is_connected()
+    transport.emit(END)
+    assert socket.sent == []
+
+
+async def test_websocket_sends_what_is_waiting_when_it_is_disconnected() -> None:
+    socket = Socket()
+    transport = websocket_transport(socket)
+    for event in RUN:
+        transport.emit(event)
+    await soon(transport.disconnect())
+    assert len(socket.sent) == len(RUN)
+    transport.emit(START)
+    await soon(transport.disconnect())
+    assert len(socket.sent) == len(RUN)
+
+
+async def test_websocket_runs_without_events_leave_it_open() -> None:
+    socket = Socket()
+    transport = websocket_transport(socket)
+    transport.attach(asyncio.sleep(0))
+    await asyncio.sleep(0.01)
+    assert transport.is_connected()
+
+
+def test_websocket_is_made_where_it_is_served() -> None:
+    class Plain:
+        async def send(self, text: str) -> None:
+            """Do nothing."""
+
+    with pytest.raises(ConfigurationError, match="no event loop runs here"):
+        websocket_transport(Plain())
+    with pytest.raises(ConfigurationError, match="send_text or send"):
+        websocket_transport(object())
+
+
+def test_websocket_of_a_closed_loop_takes_events_without_an_error() -> None:
+    async def make() -> Any:
+        return websocket_transport(Socket())
+
+    transport = asyncio.run(make())
+    transport.emit(START)
+    assert transport.is_connected()
