@@ -21,9 +21,6 @@ WITHOUT_TESTS = {
     "agents/langchain/own_program/agui_request.py",
     "agents/langchain/tools/current_call.py",
     "mcp/server.py",
-    "session/agent_hooks.py",
-    "session/interfaces.py",
-    "session/readable.py",
 }
 
 

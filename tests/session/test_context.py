@@ -837,16 +837,6 @@ async def test_state_outlives_its_turn_and_its_process() -> None:
     await journal.close()
 
 
-async def test_a_patch_that_does_not_fit_fails_the_turn_of_an_agent_that_yields_it() -> None:
-    async def bad() -> AsyncIterator[ev.Event]:
-        yield ev.StatePatched(patch=({"op": "remove", "path": "/missing"},))
-
-    failed = (await run(bad))[-1]
-    assert isinstance(failed, ev.TurnFailed)
-    assert (failed.code, failed.fault) == ("agent_protocol", "agent")
-    assert "state patch that does not fit" in failed.message
-
-
 # -- looking around ----------------------------------------------------------------------------------
 
 

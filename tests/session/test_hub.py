@@ -30,7 +30,6 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import (
     AlreadyAnswered,
-    AuthenticationRequired,
     ConfigurationError,
     Corrupt,
     Fenced,
@@ -280,23 +279,6 @@ async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
         opened = await asyncio.gather(*(hub.session(session_id) for _ in range(20)))
         assert len(set(map(id, opened))) == 1
     await journal.close()
-
-
-async def test_a_missing_login_raises_before_any_turn_begins() -> None:
-    class Locked:
-        card = make(echo).card
-
-        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-            return echo(prompt)
-
-        async def open_session(self, session: Any) -> None:
-            raise AuthenticationRequired("log in first")
-
-    async with world(Locked()) as hub:
-        session = await hub.create()
-        with pytest.raises(AuthenticationRequired):
-            await session.prompt("hello")
-        assert await events_of(session) == []
 
 
 async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:

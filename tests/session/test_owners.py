@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
-from tests.worlds import collect, echo, make, text_of, world
+import pytest
+from tests.worlds import collect, echo, forever, make, only, soon, text_of, until, world
 
 from trunkline import events as ev
+from trunkline.agents.function import FunctionAgent
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.journal import open_journal
+from trunkline.cursor import Entry
+from trunkline.errors import Fenced, SessionBusy, SessionClosed
+from trunkline.journal import Lease, SessionKey, open_journal
+from trunkline.journal.lease_clock import lease_clock
+from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.sqlite import SqliteJournal
+from trunkline.session.context import SessionView
 from trunkline.session.hub import Hub
 from trunkline.session.owners import is_gone, new_owner
+from trunkline.session.session import Session
 from trunkline.session.settings import Settings
+from trunkline.session.window import Window
 
 
 def owner_of_a_dead_process() -> str:
@@ -60,4 +74,280 @@ async def test_the_lease_of_a_dead_process_is_taken_at_once(tmp_path: Path) -> N
         assert text_of(await collect(again, "hello")) == "hello "
         assert again.event_stream.fence > session.event_stream.fence
     await dead.close()
+    await journal.close()
+
+
+LONG = 60.0
+"""A lease that no renewal is due for while a test runs."""
+
+
+async def busy(prompt: Prompt) -> AsyncIterator[str]:
+    yield "working"
+    if prompt.text != "quick":
+        await forever()
+
+
+async def give_away(session: Session, other: Hub) -> Session:
+    """Let another process take a session over, as if the lease had run out."""
+    lease = session.event_stream.lease
+    assert lease is not None
+    await session.hub.journal.release(lease)
+    theirs = await other.session(session.session_id)
+    assert await theirs.own()
+    return theirs
+
+
+def doubt(session: Session) -> None:
+    """Let the owner's own deadline pass."""
+    session.event_stream.extend_lease(0.0)
+
+
+async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: Path) -> None:
+    ours, others = SqliteJournal(tmp_path / "j.db"), SqliteJournal(tmp_path / "j.db")
+    await ours.open()
+    await others.open()
+    async with world(journal=ours) as hub, world(journal=others) as other:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        async with session.follow() as reader:
+            theirs = await give_away(session, other)
+            await collect(theirs, "by the other")
+            seen: list[Any] = []
+            while not only(seen, ev.TurnFinished):
+                seen += [entry.event for entry in await soon(reader.next())]
+        assert text_of(seen) == "by the other "
+        assert text_of(await collect(session, "passed on")) == "passed on "
+        assert not session.is_owner
+        assert len(only([entry.event async for entry in theirs.replay()], ev.TurnFinished)) == 3
+    await ours.close()
+    await others.close()
+
+
+async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_is_now() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with world(journal=journal, lease_ttl=LONG) as hub, world(journal=journal, lease_ttl=LONG) as other:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        theirs = await give_away(session, other)
+        assert session.event_stream.lease_is_current
+        doubt(session)
+        receipt = await soon(session.prompt("again"))
+        assert theirs.turn is not None or receipt.turn_id in theirs.receipts.turn_starts
+        assert not session.is_owner
+    await journal.close()
+
+
+async def test_an_owner_in_doubt_whose_lease_still_stands_goes_on() -> None:
+    async with world(lease_ttl=LONG) as hub:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        fence = session.event_stream.fence
+        doubt(session)
+        assert text_of(await collect(session, "still mine")) == "still mine "
+        assert session.event_stream.fence == fence
+        assert session.event_stream.lease_is_current
+
+
+async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None:
+    class Unsure(MemoryJournal):
+        certain = asyncio.Event()
+
+        async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
+            await self.certain.wait()
+            return await super().renew(owner, ttl)
+
+    journal = Unsure()
+    await journal.open()
+    async with world(busy, journal=journal, lease_ttl=LONG) as hub:
+        session = await hub.create("s")
+        await session.prompt("go")
+        assert session.turn is not None
+        async with session.follow() as reader:
+            doubt(session)
+            session.turn.emit(ev.Notice(title="unsure"))
+            storing = asyncio.create_task(session.durable())
+            await until(lambda: hub.is_renewing)
+            before = (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
+            session.turn.emit(" more")
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert not storing.done()
+            assert reader.waiting == 0
+            assert (await journal.get(session.key) or pytest.fail("it is gone")).last_seq == before
+            journal.certain.set()
+            await soon(storing)
+            seen = [entry.event for entry in await soon(reader.next())]
+            assert only(seen, ev.Notice)[0].title == "unsure"
+    await journal.close()
+
+
+async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(tmp_path: Path) -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with world(busy, journal=journal) as hub, world(busy, journal=journal) as other:
+        session = await hub.create("s")
+        await session.prompt("go")
+        async with session.follow() as reader:
+            await give_away(session, other)
+            seen: list[Entry] = []
+
+            async def read() -> None:
+                while True:
+                    seen.extend(await soon(reader.next()))
+
+            with pytest.raises(Fenced, match=r"took this session over|was taken over"):
+                await read()
+        failed = only([entry.event for entry in seen], ev.TurnFailed)
+        assert [event.code for event in failed] == ["fenced"]
+        again = await soon(hub.session("s"))
+        assert again is not session
+        assert only([entry.event async for entry in again.replay()], ev.TurnFailed)[0].code == "interrupted"
+    await journal.close()
+
+
+class Names:
+    """Encodes an entry as the name of its event."""
+
+    def feed(self, item: Entry, /) -> list[str]:
+        return [type(item.event).__name__]
+
+    def close(self) -> list[str]:
+        return []
+
+
+async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends() -> None:
+    async with world() as hub:
+        session = await hub.create("s")
+        told = await collect(session, "hello")
+        await session.close()
+        turn_id = told[0].turn_id or ""
+        window = Window(session, Names(), turn_id=turn_id, run_id="r", front_end="test")
+        shown = [name async for _, names in window for name in names]
+        assert shown[-1] == "TurnFinished"
+        missing = Window(session, Names(), turn_id="never stored", run_id="r", front_end="test")
+        with pytest.raises(SessionClosed):
+            await soon(anext(aiter(missing)))
+
+
+async def test_a_deleted_session_is_lost_when_its_lease_is_renewed() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with world(journal=journal) as hub:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        await journal.delete(session.key)
+        await until(lambda: session.closed)
+    await journal.close()
+
+
+@pytest.mark.parametrize("jump", [60.0, -3600.0])
+async def test_a_clock_that_jumps_neither_takes_nor_locks_a_session(jump: float, tmp_path: Path) -> None:
+    jumped = 0.0
+    ours = SqliteJournal(tmp_path / "j.db", clock=lambda: time.time() + jumped)
+    theirs = SqliteJournal(tmp_path / "j.db", clock=lambda: time.time() + jump)
+    await ours.open()
+    await theirs.open()
+    async with world(busy, journal=ours) as hub, world(busy, journal=theirs) as other:
+        session = await hub.create("s")
+        await session.prompt("go")
+        jumped = jump
+        seen = await other.session("s")
+        with pytest.raises(SessionBusy, match="a turn is running"):
+            await soon(seen.prompt("mine now"))
+        assert not seen.is_owner
+        assert session.turn is not None
+        await session.cancel()
+        lease = session.event_stream.lease
+        assert isinstance(lease, Lease)
+        await session.close()
+        # The owner is gone: whatever its clock said, the next one does not wait for an hour.
+        assert text_of(await collect(seen, "quick")) == "working"
+    await ours.close()
+    await theirs.close()
+
+
+async def test_two_claims_at_once_are_one() -> None:
+    async with world(echo) as hub:
+        session = await hub.create("s")
+        assert await asyncio.gather(session.own(), session.own()) == [True, True]
+        assert session.event_stream.fence == 1
+
+
+class SlowToOpen(FunctionAgent):
+    """Takes its time to get ready for a session."""
+
+    def __init__(self) -> None:
+        super().__init__(echo, AgentCard(name="slow"))
+        self.asked = asyncio.Event()
+        self.may_open = asyncio.Event()
+
+    async def open_session(self, session: SessionView) -> None:
+        self.asked.set()
+        await self.may_open.wait()
+
+
+async def test_a_prompt_whose_session_is_taken_over_while_its_agent_gets_ready_is_refused() -> None:
+    journal, agent = MemoryJournal(), SlowToOpen()
+    await journal.open()
+    async with (
+        world(agent, journal=journal, lease_ttl=LONG) as hub,
+        world(journal=journal, lease_ttl=LONG) as other,
+    ):
+        session = await hub.create("s")
+        prompting = asyncio.create_task(session.prompt("hi"))
+        await soon(agent.asked.wait())
+        await give_away(session, other)
+        await hub.renew_leases()
+        agent.may_open.set()
+        with pytest.raises(Fenced, match="send it again"):
+            await soon(prompting)
+        assert session.turn is None
+        assert await soon(session.prompt("hi"))
+        assert (await journal.get(session.key) or pytest.fail("it is gone")).last_seq
+    await journal.close()
+
+
+async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease() -> None:
+    may_end = asyncio.Event()
+
+    async def ends_when_told(prompt: Prompt) -> AsyncIterator[str]:
+        yield "working"
+        await may_end.wait()
+
+    journal = MemoryJournal()
+    await journal.open()
+    async with (
+        world(ends_when_told, journal=journal, lease_ttl=LONG) as hub,
+        world(journal=journal, lease_ttl=LONG) as other,
+    ):
+        session = await hub.create("s")
+        await session.prompt("go")
+        async with session.follow() as reader:
+            await give_away(session, other)
+            stream, turn = session.event_stream, session.turn
+            assert turn is not None
+            stream.extend_lease(lease_clock() + 0.01)
+            await until(lambda: not stream.lease_is_current)
+            may_end.set()
+            await soon(turn.finished.wait(), 5.0)
+            await until(lambda: not hub.is_renewing)
+            seen = [entry.event for entry in await soon(reader.next())]
+        assert only(seen, ev.TurnFinished) == []
+        assert [event.code for event in only(seen, ev.TurnFailed)] == ["fenced"]
+    await journal.close()
+
+
+async def test_a_session_that_is_closed_in_doubt_of_a_lost_lease_ends_at_once() -> None:
+    journal = MemoryJournal()
+    await journal.open()
+    async with world(journal=journal, lease_ttl=LONG) as hub, world(journal=journal, lease_ttl=LONG) as other:
+        session = await hub.create("s")
+        await collect(session, "mine")
+        await give_away(session, other)
+        session.emit(ev.Notice(title="not stored"))
+        doubt(session)
+        with pytest.raises(Fenced):
+            await soon(session.close(), 5.0)
+        assert session.released.is_set()
     await journal.close()

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 from tests.worlds import (
-    WAIT,
     collect,
     echo,
-    entries_of,
     events_of,
     forever,
     make,
@@ -26,7 +24,6 @@ from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import DropPrompt, Prompt
-from trunkline.cursor import Cursor, Gap, cut, piece_of
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound
 from trunkline.folding import fold
 from trunkline.journal import SessionInfo, open_journal
@@ -64,15 +61,6 @@ async def test_the_same_prompt_key_is_the_same_prompt() -> None:
         first = await session.prompt(Prompt.of("once", key="k"))
         assert len(only(await events_of(session), ev.TurnStarted)) == 1
         assert first.turn_id == only(await events_of(session), ev.TurnStarted)[0].turn_id
-
-
-async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
-    async with world() as hub:
-        session = await hub.create()
-        told = await collect(session, Prompt.of("only once", key="k"))
-        await collect(session, "something else")
-        again = await collect(session, Prompt.of("only once", key="k"))
-        assert fold(again) == fold(told)
 
 
 async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
@@ -268,24 +256,6 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
         assert asked == [None]
 
 
-async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows() -> None:
-    async with world() as hub:
-        session = await hub.create()
-        for prompt in ("one two three", "four five"):
-            await collect(session, prompt)
-        said: list[ev.Event] = []
-        for entry in await entries_of(session):
-            piece = piece_of(entry.event)
-            if piece is not None and len(piece) > 1:
-                head, _ = cut(entry.event, 1)
-                assert head is not None
-                place = Cursor(entry.fence, entry.seq, entry.offset - len(piece) + 1)
-                assert await session.history(until=place) == fold([*said, head])
-            said.append(entry.event)
-            assert await session.history(until=entry.cursor) == fold(said)
-        assert await session.history(until=session.position) == await session.history()
-
-
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
     async with world() as hub:
         session = await hub.create("thread-1")
@@ -305,40 +275,6 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
         assert (told.calls["c1"].status, told.calls["c1"].trusted) == ("completed", False)
         with pytest.raises(SessionBusy, match="only a new session"):
             await session.import_history([])
-
-
-async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> None:
-    async with world() as hub:
-        session = await hub.create()
-        seen: list[tuple[Cursor, ev.AnyEvent]] = []
-        async with session.follow() as reader:
-            await session.prompt("one two three four")
-            while not seen or not isinstance(seen[-1][1], ev.TurnFinished):
-                seen += [(entry.cursor, entry.event) for entry in await soon(reader.next())]
-        whole = fold(event for _, event in seen)
-        for index, (cursor, _) in enumerate(seen):
-            parsed = Cursor.parse(str(cursor))
-            again = await session.subscribe(parsed)
-            assert not isinstance(again, Gap)
-            rest: list[ev.AnyEvent] = []
-            async with again as reader:
-                while index + 1 < len(seen) and not only(rest, ev.TurnFinished):
-                    rest += [entry.event for entry in await soon(reader.next())]
-            assert fold([event for _, event in seen[: index + 1]] + rest) == whole
-
-
-async def test_a_cursor_of_another_life_gets_a_gap() -> None:
-    async with world() as hub:
-        session = await hub.create()
-        await collect(session, "one two")
-        last = session.position
-        for cursor in (
-            Cursor(last.fence + 5, 1, 0),
-            Cursor(last.fence, last.record + 10, 0),
-            Cursor(last.fence, 3, 10_000),
-        ):
-            assert isinstance(await session.subscribe(cursor), Gap)
-        assert not isinstance(await session.subscribe(Cursor(0, 0, 0)), Gap)
 
 
 async def test_others_sessions_do_not_exist_for_a_principal() -> None:
@@ -399,51 +335,9 @@ async def test_a_turn_that_someone_follows_goes_on() -> None:
         await until(lambda: not session.busy)
 
 
-async def test_a_slow_reader_falls_back_to_the_journal_and_loses_nothing() -> None:
-    async def chatty(prompt: Prompt) -> AsyncIterator[str]:
-        for number in range(2000):
-            yield f"{number} "
-            if not number % 100:
-                await asyncio.sleep(0)
-
-    async with world(chatty, reader_backlog=64) as hub:
-        session = await hub.create()
-        async with session.follow() as slow:
-            told = await collect(session, "go")
-            assert not slow.live
-            got: list[Any] = []
-            while not only(got, ev.TurnFinished):
-                got += [entry.event for entry in await soon(slow.next())]
-            assert fold(got) == fold(told)
-            assert len(got) < 100, "records are joined, so far fewer than 2000 entries"
-
-
-async def test_an_agent_that_opens_sessions_is_asked_once_and_closed_once() -> None:
-    calls: list[str] = []
-
-    class Opening:
-        card = make(echo).card
-
-        def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-            return echo(prompt)
-
-        async def open_session(self, session: SessionView) -> None:
-            calls.append("open")
-
-        async def close_session(self, session: SessionView) -> None:
-            calls.append("close")
-
-    async with world(Opening()) as hub:
-        session = await hub.create()
-        await collect(session, "a")
-        await collect(session, "b")
-    assert calls == ["open", "close"]
-
-
 async def test_settings_are_frozen_values() -> None:
     with pytest.raises(AttributeError):
         Settings().busy = "queue"  # pyright: ignore[reportAttributeAccessIssue]
-    assert WAIT > 0
 
 
 class SlowToGoBack(FunctionAgent):

@@ -17,7 +17,6 @@ from trunkline.errors import AgentError, AlreadyAnswered, Fenced, InvalidCommand
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.journal import open_journal
-from trunkline.questions import Form
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
@@ -390,30 +389,6 @@ async def test_a_question_that_expires_without_followers_cancels_the_turn() -> N
         await session.prompt("go")
         await until(lambda: not session.busy)
         assert only(await events_of(session), ev.TurnFinished)[0].stop_reason == "cancelled"
-
-
-async def test_a_question_that_an_agent_yields_itself_can_be_answered_and_withdrawn() -> None:
-    async def raw(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
-        yield ev.Asked(question_id="q1", question=Form(message="Name?", fields={}))
-        yield ev.Asked(question_id="q2", question=Form(message="Age?", fields={}))
-        while "q1" in ctx.session.memory["open"]:
-            await asyncio.sleep(0)
-        yield ev.Answered(question_id="q2", outcome="declined", by="agent")
-        yield "done"
-
-    async with world(raw) as hub:
-        session = await hub.create()
-        session.view.memory["open"] = session.open_questions
-
-        async def decide(event: ev.TurnSuspended) -> None:
-            await session.answer(Answer(question_id="q1", outcome="accepted", content={}))
-
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert [(a.question_id, a.outcome) for a in only(told, ev.Answered)] == [
-            ("q1", "accepted"),
-            ("q2", "declined"),
-        ]
-        assert text_of(told) == "done"
 
 
 # -- durable questions -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 * ``adapt``: makes an agent of an object: ours, a function, a factory, or one that an installed adapter knows
 * ``agui``: an AG-UI server as an agent (``agui:URL``)
 * ``function``: functions and generators as agents, and the decorator ``agent``
+* ``hooks``: calls the optional methods of an agent for one session
 * ``interface``: ``Agent``, ``AgentCard`` and the optional methods of an agent
 * ``langchain``: LangChain, LangGraph and deepagents
 * ``own_thread``: runs plain (not async) code in a thread of its own

@@ -15,7 +15,7 @@ from trunkline.conversation import Call
 from trunkline.escapes import one_line, reveal
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
-from trunkline.session.edited_calls import Edited
+from trunkline.session.permissions import Edited
 
 __all__ = ["KeyboardQuestions"]
 
@@ -163,7 +163,7 @@ def _proposal(question: Permission, call: Call | None, edited: dict[str, Any] | 
     call = replace(
         call,
         input=edited,
-        title=changed.words(call.title or "") or None,
+        title=changed.sentence(call.title or "") or None,
         locations=tuple(replace(place, path=changed.path(place.path)) for place in call.locations),
         content=tuple(changed.block(block) for block in call.content),
     )

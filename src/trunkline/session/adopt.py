@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.hooks import PROCESS_ENDED
 from trunkline.conversation import (
     Call,
     CallPart,
@@ -29,7 +30,6 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
 )
-from trunkline.session.agent_hooks import PROCESS_ENDED
 from trunkline.session.ids import new_id
 from trunkline.session.questions import named
 from trunkline.session.session import Session

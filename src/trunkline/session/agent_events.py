@@ -1,13 +1,26 @@
-"""What the events of an agent change in its session, and which ones an agent may not emit."""
+"""What a turn needs of its session: what an agent's events change there, and which ones it may not emit."""
 
 from __future__ import annotations
 
-from trunkline import events as ev
-from trunkline.errors import AgentProtocolError
-from trunkline.json_patch import PatchError
-from trunkline.session.interfaces import TurnSession
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Protocol
 
-__all__ = ["apply_to_session"]
+from trunkline import events as ev
+from trunkline.agents.hooks import AgentHooks
+from trunkline.agents.interface import Agent
+from trunkline.conversation import Conversation
+from trunkline.cursor import Entry
+from trunkline.errors import AgentProtocolError, TrunklineError
+from trunkline.json_patch import PatchError
+from trunkline.session.permissions import Permissions
+from trunkline.session.questions import OpenQuestions
+from trunkline.session.settings import Settings
+from trunkline.session.stream import EventStream
+from trunkline.session.tasks import BackgroundTasks
+from trunkline.session.view import SessionView
+
+__all__ = ["TurnSession", "apply_to_session"]
 
 # Only the session emits these: it alone knows about turns, windows, the queue and decisions.
 _ONLY_BY_SESSION = (
@@ -20,6 +33,48 @@ _ONLY_BY_SESSION = (
     ev.UserMessage,
     ev.Decided,
 )
+
+
+class TurnSession(Protocol):
+    """What a turn needs of its session."""
+
+    agent: Agent
+    agent_name: str
+    hooks: AgentHooks
+    view: SessionView
+    settings: Settings
+    event_stream: EventStream
+    questions: OpenQuestions
+    permissions: Permissions
+    tasks: BackgroundTasks
+
+    def ask(self, asked: ev.Asked, ttl: float) -> asyncio.Future[ev.Answered]:
+        """Put a question to the followers."""
+        ...
+
+    def set_title(self, title: str | None) -> None:
+        """Give the session a title."""
+        ...
+
+    async def history(self, *, before_turn: str | None = None) -> Conversation:
+        """Fold what came before a turn."""
+        ...
+
+    def turn_start(self, turn_id: str) -> int | None:
+        """The first record of a turn."""
+        ...
+
+    def replay(self, from_seq: int = 1) -> AsyncGenerator[Entry]:
+        """Give every entry from a record on."""
+        ...
+
+    def turn_finished(self, turn: object) -> None:
+        """Called when the turn is over and stored."""
+        ...
+
+    def fail(self, error: TrunklineError) -> None:
+        """End the session in this process with an error."""
+        ...
 
 
 def apply_to_session(event: ev.Event, session: TurnSession, *, agent_began: bool) -> bool:

@@ -30,9 +30,8 @@ from trunkline.questions import (
     default_options,
     name_coverage,
 )
-from trunkline.session.edited_calls import Edited
 from trunkline.session.handles import SharedState, ToolHandle
-from trunkline.session.permissions import Decision, Permissions, ToolRequest
+from trunkline.session.permissions import Decision, Edited, Permissions, ToolRequest
 from trunkline.session.view import SessionView
 from trunkline.workspace.coverage import command_in, variables_in
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from trunkline.agents.hooks import recall
 from trunkline.agents.interface import Agent, DeletesSessions, Forks, Prepares
 from trunkline.errors import (
     Corrupt,
@@ -28,7 +29,6 @@ from trunkline.errors import (
 from trunkline.journal import Held, Journal, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.lease_clock import lease_clock
 from trunkline.session.adopt import adopt
-from trunkline.session.agent_hooks import recall
 from trunkline.session.context import SessionView
 from trunkline.session.ids import new_session_id
 from trunkline.session.owners import new_owner

@@ -16,8 +16,8 @@ from trunkline import events as ev
 from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
 from trunkline.errors import AgentProtocolError, SessionBusy, TrunklineError
+from trunkline.grammar.event_check import check_event
 from trunkline.session.context import current
-from trunkline.session.event_check import check_event
 from trunkline.session.ids import new_id
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run, SessionView

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.hooks import AgentHooks
 from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.conversation import IMPORTED
 from trunkline.cursor import Entry
@@ -24,18 +25,15 @@ from trunkline.grammar import Phase
 from trunkline.journal import SessionInfo
 from trunkline.json_patch import copy_json
 from trunkline.options import choose
-from trunkline.session.agent_hooks import AgentHooks
-from trunkline.session.commandable import CommandableSession
+from trunkline.session.base import BaseSession, SessionHub
 from trunkline.session.context import SessionView
 from trunkline.session.followers import FollowerWatch
 from trunkline.session.history.snapshots import Snapshots
 from trunkline.session.ids import new_id
-from trunkline.session.interfaces import SessionHub
 from trunkline.session.out_of_turn import OutOfTurnEvents, begin_agent_turn
-from trunkline.session.ownership import Ownership
-from trunkline.session.prompt_queue import PromptQueue
+from trunkline.session.owners import Ownership
 from trunkline.session.questions import named, seconds_left
-from trunkline.session.receipts import Receipt
+from trunkline.session.receipts import PromptQueue, Receipt
 from trunkline.session.remote import RemoteCommands
 from trunkline.session.tasks import BackgroundTasks
 from trunkline.session.turn import Turn
@@ -49,22 +47,12 @@ log = logging.getLogger("trunkline.session")
 _TITLE_LENGTH = 80
 
 
-class Session(CommandableSession):
+class Session(BaseSession):
     """One conversation, with or without a connected client."""
 
     def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
         """Made by the hub; ``open`` brings it up to date."""
-        super().__init__(
-            info,
-            view,
-            journal=hub.journal,
-            settings=hub.settings,
-            policy=hub.policy,
-            agent_name=hub.agent.card.name,
-            journal_changed=hub.changed,
-        )
-        self.hub = hub
-        self.agent = hub.agent
+        super().__init__(hub, info, view)
         self.may_run = hub.may_run(info)
         """Whether this process has the session's agent."""
         self.turn: Turn | None = None

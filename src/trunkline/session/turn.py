@@ -23,12 +23,11 @@ from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
 from trunkline.errors import AgentProtocolError, JournalError, TrunklineError, TurnCancelled
 from trunkline.folding import fold
-from trunkline.session.agent_events import apply_to_session
+from trunkline.grammar.event_check import check_event, is_plain_text, well_formed
+from trunkline.session.agent_events import TurnSession, apply_to_session
 from trunkline.session.context import CURRENT, TurnContext
-from trunkline.session.event_check import check_event, is_plain_text, well_formed
-from trunkline.session.interfaces import TurnSession
+from trunkline.session.handles import wait_in_loop
 from trunkline.session.permissions import Permissions
-from trunkline.session.thread_wait import wait_in_loop
 from trunkline.session.usage import Account, add_usage
 from trunkline.session.view import Run
 

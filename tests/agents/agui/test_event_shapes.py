@@ -15,7 +15,7 @@ from trunkline.agents.agui import event_shapes
 from trunkline.agents.agui.questions import AnsweredQuestion, open_questions, resume_fields
 from trunkline.agents.agui.translator import AguiTranslator
 from trunkline.errors import AgentProtocolError
-from trunkline.session.event_check import check_event
+from trunkline.grammar.event_check import check_event
 
 KINDS = sorted(AguiTranslator()._handlers)  # pyright: ignore[reportPrivateUsage]
 MAX = 60

@@ -24,11 +24,10 @@ from trunkline.conversation import Conversation
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar
 from trunkline.session.context import TurnContext
-from trunkline.session.handles import in_loop
+from trunkline.session.handles import discard, in_loop
 from trunkline.session.hosted.frontends import HostedFrontEnd, HostedOutput, RunInfo
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
-from trunkline.session.thread_wait import discard
 from trunkline.session.usage import Account, add_usage
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy

@@ -14,7 +14,7 @@ from tests.agents.langchain.graphs import calls_of, run_turn
 from tests.agents.langchain.permission_helpers import ask, chooses
 from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.session.test_edited_calls import edit
+from tests.session.test_permissions import edit
 from tests.worlds import only, world
 
 from trunkline import content as c

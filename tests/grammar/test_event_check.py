@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.strategies import event_kinds, structs_of
 from tests.worlds import collect, events_of, make, only, world
-
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.errors import AgentProtocolError
+from trunkline.grammar.event_check import check_event, is_plain_text
 from trunkline.journal import open_journal
 from trunkline.questions import Option, Permission
-from trunkline.session.event_check import check_event, is_plain_text
 
 BROKEN: list[Any] = [
     ev.TurnFinished(stop_reason="done"),  # type: ignore[arg-type]

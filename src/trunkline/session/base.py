@@ -1,4 +1,4 @@
-"""What can be read of a session: its events, its history and what it waits for.
+"""What a session offers in every process: its events, its history, what it waits for, and its commands.
 
 It is the same in the process that owns the session and in one that only follows it in the journal.
 """
@@ -6,59 +6,98 @@ It is the same in the process that owns the session and in one that only follows
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from typing import Any
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from typing import Any, Protocol
+
+import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.interface import Agent
+from trunkline.commands import Answer, Cancel, Command, Prompt, Rewind, SetConfig
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, Entry, Gap
 from trunkline.errors import InvalidCommand, SessionClosed
 from trunkline.grammar import Grammar, Phase
-from trunkline.journal import Journal, SessionInfo
+from trunkline.journal import Journal, SessionInfo, SessionKey
 from trunkline.outline import Outline
 from trunkline.session.history.earlier_turns import EarlierTurns
 from trunkline.session.history.open_state import OpenState
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.reader import Reader
-from trunkline.session.receipts import Receipts
+from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.settings import Settings
 from trunkline.session.stream import EventStream
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 
-__all__ = ["ReadableSession"]
+__all__ = ["BaseSession", "SessionHub"]
 
 
-class ReadableSession:
-    """The part of a session that changes nothing."""
+class SessionHub(Protocol):
+    """What a session needs of its hub."""
 
-    def __init__(
-        self,
-        info: SessionInfo,
-        view: SessionView,
-        *,
-        journal: Journal,
-        settings: Settings,
-        policy: Policy,
-        agent_name: str,
-        journal_changed: Callable[[float], Awaitable[None]],
-    ) -> None:
-        """Read a session from its journal; ``journal_changed`` waits for a change, with a timeout."""
+    agent: Agent
+    journal: Journal
+    settings: Settings
+    policy: Policy
+    owner: str
+
+    def may_run(self, info: SessionInfo) -> bool:
+        """Whether this process has the agent of a session."""
+        ...
+
+    async def changed(self, timeout: float) -> None:
+        """Wait until the journal changed, at most ``timeout`` seconds."""
+        ...
+
+    def notice_activity(self) -> None:
+        """Look at the journal at once: something began to run or to be followed."""
+        ...
+
+    def renew_soon(self) -> None:
+        """Start to renew the leases."""
+        ...
+
+    async def renew_leases(self) -> None:
+        """Renew the leases of this process."""
+        ...
+
+    async def prepare_agent(self) -> None:
+        """Wait until the agent's card is the real one."""
+        ...
+
+    def wait_at_close(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task when the hub is closed."""
+        ...
+
+    def discard(self, key: SessionKey, session: object) -> None:
+        """Drop a session that was closed."""
+        ...
+
+
+class BaseSession(ABC):
+    """What can be read of a session, and the commands that every process can send to it."""
+
+    def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
+        """Read the session from the journal of its hub."""
+        self.hub = hub
+        self.agent = hub.agent
         self.info = info
         self.key = info.key
         self.view = view
-        self.agent_name = agent_name
-        self.settings = settings
+        self.agent_name = hub.agent.card.name
+        self.settings = hub.settings
         self.closed = False
-        self.event_stream = EventStream(journal, info.key, Grammar(agent_name), settings)
+        self.event_stream = EventStream(hub.journal, info.key, Grammar(self.agent_name), hub.settings)
         self.questions = OpenQuestions(self.event_stream.emit)
-        self.permissions = Permissions(policy, view)
+        self.permissions = Permissions(hub.policy, view)
         self.receipts = Receipts()
         grammar = self.event_stream.grammar
         self.open_state = OpenState(grammar, self.receipts, self.questions, self.permissions, view)
         self.earlier_turns = EarlierTurns(self.event_stream, self.receipts)
-        self._journal_changed = journal_changed
 
     # -- what is the case now ----------------------------------------------------------------------
 
@@ -152,7 +191,7 @@ class ReadableSession:
         async with asyncio.timeout(self.settings.command_timeout):
             while (start := self.turn_start(turn_id)) is None and not self.is_owner:
                 self.check_open()
-                await self._journal_changed(self.settings.poll_idle)
+                await self.hub.changed(self.settings.poll_idle)
         if start is None:
             raise InvalidCommand(f"there is no turn {turn_id!r} in this session")
         return start
@@ -181,3 +220,51 @@ class ReadableSession:
         """Raise SessionClosed if the session was closed in this process."""
         if self.closed:
             raise SessionClosed("the session was closed in this process; open it again to go on")
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    async def submit(self, command: Command) -> dict[str, Any]:
+        """Carry a command out, here or in the process that owns the session."""
+
+    @abstractmethod
+    async def answer(self, *answers: Answer) -> None:
+        """Answer questions, all of them or none; raises AlreadyAnswered when another client was first."""
+
+    async def prompt(self, prompt: Prompt | str) -> Receipt:
+        """Start a turn, or what the busy policy says."""
+        command = Prompt.of(prompt) if isinstance(prompt, str) else prompt
+        return msgspec.convert(await self.submit(command), Receipt)
+
+    async def cancel(self, turn_id: str | None = None, *, by: str | None = None) -> bool:
+        """Cancel the running turn and wait until it is over; False if there was none."""
+        return bool((await self.submit(Cancel(turn_id=turn_id, by=by))).get("cancelled"))
+
+    async def set_config(self, option_id: str, value: str | bool, *, by: str | None = None) -> None:
+        """Choose a value of an option; every follower gets the complete list."""
+        await self.submit(SetConfig(option_id=option_id, value=value, by=by))
+
+    async def rewind(self, to_message_id: str | None, *, by: str | None = None) -> None:
+        """Go back to a message; refused while a turn runs."""
+        await self.submit(Rewind(to_message_id=to_message_id, by=by))
+
+    async def stream(self, prompt: Prompt | str) -> AsyncIterator[ev.AnyEvent]:
+        """Send a prompt and give the events of its turn, up to and with its terminal.
+
+        A prompt whose key was used before gives the events of the turn it started then.
+        """
+        before = self.position.record
+        async with contextlib.AsyncExitStack() as stack:
+            reader = await stack.enter_async_context(self.follow())
+            receipt = await self.prompt(prompt)
+            start = self.turn_start(receipt.turn_id or "") or before + 1
+            if start <= before:
+                reader = await stack.enter_async_context(self.subscribe_from(start))
+            async for entry in reader:
+                event = entry.event
+                if isinstance(event, ev.TurnStarted) and event.prompt_id == receipt.prompt_id:
+                    receipt = msgspec.structs.replace(receipt, turn_id=event.turn_id)
+                if event.turn_id is None or event.turn_id == receipt.turn_id:
+                    yield event
+                    if isinstance(event, ev.TurnFinished | ev.TurnFailed):
+                        return
