@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -98,35 +97,6 @@ def says(words: str) -> Callable[[Line], bool]:
 # -- what is sent ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (b"\x00\xff\xfe\x80 garbage", -32700),
-        (b"{", -32700),
-        (b'{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":"/\xff"}}', -32700),
-        (b"[1]", -32600),
-        (b"[]", -32600),
-        (b'[{"jsonrpc":"2.0","id":7,"method":"initialize"}]', -32600),
-        (b"1", -32600),
-        (b'"text"', -32600),
-        (b"null", -32600),
-        (b"true", -32600),
-        (b"{}", -32600),
-        (b'{"jsonrpc":"1.0","id":7,"method":"initialize"}', -32600),
-        (b'{"jsonrpc":"2.0","id":[7],"method":"initialize"}', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":7}', -32600),
-        (b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":7}', -32600),
-    ],
-)
-def test_what_is_no_message_is_refused(line: bytes, code: int, demo: Talk) -> None:
-    demo.write(line + b"\n")
-    answer = demo.next()
-    assert answer is not None
-    assert answer.message is not None
-    assert answer.message["error"]["code"] == code
-    assert "sessions" in demo.result("session/list", {})
-
-
 def test_one_connection_survives_everything_that_is_no_message(start: Start) -> None:
     talk = start()
     talk.initialize()
@@ -177,31 +147,6 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start
     assert resident(talk.process.pid) - before < 96 << 20
 
 
-@pytest.mark.parametrize("request_id", [0, "0", "", -1, 2**53, 2**64 + 1, str(uuid.UUID(int=7)), "é\n"])
-def test_an_id_comes_back_as_it_was(request_id: Any, demo: Talk) -> None:
-    reply = demo.request("session/list", {}, request_id)
-    assert reply is not None
-    assert "result" in reply
-
-
-def test_ids_that_look_alike_are_kept_apart(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
-    talk.send(
-        talk.form("session/list", {}, 0),
-        talk.form("session/set_mode", {"sessionId": session_id, "modeId": "code"}, "0"),
-    )
-    answers: dict[Any, Any] = {}
-    while len(answers) < 2:
-        line = talk.next()
-        assert line is not None
-        if line.message is not None and "method" not in line.message:
-            answers[line.message["id"]] = line.message["result"]
-    assert answers["0"] == {}
-    assert "sessions" in answers[0]
-
-
 # -- requests that cannot be carried out -----------------------------------------------------------
 
 
@@ -238,40 +183,6 @@ def test_a_wrong_request_is_refused_with_its_cause(
     assert cause in error["data"]["details"]
 
 
-@pytest.mark.parametrize("method", ["session/set_model", "initialise", "_zed/anything", "$/nothing", ""])
-def test_an_unknown_method_is_said_to_be_unknown(method: str, demo: Talk) -> None:
-    assert demo.error(method, {})["code"] == -32601
-
-
-def test_an_agent_that_wants_a_login_says_so_until_it_has_one(start: Start) -> None:
-    talk = start("demo-auth")
-    talk.initialize()
-    params: Message = {"cwd": "/", "mcpServers": []}
-    assert talk.error("session/new", params)["code"] == -32000
-    assert talk.result("session/list", {})["sessions"] == []
-    talk.result("authenticate", {"methodId": "demo-login"})
-    assert talk.result("session/new", params)["sessionId"]
-    talk.result("logout", {})
-    assert talk.error("session/new", params)["code"] == -32000
-
-
-def test_a_second_prompt_is_refused_and_the_first_goes_on(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
-    first = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
-    second = talk.start("session/prompt", prompting(session_id, "me too"))
-    reply = talk.wait(second)
-    assert reply is not None
-    assert reply["error"]["code"] == -32600
-    talk.notify("session/cancel", {"sessionId": session_id})
-    reply = talk.wait(first)
-    assert reply is not None
-    assert reply["result"]["stopReason"] == "cancelled"
-    assert "me too" not in talk.said(session_id)
-    assert talk.prompt(session_id, "again")["stopReason"] == "end_turn"
-
-
 def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: Start) -> None:
     talk = start()
     talk.initialize()
@@ -291,28 +202,6 @@ def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: 
 
 def cancel_notice(session_id: str) -> Message:
     return {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session_id}}
-
-
-def test_a_cancel_in_the_same_write_as_its_prompt_is_heard(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
-    asked = talk.form("session/prompt", prompting(session_id, "/wait-for-cancel"))
-    talk.send(asked, cancel_notice(session_id))
-    reply = talk.wait(asked["id"])
-    assert reply is not None
-    assert reply["result"]["stopReason"] == "cancelled"
-
-
-def test_a_cancel_without_a_turn_does_nothing_to_the_next_one(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
-    asked = talk.form("session/prompt", prompting(session_id, "hello"))
-    talk.send(cancel_notice(session_id), cancel_notice("nobody"), asked)
-    reply = talk.wait(asked["id"])
-    assert reply is not None
-    assert reply["result"]["stopReason"] == "end_turn"
 
 
 @pytest.mark.parametrize("answer", ["never", "cancelled", "allow", "error"])
@@ -346,29 +235,6 @@ def test_a_cancel_while_a_permission_is_open_ends_the_turn(answer: str, start: S
         withdrawn = [line.message for line in talk.log if "$/cancel_request" in str(line.message)]
         assert [message["params"] for message in withdrawn if message] == [{"requestId": request_id}]
     assert talk.prompt(session_id, "again")["stopReason"] == "end_turn"
-
-
-def test_a_prompt_whose_request_is_taken_back_is_cancelled(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
-    prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
-    talk.until(says("Waiting"))
-    talk.notify("$/cancel_request", {"requestId": prompt_id})
-    reply = talk.wait(prompt_id)
-    assert reply is not None
-    assert reply["result"]["stopReason"] == "cancelled"
-
-
-def test_taking_back_what_was_never_asked_does_nothing(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    unheard: list[Any] = ["unheard of", 12345, None, [1], {}]
-    for request_id in unheard:
-        talk.notify("$/cancel_request", {"requestId": request_id})
-    talk.notify("$/cancel_request", None)
-    assert talk.open()
-    assert all(line.answers for line in talk.log if line.message and "method" not in line.message)
 
 
 # -- stdout belongs to the protocol ----------------------------------------------------------------

@@ -11,8 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.frontends.acp.conformance import basics, sessions, turns
-from tests.frontends.acp.conformance.kit import REQUIREMENTS, Subject, Verdict, judge
+from tests.frontends.acp.conformance.kit import Subject, Verdict, judge
+from tests.frontends.acp.conformance.test_conformance import (
+    test_every_message_is_valid,
+    test_the_requirement_is_kept,
+    test_what_is_left_open_is_done_this_way,
+)
 from tests.server.running_server import SECRET, listening
 
 from trunkline.agents.targets import resolve_target
@@ -20,9 +24,11 @@ from trunkline.server.asgi import asgi
 
 pytestmark = pytest.mark.slow
 
-assert [basics, turns, sessions], "importing them fills the table"
-
-Judged = tuple[dict[str, Verdict], list[str]]
+__all__ = [
+    "test_every_message_is_valid",
+    "test_the_requirement_is_kept",
+    "test_what_is_left_open_is_done_this_way",
+]
 
 
 @contextmanager
@@ -48,7 +54,9 @@ def serving_in_a_thread() -> Generator[str]:
 
 
 @pytest.fixture(scope="module", params=["ws", "http"])
-def judged(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+def judged(
+    request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, Verdict], list[str]]:
     """What the kit finds about the scripted agent; made once for each transport."""
     folder = tmp_path_factory.mktemp("conformance")
     env = {"TRUNKLINE_TOKEN": SECRET, "PYTHONPATH": str(root)}
@@ -59,25 +67,3 @@ def judged(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.
             return [sys.executable, str(root / "tests/server/stdio_relay.py"), url]
 
         return judge(Subject(command("demo"), folder, command("demo-auth"), env))
-
-
-@pytest.mark.parametrize("name", [row.id for row in REQUIREMENTS.values() if row.level != "I"])
-def test_the_requirement_is_kept(name: str, judged: Judged) -> None:
-    assert judged[0][name].outcome == "pass", f"{REQUIREMENTS[name].sentence} {judged[0][name].note}"
-
-
-@pytest.mark.parametrize(
-    ("name", "recorded"),
-    [
-        ("ACP-STDERR-001", "0 bytes"),
-        ("ACP-INFO-PARSE-001", "says -32700 "),
-        ("ACP-INFO-INVALIDREQ-001", "says -32600 "),
-        ("ACP-INFO-UNKNOWNSESSION-001", "{'code': -32002, "),
-    ],
-)
-def test_what_is_left_open_is_done_as_on_stdio(name: str, recorded: str, judged: Judged) -> None:
-    assert judged[0][name].note.startswith(recorded)
-
-
-def test_every_message_is_valid(judged: Judged) -> None:
-    assert judged[1] == []

@@ -1,14 +1,12 @@
 """Agents for a server under test; each notes in the file that LIFE names what it does, and when.
 
 The prompt says what ``agent`` does: ``talk`` and ``work`` take twelve seconds, in the model or in a tool;
-``fetch`` gets more than any client could take; ``break`` fails in the middle of a call, ``misuse`` in its
-tool; anything else is answered with every prompt that the model was ever given.
+anything else is answered with every prompt that the model was ever given.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import time
 from collections.abc import AsyncIterator
@@ -28,12 +26,10 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline.commands import Prompt
 from trunkline.session.context import SessionView
 from trunkline.testing import ScriptedChatModel
-from trunkline.testing.chat import call, thinks
+from trunkline.testing.chat import call
 
 TICKS = 600
 TICK = 0.02
-MEGABYTES = 12
-LINE = "0123456789abcdef" * 64
 
 
 def note(what: str) -> None:
@@ -64,22 +60,6 @@ async def work() -> str:
     return "finished"
 
 
-def fetch() -> str:
-    """Fetch something large."""
-    return LINE * (MEGABYTES * 1024)
-
-
-def misuse() -> str:
-    """Fail."""
-    raise RuntimeError("the tool broke")
-
-
-def digest(messages: list[BaseMessage]) -> AIMessageChunk:
-    """Say what the model got to see of a tool's result."""
-    whole = str(messages[-1].content).encode()
-    return AIMessageChunk(content=f"{len(whole)} {hashlib.sha256(whole).hexdigest()}")
-
-
 def recall(messages: list[BaseMessage]) -> AIMessageChunk:
     """Say every prompt; in one piece, which takes no time."""
     prompts = [str(message.text) for message in messages if message.type == "human"]
@@ -92,21 +72,10 @@ agent = create_agent(
         by_prompt={
             "talk": ["".join(f"word{number} " for number in range(TICKS))],
             "work": [call("work"), "done"],
-            "fetch": [call("fetch"), digest],
-            "break": [
-                [
-                    thinks("Hm."),
-                    "Some words ",
-                    call("work", '{"hours":'),
-                    RuntimeError("the provider hung up"),
-                ]
-            ],
-            "crowd": [["".join(f"word{number} " for number in range(80)), RuntimeError("enough")]],
-            "misuse": [call("misuse"), "So be it."],
         },
         gate=pace,
     ),
-    [work, fetch, misuse],
+    [work],
 )
 
 

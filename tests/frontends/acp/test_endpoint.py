@@ -120,6 +120,12 @@ async def test_a_login_that_is_missing_leaves_no_session_behind() -> None:
         assert (await editor.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
 
 
+@pytest.mark.parametrize("method", ["session/set_model", "initialise", "_zed/anything", "$/nothing", ""])
+async def test_an_unknown_method_is_said_to_be_unknown(method: str) -> None:
+    async with world() as hub, editing(hub) as editor:
+        assert (await editor.refused(method)).rpc_code == -32601
+
+
 async def test_logging_out_of_an_agent_without_logins_succeeds() -> None:
     async with world() as hub, editing(hub) as editor:
         assert await editor.call("logout") == {}

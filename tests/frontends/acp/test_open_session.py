@@ -82,6 +82,14 @@ async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> 
         assert (await editor.prompt(session_id, "third"))["stopReason"] == "end_turn"
 
 
+async def test_a_cancel_without_a_turn_does_nothing_to_the_next_one() -> None:
+    async with world(waits) as hub, editing(hub) as editor:
+        session_id = await editor.open()
+        for named in (session_id, "nobody"):
+            editor.connection.notify("session/cancel", {"sessionId": named})
+        assert (await editor.prompt(session_id, "next"))["stopReason"] == "end_turn"
+
+
 async def test_a_prompt_behind_the_cancel_of_an_agent_that_does_not_stop_waits_no_longer_than_it_may() -> (
     None
 ):

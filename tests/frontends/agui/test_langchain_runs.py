@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import operator
 from typing import Annotated, Any
@@ -20,8 +19,6 @@ from tests.frontends.agui.test_langchain import check_equal, check_valid, thread
 from tests.worlds import world
 
 from trunkline import adapt
-from trunkline.errors import InvalidCommand, SessionBusy
-from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.protocols.agui.wire import encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
@@ -141,18 +138,6 @@ async def test_a_resumed_run_sends_only_results(name: str) -> None:
             json.loads(made["function"]["arguments"])
 
 
-async def test_a_message_is_refused_while_an_interrupt_is_open() -> None:
-    graph, _ = SCENES["batched"][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        client = Client()
-        endpoint = AguiEndpoint(hub)
-        client.say("Go!")
-        await run(endpoint, client)
-        client.say("Well?")
-        with pytest.raises(InvalidCommand, match="send `resume` with an entry for each"):
-            await run(endpoint, client)
-
-
 async def test_a_tool_of_the_front_end_is_the_models_to_call_and_the_front_ends_to_run() -> None:
     agent, model = agent_of(
         [call("pick", {"of": "colours"}, "p1")], "Blue it is.", checkpointer=InMemorySaver()
@@ -260,67 +245,19 @@ async def test_without_a_checkpointer_the_next_turn_remembers() -> None:
     assert [message.text for message in model.calls[1].messages] == ["a", "One.", "b"]
 
 
-def fetching(size: int) -> tuple[Any, Any]:
+async def test_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
     @tool
     def fetch() -> str:
         """Give a long text."""
-        return "x" * size
+        return "x" * 1_000_000
 
-    return agent_of([call("fetch", {}, "f1")], "Long.", tools=[fetch])
-
-
-async def test_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
-    agent, model = fetching(1_000_000)
+    agent, model = agent_of([call("fetch", {}, "f1")], "Long.", tools=[fetch])
     events = await heard(agent)
 
     assert sum(len(encode(event)) for event in events) < 60_000
     (result,) = only(events, "TOOL_CALL_RESULT")
     assert result["metadata"]["trunkline"]["bytes"] == 1_000_000
     assert len(model.calls[1].messages[-1].text) == 1_000_000
-
-
-async def test_a_result_of_twelve_megabytes_breaks_no_client() -> None:
-    agent, _ = fetching(12_000_000)
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        events = await talk(endpoint, Client(), "Go!")
-        client = Client(name="reloaded")
-        client.say("And?")
-        events += await run(endpoint, client)
-
-    assert max(len(encode(event)) for event in events) < 10 * 1024 * 1024
-
-
-async def test_of_runs_that_come_at_once_one_runs_and_none_is_lost_in_silence() -> None:
-    agent, _ = agent_of("Done.", each_turn=True, checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        bodies: list[Told] = []
-        for number in range(3):
-            client = Client(name=f"n{number}")
-            client.say("Go!")
-            bodies.append(client.body())
-        opened = await asyncio.gather(
-            *(endpoint.open(read_input(json.dumps(body).encode())) for body in bodies), return_exceptions=True
-        )
-        runs = [one for one in opened if not isinstance(one, BaseException)]
-        refused = [one for one in opened if isinstance(one, BaseException)]
-        for one in runs:
-            assert [batch async for batch in one]
-        thread = await thread_of(agent.runnable)
-
-    assert all(isinstance(error, SessionBusy) for error in refused)
-    assert len(runs) + len(refused) == 3
-    assert sum(message["role"] == "user" for message in thread) == len(runs) == 1
-
-
-async def test_a_run_says_its_protocol_its_times_and_its_outcome() -> None:
-    agent, _ = agent_of("Hello.")
-    events = await heard(agent)
-
-    assert events[0]["protocolVersion"] == "1.0"
-    assert all("timestamp" in event for event in events)
-    assert events[-1]["outcome"] == {"type": "success"}
 
 
 async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_streamed_under() -> None:

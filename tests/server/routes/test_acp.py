@@ -28,7 +28,6 @@ import trunkline
 from trunkline import events as ev
 from trunkline.agents.targets import resolve_target
 from trunkline.commands import Prompt
-from trunkline.protocols.jsonrpc import RpcError
 from trunkline.server.security.limits import Limits
 from trunkline.server.security.tokens import Token
 from trunkline.session.context import TurnContext
@@ -77,48 +76,6 @@ async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
         assert stopped.is_set()
 
 
-async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
-    agent, running, stopped = agent_that_waits()
-    async with served(agent) as (_, client), dial(client) as caller:
-        await caller.initialize()
-        session_id = await caller.open()
-        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
-        request_id, answer = caller.connection.ask("session/prompt", params)
-        await soon(running.wait())
-        caller.connection.withdraw_request(request_id)
-        assert (await soon(answer))["stopReason"] == "cancelled"
-        assert stopped.is_set()
-
-
-async def test_a_malformed_prompt_that_is_taken_back_leaves_the_connection_alone(dial: Dial) -> None:
-    async with served() as (_, client), dial(client) as caller:
-        await caller.initialize()
-        session_id = await caller.open()
-        request_id, answer = caller.connection.ask("session/prompt", {"sessionId": session_id, "prompt": 3})
-        caller.connection.flush()
-        caller.connection.withdraw_request(request_id)
-        with pytest.raises(RpcError):
-            await soon(answer)
-        assert (await caller.prompt(session_id, "fine"))["stopReason"] == "end_turn"
-
-
-async def test_a_prompt_right_behind_its_cancel_waits_for_the_old_turns_end(dial: Dial) -> None:
-    agent, running, _ = agent_that_waits()
-    async with served(agent) as (_, client), dial(client) as caller:
-        await caller.initialize()
-        session_id = await caller.open()
-        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
-        old = caller.connection.ask("session/prompt", params)[1]
-        await soon(running.wait())
-        running.clear()
-        caller.connection.notify("session/cancel", {"sessionId": session_id})
-        new = caller.connection.ask("session/prompt", params)[1]
-        assert (await soon(old))["stopReason"] == "cancelled"
-        await soon(running.wait())
-        caller.connection.notify("session/cancel", {"sessionId": session_id})
-        assert (await soon(new))["stopReason"] == "cancelled"
-
-
 async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_answer(dial: Dial) -> None:
     async with served() as (_, client):
         await run_events(client, told("hello from a page", thread="t1"))
@@ -145,18 +102,6 @@ async def test_sessions_on_a_journal_outlive_the_server(dial: Dial, tmp_path: Pa
         await caller.initialize()
         await caller.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         assert caller.updates("user_message_chunk")[0]["content"]["text"] == "remember me"
-
-
-async def test_an_unknown_session_is_an_error_that_the_connection_survives(dial: Dial) -> None:
-    async with served() as (_, client), dial(client) as caller:
-        await caller.initialize()
-        for method in ("session/prompt", "session/load"):
-            error = await caller.refused(
-                method, sessionId="nobody's", prompt=[{"type": "text", "text": "?"}], cwd="/", mcpServers=[]
-            )
-            assert error.rpc_code == -32002
-        session_id = await caller.open()
-        assert (await caller.prompt(session_id, "/text"))["stopReason"] == "end_turn"
 
 
 async def test_two_sessions_of_one_connection_do_not_mix(dial: Dial) -> None:

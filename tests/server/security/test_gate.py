@@ -60,6 +60,8 @@ async def app() -> AsyncGenerator[Server]:
         ("localhost.evil.example", False),
         ("evil-chat.example.org", False),
         ("127.0.0.1.evil.example", False),
+        ("127.0.0.1@evil.example", False),
+        ("localhost:80, evil.example", False),
         ("0.0.0.0:8000", False),
         ("192.168.1.6:8000", False),
         ("[::]:8000", False),

@@ -29,7 +29,7 @@ from trunkline.frontends.acp.forms_as_buttons import (
     text_form,
 )
 from trunkline.frontends.acp.forms_as_text import DECLINE, answer_as_text, ask_as_text, describe_form
-from trunkline.frontends.acp.tool_calls import CallView
+from trunkline.frontends.acp.tool_calls import OUTPUT_TAIL, CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question
@@ -224,7 +224,7 @@ class AcpEncoder:
         return [] if update is None else [self._line(update, event)]
 
     def _terminal(self, event: ev.TerminalOutput, at: float) -> list[Out]:
-        text = (self._screens.get(event.terminal_id, "") + event.data)[-65_536:]
+        text = (self._screens.get(event.terminal_id, "") + event.data)[-OUTPUT_TAIL:]
         if event.exited and event.signal is not None:
             text += f"\n[ended by {event.signal}]"
         elif event.exited and event.exit_code:

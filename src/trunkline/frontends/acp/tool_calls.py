@@ -21,9 +21,11 @@ from trunkline.escapes import safe_title
 from trunkline.frontends.acp.closed_words import tool_kind, tool_status
 from trunkline.protocols.acp.content import tool_content_to_wire
 
-__all__ = ["CallView"]
+__all__ = ["OUTPUT_TAIL", "CallView"]
 
-_TAIL = 65_536
+OUTPUT_TAIL = 65_536
+"""Characters that are kept of what a call, or its terminal, has printed."""
+
 _PAUSE = 0.1
 
 
@@ -142,8 +144,8 @@ class CallView:
 
     def _append(self, text: str) -> None:
         self._output += text
-        if len(self._output) > _TAIL:
-            self._output = self._output[-_TAIL:]
+        if len(self._output) > OUTPUT_TAIL:
+            self._output = self._output[-OUTPUT_TAIL:]
             self._cut = True
         self.dirty = True
 

@@ -50,7 +50,7 @@ def test_what_is_left_open_is_done_this_way(
     assert judged[0][name].note.startswith(recorded)
 
 
-def test_every_line_of_every_process_is_valid(judged: tuple[dict[str, Verdict], list[str]]) -> None:
+def test_every_message_is_valid(judged: tuple[dict[str, Verdict], list[str]]) -> None:
     assert judged[1] == []
 
 
