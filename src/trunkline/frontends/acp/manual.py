@@ -1,4 +1,4 @@
-"""A handset: ACP on stdin and stdout by hand, one message at a time, without sessions or a journal.
+"""ACP on stdin and stdout by hand, one message at a time, without sessions or a journal.
 
 For programs that want the wire and nothing else, and for those moving over from a transport of their
 own. Methods with a callback are answered by it; everything else waits for ``read_message``::
@@ -49,7 +49,7 @@ def stdio_transport(
     on_set_mode: Callable[[wire.SetSessionModeRequest], Awaitable[Any]] | None = None,
     on_load_session: Callable[[wire.LoadSessionRequest], Awaitable[Any]] | None = None,
 ) -> ManualConnection:
-    """Make a handset for the editor that started this process; ``start`` takes stdin and stdout.
+    """Make a connection to the editor that started this process; ``start`` takes stdin and stdout.
 
     A callback gets the request and gives its result, as a wire type, as a dict or as None for ``{}``;
     what it raises is answered as an error. ``session_id`` is put into whatever is sent without one.
@@ -203,7 +203,7 @@ class _Line(Connection):
     def withdraw(self, method: str, params: Params) -> bool:
         return False
 
-    # -- what nobody took --
+    # -- messages without a callback --
 
     def _keep(self, message: Unhandled) -> bool:
         if len(self._unread) >= _MOST_UNREAD:

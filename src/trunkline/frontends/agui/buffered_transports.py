@@ -1,4 +1,4 @@
-"""Carriers: transports with a reader at the other end, who may be slow, silent, or gone."""
+"""Transports whose reader may be slow, silent, or gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Self, cast
 
 from trunkline.errors import ConfigurationError, TrunklineError
-from trunkline.frontends.agui.event_queue import Outbox
+from trunkline.frontends.agui.event_queue import EventQueue
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for
@@ -31,7 +31,7 @@ class BufferedTransport:
         self, frame: Callable[[wire.AguiEvent], bytes], options: AguiOptions, *, runs: bool = False
     ) -> None:
         """Frame events; ``runs`` is for a transport that carries one run after the other."""
-        self._outbox = Outbox(
+        self._queue = EventQueue(
             frame, high_water_mark=options.high_water_mark, coalesce=options.coalesce, runs=runs
         )
         self._options = options
@@ -42,31 +42,31 @@ class BufferedTransport:
     def emit(self, event: wire.AguiEvent, /) -> None:
         """Take an event, from any thread; never waits and never raises."""
         try:
-            self._outbox.put(event)
+            self._queue.put(event)
         except Exception as error:
             if not self._complained:
                 self._complained = True
                 log.warning("an event could not be written: %s", error)
-        if self._outbox.dropped:
+        if self._queue.dropped:
             self._leave("it does not read")
 
     def is_connected(self) -> bool:
         """Whether more can be sent."""
-        return not (self._gone or self._outbox.closed)
+        return not (self._gone or self._queue.closed)
 
     async def drained(self) -> None:
         """Wait for a reader that is behind, for a while."""
-        await self._outbox.drained()
+        await self._queue.drained()
 
     def when_gone(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call back, in this loop, when the client leaves; give a function that takes this back.
 
-        With the policy ``continue`` nobody is called: the run goes on without a reader.
+        With the policy ``continue`` it is not called: the run goes on without a reader.
         """
         loop = asyncio.get_running_loop()
         self._listeners[listener] = loop
         if self._gone:
-            # Whoever comes later is told as well: a run for nobody would go on to its end.
+            # The client left before this call: without it the run would go on to its end.
             loop.call_soon(self._tell)
         return lambda: cast("None", self._listeners.pop(listener, None))
 
@@ -77,13 +77,13 @@ class BufferedTransport:
         """
         task: asyncio.Future[Any] = asyncio.ensure_future(run)
         _RUNNING.add(task)
-        ends = self._outbox.ends
+        ends = self._queue.ends
         forget = self.when_gone(lambda: cancel_once(task))
 
         def conclude(task: asyncio.Future[Any]) -> None:
             _RUNNING.discard(task)
             forget()
-            self._conclude(task, told=self._outbox.ends > ends)
+            self._conclude(task, told=self._queue.ends > ends)
 
         task.add_done_callback(conclude)
         return self
@@ -108,7 +108,7 @@ class BufferedTransport:
         """A run is over that never said a word."""
 
     def _leave(self, why: str) -> None:
-        """The client is gone: tell whoever wants to know, once."""
+        """Call the listeners, once: the client is gone."""
         if self._gone:
             return
         self._gone = True
@@ -145,7 +145,7 @@ class StreamTransport(BufferedTransport):
         if self._has_reader:
             raise RuntimeError("a stream has one reader: make a transport for each run")
         self._has_reader = True
-        outbox = self._outbox
+        outbox = self._queue
         try:
             while not outbox.over:
                 if frames := outbox.take():
@@ -159,12 +159,12 @@ class StreamTransport(BufferedTransport):
 
     async def disconnect(self) -> None:
         """End the stream; whatever was said before can still be read."""
-        if not self._outbox.closed:
-            self._outbox.close()
+        if not self._queue.closed:
+            self._queue.close()
             self._leave("it was disconnected")
 
     def _end_silently(self) -> None:
-        self._outbox.close()
+        self._queue.close()
 
 
 class WebSocketTransport(BufferedTransport):
@@ -197,23 +197,23 @@ class WebSocketTransport(BufferedTransport):
                 self.loop.call_soon_threadsafe(self._start)
 
     def _start(self) -> None:
-        if self._pump is None and not self._outbox.empty:
+        if self._pump is None and not self._queue.empty:
             self._pump = self.loop.create_task(self._send_all())
 
     async def _send_all(self) -> None:
         try:
-            while frames := self._outbox.take():
+            while frames := self._queue.take():
                 for frame in frames:
                     await self._send(frame.decode())
         except Exception as error:
-            self._outbox.abandon()
+            self._queue.abandon()
             self._leave(str(error) or type(error).__name__)
         finally:
             self._pump = None
 
     async def disconnect(self) -> None:
         """Send the last words, and take no more; a run that is on its way has lost its reader."""
-        self._outbox.close()
+        self._queue.close()
         self._leave("it was disconnected")
         if self._pump is not None:
             await asyncio.wait({self._pump}, timeout=_GOODBYE)

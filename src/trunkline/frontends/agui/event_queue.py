@@ -1,4 +1,4 @@
-"""The outbox: events on their way to a reader, in order, bounded, and put in from any thread.
+"""Events on their way to a reader, in order, bounded, and put in from any thread.
 
 While the reader keeps up every event is a frame of its own. When it falls behind, the neighbouring deltas
 of one message are joined, so a long answer costs a slow reader its text and not its tokens. One that
@@ -19,7 +19,7 @@ import msgspec
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode
 
-__all__ = ["Outbox"]
+__all__ = ["EventQueue"]
 
 _MOST_BYTES = 16 * 2**20
 _PIECE = 65_536
@@ -33,7 +33,7 @@ _JOINED: dict[type[Any], str] = {
 _TERMINALS = (wire.RunFinished, wire.RunError)
 
 
-class Outbox:
+class EventQueue:
     """Holds frames until they are read."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Outbox:
                 return
         except RuntimeError:
             pass
-        with contextlib.suppress(RuntimeError):  # The reader's loop is closed: nobody reads any more.
+        with contextlib.suppress(RuntimeError):  # The reader's loop is closed, and the reader gone.
             loop.call_soon_threadsafe(self._ready.set)
 
     # -- out ---------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Outbox:
                 await self._room.wait()
 
     def abandon(self) -> None:
-        """The reader is gone: nothing is kept for it, and nobody waits for it."""
+        """The reader is gone: nothing is kept for it, and nothing waits for it."""
         with self._lock:
             self._frames.clear()
             self._last, self._deltas, self._size = None, [], 0

@@ -1,7 +1,7 @@
 """Transports: whatever takes AG-UI events to a client, for agents that run without a server of ours.
 
 Any object with ``emit(event)`` is one; ``connect``, ``disconnect`` and ``is_connected`` are optional, and so
-are ``drained`` (waits for a slow reader) and ``when_gone`` (tells that nobody reads any more). Those made
+are ``drained`` (waits for a slow reader) and ``when_gone`` (calls back when the client is gone). Those made
 here never raise into the agent. The two that stream are the body of a response in any web framework::
 
     stream = sse_transport()

@@ -1,4 +1,4 @@
-"""MCP servers that a middleware brings: each session has its own, for as long as somebody holds them."""
+"""MCP servers that a middleware brings: each session has its own, until it or the middleware is closed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AttachedServers:
         self._closing: set[asyncio.Task[None]] = set()
 
     def listener(self, channel: Channel | None, session_id: str | None) -> Channel:
-        """The channel that a session's tools belong to; one is made up where nobody listens."""
+        """The channel that a session's tools belong to; a run without a client gets one that logs."""
         if channel is not None:
             return channel
         channel_without_client = self._without_client.setdefault(

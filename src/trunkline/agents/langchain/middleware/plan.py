@@ -1,8 +1,8 @@
 """Plans: from an agent's state, its todo tools, its own words, or by hand.
 
-Several roads lead to one plan, and the adapter shows ``todos`` and ``plan`` of a graph's state too. So every
-source remembers what it brought last: a plan is shown when it changed on its source, and never because
-another source brought a different one meanwhile. What a tool brings is shown once the tool has done it:
+A plan comes from several sources, and the adapter shows ``todos`` and ``plan`` of a graph's state too. So the
+last plan of every source is kept: a plan is shown when it changed in its own source, and never because
+another source had a different one meanwhile. What a tool writes is shown once the tool has done it:
 a call that waits for permission, is refused or fails changes no plan.
 
 There are no nodes here: a hook that is a node is a step of the graph, with a checkpoint of its own.
@@ -47,7 +47,7 @@ _MEMORY = "trunkline.plan"
 
 
 class _Shown:
-    """What a session's plan is, and what each source brought last."""
+    """The plan of a session, and the last plan of each source."""
 
     __slots__ = ("by_hand", "by_source", "now")
 
@@ -61,7 +61,7 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     """Show a plan, from a tool, a node or a middleware, in plain and in async functions.
 
     An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
-    ``priority``. Outside of a run nobody listens, and nothing happens.
+    ``priority``. Outside of a run nothing happens.
     """
     plan, channel = _entries(entries), _channel_here()
     if channel is not None and (shown := _shown(channel)).by_hand and not _is_silenced():
@@ -201,7 +201,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _show_from(channel: Channel, source: str, plan: tuple[ev.PlanEntry, ...]) -> None:
-    """Show a plan if it is another one than this source brought last."""
+    """Show a plan if it is not the last one of this source."""
     shown = _shown(channel)
     if shown.by_source.get(source) != plan:
         shown.by_source[source] = plan

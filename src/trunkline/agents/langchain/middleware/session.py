@@ -258,7 +258,7 @@ def _end_failed_run(
 ) -> None:
     """End a run that fails or stops here, if no callback follows it to its end.
 
-    Where somebody is ``recoverable``, an error does not end the run: the model is told of it.
+    A ``recoverable`` error does not end the run: the model gets it as a result.
     """
     fatal = not recoverable or isinstance(error, GraphInterrupt) or not isinstance(error, Exception)
     run = channel.run if channel is not None else None

@@ -95,7 +95,7 @@ class OwnAgent:
             stream = cast("AsyncGenerator[Any]", self.agent.astream(given, merged, **kwargs))
             try:
                 while True:
-                    # Step by step: whoever reads the stream must not find himself in this channel.
+                    # Step by step: the code that reads the stream is not part of this run.
                     with _in_channel(channel):
                         item = await anext(stream, _END)
                     if item is _END:

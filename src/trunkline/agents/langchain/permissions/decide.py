@@ -2,8 +2,8 @@
 
 Permissions and modes share this, so that a call which both of them gate is asked about once. The
 operator's policy and the session's earlier "always" answers come first, then the rule, then a person.
-Without a channel there is nobody to ask but LangGraph: ``interrupt()`` where a checkpointer can keep the
-question, else the call is refused.
+Without a channel LangGraph asks: ``interrupt()`` where a checkpointer can keep the question, else the call
+is refused.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _decision_steps(
         verdict = Verdict(word="reject", message=f"The edited arguments are no object: {verdict.args!r}.")
         channel.emitter.tool_failed(lane, str(call.get("id")), verdict.message)
     if verdict.word == "edit":
-        # The policy has not seen these: what it denies nobody can write into a call.
+        # The policy has not seen these arguments: a person cannot allow what it denies.
         edited = channel.decide({**call, "args": verdict.args}, kind, durable_key=key)
         if edited is not None and not edited and edited.by == "policy":
             verdict = Verdict(word="reject", message=edited.reason or _REFUSED)
@@ -274,7 +274,7 @@ def _note(channel: Channel, key: str, verdict: Verdict) -> None:
 
 
 def _principal_prefix(channel: Channel | None) -> str:
-    """What stands before the key of an answer: nobody's "always" is good for another principal's calls."""
+    """The prefix of the key of an "always": it counts for the calls of one principal only."""
     principal = channel.ctx.session.principal if channel is not None else "local"
     return "" if principal == "local" else json.dumps(principal)
 

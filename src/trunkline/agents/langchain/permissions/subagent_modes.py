@@ -1,4 +1,4 @@
-"""The barrier: what a mode forbids stays forbidden below the call that starts a subagent.
+"""What a mode forbids stays forbidden below the call that starts a subagent.
 
 A middleware sees the calls of its own agent. Those of the agents below (the ``task`` of a deep agent, an
 agent inside a tool) are seen by callbacks, and one that raises Refused stops a tool before it begins.
@@ -74,5 +74,5 @@ class ModeCheck(BaseCallbackHandler):
         raise Refused(name, reason)
 
 
-_CHECK: ContextVar[ModeCheck | None] = ContextVar("trunkline_barrier", default=None)
+_CHECK: ContextVar[ModeCheck | None] = ContextVar("trunkline_mode_check", default=None)
 register_configure_hook(_CHECK, inheritable=True)

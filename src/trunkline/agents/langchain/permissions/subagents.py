@@ -1,12 +1,12 @@
-"""The gate: a policy holds inside subagents too, whoever made them.
+"""A policy holds inside subagents too: the calls below a guarded call are checked by callbacks.
 
 A middleware sees the calls of its own agent only. What runs below one of those calls (the ``task`` of a
 deep agent, an agent inside a tool) is seen by callbacks, and one that raises ToolInvocationError stops
-a tool before it begins: its agent is kwargs why, and goes on.
+a tool before it begins: the agent below gets the reason as the tool's result, and goes on.
 
-Two handlers stand at the gate, because LangChain awaits an async handler only where the agent runs
-async, and swallows what it raises where it does not. The warden asks and never refuses; the bar comes
-after it, asks by itself where nobody asked yet, and refuses.
+There are two callback handlers, because LangChain awaits an async handler only where the agent runs async,
+and swallows what it raises where it does not. ``AsyncPermissionCheck`` asks and never refuses;
+``PermissionCheck`` comes after it, asks by itself about a call that was not asked about yet, and refuses.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class _DecidedCall(NamedTuple):
     verdict: Verdict
 
 
-_UNDECIDED = Verdict(word="reject", message="Nobody decided about this call; it did not run.")
+_UNDECIDED = Verdict(word="reject", message="This call was not decided; it did not run.")
 
 
 class _CallGuard:
@@ -139,12 +139,12 @@ class _CallGuard:
         self._running: dict[UUID, _DecidedCall] = {}
 
     def join_outer(self, other: _CallGuard) -> None:
-        """Stand with another guard, if it is one of the same call: a callback knows the last one only."""
+        """Add another guard of the same call: a callback handler is found for the last one only."""
         if other._own_run == self._own_run:
             self._outer = other
 
     async def decide_call(self, parent: UUID | None, call: Call, sibling: UUID | None) -> None:
-        """Decide about a call in a parent, once; ``sibling`` is a run in the same lane."""
+        """Decide about a call of the run ``parent``, once; ``sibling`` is a run in the same lane."""
         if self._outer is not None:
             await self._outer.decide_call(parent, call, sibling)
         if (parent, call["id"]) not in self._decided and parent != self._own_run:
@@ -158,7 +158,7 @@ class _CallGuard:
             self._outer.decide_call_sync(parent, call, sibling)
         if (parent, call["id"]) not in self._decided and parent != self._own_run:
             lane = self._graph.lane_of(sibling) if self._graph is not None else None
-            # Should this be cut short, the warden must not ask once more: nobody would hear the answer.
+            # If this is interrupted, the async check must not ask again: its answer would not be used.
             self._decided[parent, call["id"]] = _DecidedCall(call, lane, _UNDECIDED)
             verdict = decide_sync(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
             self._decided[parent, call["id"]] = _DecidedCall(call, lane, verdict)
@@ -176,7 +176,7 @@ class _CallGuard:
         self._running[run_id] = decided
 
     def end(self, run_id: UUID) -> None:
-        """Let go of a call that gave a result."""
+        """Forget a call that gave a result."""
         if self._outer is not None:
             self._outer.end(run_id)
         if (decided := self._running.pop(run_id, None)) is not None:
@@ -204,26 +204,26 @@ class AsyncPermissionCheck(AsyncCallbackHandler):
     async def on_tool_start(
         self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Ask about a call that nobody saw coming."""
+        """Ask about a call that was not known before it started."""
         call = _call_of(serialized, kwargs)
         if self._guard.channel is not None and call is not None:
             await self._guard.decide_call(parent_run_id, call, parent_run_id)
 
 
 class PermissionCheck(BaseCallbackHandler):
-    """Refuses what was not allowed; asks first where no warden did."""
+    """Refuses a call that was not allowed; asks first where the async check did not."""
 
     run_inline = True
     raise_error = True
 
     def __init__(self, guard: _CallGuard) -> None:
-        """Stand at one guard."""
+        """Check the calls of one guard."""
         self.guard = guard
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """Ask about the calls that the warden will be kwargs of too late."""
+        """Ask about the calls that the async check is called for too late."""
         if self.guard.can_ask_early:
             for call in _calls_in(inputs):
                 self.guard.decide_call_sync(run_id, call, parent_run_id)
@@ -244,7 +244,7 @@ class PermissionCheck(BaseCallbackHandler):
             self.guard.check(parent_run_id, call, run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Let go of a call that ended."""
+        """Forget a call that ended."""
         self.guard.end(run_id)
 
 
@@ -262,13 +262,15 @@ def _call_of(serialized: dict[str, Any] | None, kwargs: dict[str, Any]) -> Call 
     """The call that a tool starts with; None when no model made it."""
     if kwargs.get("tool_call_id") is None:
         return None
-    # The tool's own name: that of the run is anybody's to choose.
+    # The tool's own name: the name of the run is the caller's to choose.
     name = str((serialized or {}).get("name") or kwargs.get("name") or "tool")
     return {"id": kwargs["tool_call_id"], "name": name, "args": kwargs.get("inputs") or {}}
 
 
-_ASYNC_CHECK: ContextVar[AsyncPermissionCheck | None] = ContextVar("trunkline_warden", default=None)
-_CHECK: ContextVar[PermissionCheck | None] = ContextVar("trunkline_bar", default=None)
-# The order matters: the warden is awaited before the bar is called.
+_ASYNC_CHECK: ContextVar[AsyncPermissionCheck | None] = ContextVar(
+    "trunkline_async_permission_check", default=None
+)
+_CHECK: ContextVar[PermissionCheck | None] = ContextVar("trunkline_permission_check", default=None)
+# The order matters: the async check is awaited before the other is called.
 register_configure_hook(_ASYNC_CHECK, inheritable=True)
 register_configure_hook(_CHECK, inheritable=True)
