@@ -14,7 +14,6 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 * ``demos``: the scripted agent behind ``demo``
 * ``error_redaction``: leaves the words of exceptions out of what goes to clients far away
 * ``errors``: the error tree, with whose fault it is and its form on a wire
-* ``escapes``: removes what would steer a terminal or hide text
 * ``events``: the neutral events
 * ``folding``: from events to the conversation that they mean
 * ``frontends``: one folder per protocol that clients speak
@@ -29,6 +28,7 @@ Names are loaded when they are first used: ``import trunkline`` itself does no w
 * ``outline``: the ids of a conversation in their order
 * ``protocols``: what two sides speak: wire types, JSON-RPC, server-sent events
 * ``questions``: what an agent asks a person, and the options of an answer
+* ``safe_text``: text without characters that steer a terminal or hide something, and short titles
 * ``server``: agents over HTTP
 * ``session``: everything that lives: sessions, turns, questions, windows, the hub
 * ``testing``: tools for tests of agents and front ends

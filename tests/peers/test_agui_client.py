@@ -19,8 +19,8 @@ from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.client_runs import EDITED, NAMES, comparable, prompt_of
 from tests.frontends.agui.test_early_results import BOTH, reviewed
-from tests.frontends.agui.test_notices import failing
 from tests.frontends.agui.test_runs_inside_turns import LATER, Talker
+from tests.frontends.agui.test_substitute_messages import failing
 from tests.peers.agui import Browser, Page, Told, open_page
 from tests.server.running_server import BEARER, SECRET, served
 from tests.worlds import make, until

@@ -156,7 +156,7 @@ def _explain(error: Exception) -> int:
         SessionNotFound,
         TrunklineError,
     )
-    from trunkline.escapes import escape
+    from trunkline.safe_text import escape
 
     if isinstance(error, OSError):
         click.echo(f"error: {escape(str(error))}; free some space or write elsewhere", err=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from trunkline.content import Content, DiffBlock, TextBlock
 from trunkline.conversation import Call
-from trunkline.escapes import one_line, reveal
+from trunkline.safe_text import one_line, reveal
 
 __all__ = ["Cut", "cut_lines", "lines_of_change", "lines_of_proposal"]
 

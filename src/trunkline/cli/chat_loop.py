@@ -18,8 +18,8 @@ from trunkline.cli.signals import handle_signals
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.errors import AuthenticationRequired, InvalidCommand, SessionError, TrunklineError
-from trunkline.escapes import escape, one_line
 from trunkline.folding import Folder
+from trunkline.safe_text import escape, one_line
 from trunkline.session.reader import Reader
 from trunkline.session.session import Session
 from trunkline.transports.process.descendants import end_descendants

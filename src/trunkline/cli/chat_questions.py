@@ -12,9 +12,9 @@ from trunkline.cli.keyboard import Keyboard
 from trunkline.cli.screen import Screen
 from trunkline.commands import Answer
 from trunkline.conversation import Call
-from trunkline.escapes import one_line, reveal
 from trunkline.events import Asked
 from trunkline.questions import Form, Link, Option, Permission
+from trunkline.safe_text import one_line, reveal
 from trunkline.session.permissions import Edited
 
 __all__ = ["KeyboardQuestions"]

@@ -18,8 +18,8 @@ from trunkline.conversation import (
     TextPart,
     ThoughtPart,
 )
-from trunkline.escapes import escape, one_line
 from trunkline.journal import SessionInfo
+from trunkline.safe_text import escape, one_line
 
 __all__ = ["as_markdown", "as_text"]
 

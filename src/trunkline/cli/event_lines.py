@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from trunkline import events as ev
 from trunkline.content import LinkBlock, ResourceBlock
 from trunkline.conversation import Conversation
-from trunkline.escapes import one_line, reveal
 from trunkline.questions import ClientCall, Form, Link
+from trunkline.safe_text import one_line, reveal
 
 __all__ = ["mark_of", "EventLines", "describe_plan"]
 

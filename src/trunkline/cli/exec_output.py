@@ -16,9 +16,9 @@ from trunkline.cli.approval_text import cut_lines, lines_of_proposal
 from trunkline.cli.event_lines import EventLines
 from trunkline.cli.output import Output
 from trunkline.conversation import Call, Conversation
-from trunkline.escapes import escape, escape_json
 from trunkline.folding import Folder
 from trunkline.questions import Permission
+from trunkline.safe_text import escape, escape_json
 
 __all__ = ["EventsPrinter", "Format", "JsonPrinter", "Printer", "TextPrinter"]
 

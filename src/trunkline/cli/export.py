@@ -9,10 +9,10 @@ import msgspec
 
 from trunkline.cli.conversation_text import as_markdown, as_text
 from trunkline.conversation import Conversation
-from trunkline.escapes import escape_json
 from trunkline.events import encode_event
 from trunkline.folding import Folder
 from trunkline.journal import Journal, Record, SessionInfo
+from trunkline.safe_text import escape_json
 
 __all__ = ["FORMATS", "as_row"]
 

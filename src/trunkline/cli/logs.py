@@ -6,7 +6,7 @@ import logging
 import os
 import traceback
 
-from trunkline.escapes import escape
+from trunkline.safe_text import escape
 
 __all__ = ["show_logs"]
 

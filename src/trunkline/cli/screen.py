@@ -19,8 +19,8 @@ from trunkline.cli.approval_text import Cut, cut_lines, lines_of_change
 from trunkline.cli.event_lines import mark_of
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
 from trunkline.conversation import Call, Conversation
-from trunkline.escapes import escape, one_line, reveal
 from trunkline.events import PlanEntry
+from trunkline.safe_text import escape, one_line, reveal
 
 __all__ = ["Screen"]
 

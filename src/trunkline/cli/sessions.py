@@ -19,9 +19,9 @@ from trunkline.cli.journals import all_sessions, find_session, opened_journal
 from trunkline.cli.options import journal_option
 from trunkline.cli.units import parse_age, parse_size, size_text
 from trunkline.errors import SessionBusy
-from trunkline.escapes import escape_json, one_line
 from trunkline.events import TurnStarted
 from trunkline.journal import Journal, SessionInfo
+from trunkline.safe_text import escape_json, one_line
 
 __all__ = ["age_of", "command"]
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock
-from trunkline.escapes import one_line
+from trunkline.safe_text import one_line
 from trunkline.tools.diffs import PATH_KEYS, diff_of
 
 __all__ = ["KindMapper", "kind_of", "locations_of", "paths_of", "title_of"]

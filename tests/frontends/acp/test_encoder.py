@@ -18,7 +18,6 @@ from tests.strategies import event_kinds, sloppy_streams, translate
 from trunkline import events as ev
 from trunkline.content import DiffBlock, ImageBlock, LinkBlock, TerminalBlock, TextBlock
 from trunkline.cursor import Entry
-from trunkline.escapes import safe_title
 from trunkline.folding import fold
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.encoder import AcpEncoder, Ask, EndPrompt, WaitForMessage, Withdraw
@@ -28,6 +27,7 @@ from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire
 from trunkline.questions import Form, Link, Option, Permission, default_options
+from trunkline.safe_text import safe_title
 
 ABLE: dict[str, Any] = {
     "session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}},

@@ -8,7 +8,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock, TerminalBlock, TextBlock
-from trunkline.frontends.acp.closed_words import tool_status
+from trunkline.frontends.acp.known_words import tool_status
 from trunkline.frontends.acp.tool_calls import CallView
 
 

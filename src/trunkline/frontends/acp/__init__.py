@@ -1,6 +1,5 @@
 """The ACP front end: serves agents to editors. Its names are imported when they are first used.
 
-* ``closed_words``: words that an agent may add to ours, brought to the closed sets of ACP v1
 * ``config_options``: configuration options on the wire, and modes for clients that know no options
 * ``editor``: the editor's files and terminals, with the methods of the sandboxed ones
 * ``encoder``: neutral events to ACP updates; pure
@@ -11,6 +10,7 @@
 * ``hosted``: ACP for runs in a program of the user, on a transport of the user
 * ``http_streams``: which stream of an HTTP client a message belongs to
 * ``initialize``: the answer to ``initialize``, and the cache of agents' cards
+* ``known_words``: the words that ACP v1 knows, for words that an agent adds to ours
 * ``lazy_endpoint``: answers ``initialize`` at once, and loads the rest when it is needed
 * ``losses``: what ACP has no update for, and where its meaning goes
 * ``manual``: ACP on stdin and stdout by hand, without sessions

@@ -20,11 +20,11 @@ from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
-from trunkline.frontends.acp.closed_words import stop_reason
 from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
+from trunkline.frontends.acp.known_words import stop_reason
 from trunkline.frontends.acp.open_session import OpenSession, OrderedRequests, RunningPrompt
 from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders

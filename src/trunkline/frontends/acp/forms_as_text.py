@@ -13,7 +13,6 @@ from typing import Any, cast
 import msgspec
 
 from trunkline.content import Content, LinkBlock, ResourceBlock, TextBlock
-from trunkline.escapes import reveal
 from trunkline.frontends.acp.forms_as_buttons import (
     Choice,
     choices_of,
@@ -23,6 +22,7 @@ from trunkline.frontends.acp.forms_as_buttons import (
     type_of,
 )
 from trunkline.questions import Form
+from trunkline.safe_text import reveal
 
 __all__ = [
     "DECLINE",

@@ -21,7 +21,6 @@ import msgspec
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.errors import InvalidCommand, SessionError
-from trunkline.frontends.acp.closed_words import option_kind
 from trunkline.frontends.acp.encoder import Ask, can_show_forms
 from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
@@ -32,6 +31,7 @@ from trunkline.frontends.acp.forms_as_buttons import (
     options_by_kind,
 )
 from trunkline.frontends.acp.forms_as_text import form_schema, read_form_content
+from trunkline.frontends.acp.known_words import option_kind
 from trunkline.frontends.acp.tool_calls import CallView
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TerminalBlock, text_of
-from trunkline.escapes import safe_title
-from trunkline.frontends.acp.closed_words import tool_kind, tool_status
+from trunkline.frontends.acp.known_words import tool_kind, tool_status
 from trunkline.protocols.acp.content import tool_content_to_wire
+from trunkline.safe_text import safe_title
 
 __all__ = ["OUTPUT_TAIL", "CallView"]
 

@@ -11,13 +11,13 @@
 * ``hosted``: AG-UI for runs in a program of the user, on a transport of the user
 * ``lanes``: the lanes of a run: the agent's own, and one for each subagent
 * ``losses``: what AG-UI has no event for, and where its meaning goes
-* ``notices``: text messages for what AG-UI has no event for that pages show
 * ``options``: what the front end shows, and how long it waits
 * ``pages``: how much of a thread each client has seen
 * ``questions``: questions as interrupts, and their answers
 * ``run``: one run: a window on a turn, from RUN_STARTED to its one terminal
-* ``snapshots``: snapshots of messages that a client can take
+* ``snapshot_size``: makes a snapshot of messages small enough, and corrects it, so that a client can take it
 * ``state``: the shared state in a run: snapshots and patches
+* ``substitute_messages``: text messages for what AG-UI has no event for that pages show
 * ``tool_calls``: tool calls on the wire
 * ``transports``: takes AG-UI events to a client, for agents without our server
 """

@@ -18,10 +18,10 @@ from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.agui.lanes import Lanes, LaneView
 from trunkline.frontends.agui.losses import CUSTOM_NAMES
-from trunkline.frontends.agui.notices import failure_message
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, interrupt_of
 from trunkline.frontends.agui.state import StateView
+from trunkline.frontends.agui.substitute_messages import failure_message
 from trunkline.frontends.agui.tool_calls import CallView
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode, code_for

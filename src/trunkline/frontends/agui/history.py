@@ -23,7 +23,7 @@ from trunkline.folding import Folder
 from trunkline.frontends.agui.decoder import ThreadOutline
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID
-from trunkline.frontends.agui.snapshots import clearing, fits_frame, fitting, would_reorder
+from trunkline.frontends.agui.snapshot_size import clearing, fits_frame, fitting, would_reorder
 from trunkline.json_patch import same_json
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.protocols.agui import wire

@@ -27,7 +27,7 @@ from trunkline.frontends.agui.decoder import ThreadOutline, is_modern, read_inte
 from trunkline.frontends.agui.encoder import AguiEncoder
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.questions import answer_of
-from trunkline.frontends.agui.snapshots import clearing, corrected, fits_frame, fitting, would_reorder
+from trunkline.frontends.agui.snapshot_size import clearing, corrected, fits_frame, fitting, would_reorder
 from trunkline.intents import Intent
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.codes import ErrorCode

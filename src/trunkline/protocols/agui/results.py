@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline import content as c
-from trunkline.escapes import safe_title
+from trunkline.safe_text import safe_title
 
 __all__ = [
     "PART_KEY",

@@ -1,4 +1,4 @@
-"""Escapes: what an agent says must not move the cursor, hide text or turn its direction.
+"""Safe text: what an agent says must not move the cursor, hide text or turn its direction.
 
 An agent's words are shown to a person, next to questions on which that person decides. Control
 characters could rewrite what was already shown, and invisible ones could make two different things look

@@ -5,7 +5,7 @@ from typing import Any
 from ag_ui.core import Message
 from pydantic import TypeAdapter
 
-from trunkline.frontends.agui.snapshots import fits_frame, fitting
+from trunkline.frontends.agui.snapshot_size import fits_frame, fitting
 from trunkline.protocols.agui import wire
 
 MESSAGES: TypeAdapter[Any] = TypeAdapter(list[Message])

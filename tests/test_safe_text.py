@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.escapes import escape, escape_json, one_line, reveal
+from trunkline.safe_text import escape, escape_json, one_line, reveal
 
 
 @pytest.mark.parametrize(
