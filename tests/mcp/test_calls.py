@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -16,8 +15,6 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.tools.current_call import Call
 from trunkline.mcp import calls
 from trunkline.mcp.calls import RateLimit, RunningCalls, show_progress
-
-Act = Callable[[Channel, dict[str, Any]], Awaitable[Any]]
 
 
 async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
@@ -114,13 +111,3 @@ def test_a_rate_limit_lets_a_burst_through_and_then_some_a_second(monkeypatch: p
     assert [rate.allows() for _ in range(2)] == [True, False]
     now = 100.0
     assert [rate.allows() for _ in range(4)] == [True, True, True, False]
-
-
-async def test_a_call_without_a_channel_or_an_id_has_no_place() -> None:
-    assert Call(None, "c1").event_id is None
-
-    async def act(channel: Channel) -> tuple[str | None, str | None]:
-        channel.emitter.tool_started(None, "c1", "w", {})
-        return Call(channel, None).event_id, Call(channel, "c1").event_id
-
-    assert (await in_turn(act))[0] == (None, "c1")

@@ -41,11 +41,7 @@ from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import sse_transport
 from trunkline.frontends.agui.hosted import AguiHosted
-from trunkline.questions import Form
 from trunkline.testing.chat import ScriptedChatModel, call, ends
-
-WHO = Form(message="Who?", fields={"type": "object", "properties": {}})
-
 
 # -- what is told ----------------------------------------------------------------------------------
 
@@ -681,14 +677,6 @@ def test_a_run_that_waits_for_nothing_is_over(page: Page) -> None:
 
 def _stop(value: Any) -> BaseException:
     return GraphInterrupt((Interrupt(value, id="i1"),))
-
-
-async def test_what_is_asked_in_the_middle_of_something_is_declined(page: Page) -> None:
-    channel = channel_on(page)
-    answered = await soon(channel.ask(WHO))
-    assert answered.outcome == "declined"
-    assert channel.ask_sync(WHO).outcome == "declined"
-    run_of(channel).end()
 
 
 async def test_a_message_made_by_a_node_is_told(page: Page) -> None:

@@ -14,19 +14,13 @@ from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.hosted import AcpHosted
-from trunkline.protocols.acp import wire
-from trunkline.protocols.acp.lossless import decode
-from trunkline.session.context import Decision
 from trunkline.testing.recording import RecordingTransport
-
-CAPABLE = decode(wire.ClientCapabilities, {"elicitation": {"form": {}, "url": {}}})
-
 
 THREAD: Any = {"configurable": {"thread_id": "s1"}}
 
 
-def channel_on(transport: Any, client: wire.ClientCapabilities | None = None) -> Channel:
-    return opened(OwnRuns(AcpHosted(client_capabilities=client), transport))
+def channel_on(transport: Any) -> Channel:
+    return opened(OwnRuns(AcpHosted(), transport))
 
 
 def opened(runs: OwnRuns) -> Channel:
@@ -38,9 +32,6 @@ def opened(runs: OwnRuns) -> Channel:
 def run_of(channel: Channel) -> OwnRun:
     assert channel.run is not None
     return channel.run
-
-
-# -- saying ----------------------------------------------------------------------------------------
 
 
 def test_what_an_agent_leaves_open_is_settled_when_it_ends() -> None:
@@ -132,28 +123,3 @@ def test_what_cannot_be_encoded_is_logged_and_not_raised(caplog: pytest.LogCaptu
     channel.emit(ev.Text(message_id="m", delta="fine"))
     assert text(transport) == "fine"
     assert len(caplog.records) == 1
-
-
-# -- permissions -----------------------------------------------------------------------------------
-
-
-def test_an_always_is_remembered_by_tool_and_kind() -> None:
-    channel = channel_on(RecordingTransport())
-    call = {"id": "c1", "name": "write_file"}
-    assert channel.decide(call, "edit", durable_key="k") is None
-    channel.remember(channel.covers(call, "edit"), Decision(allowed=True, call_id="c1"))
-    assert channel.decide(call, "edit", durable_key="k") is None
-    channel.remember(channel.covers(call, "edit"), Decision(allowed=False, call_id="c1", always=True))
-    decision = channel.decide(call, "edit", durable_key="k")
-    assert decision is not None
-    assert not decision
-    assert decision.reason == "an earlier answer was to always refuse write_file"
-    assert channel.decide(call, "execute", durable_key="k") is None
-
-
-def test_an_always_for_one_command_allows_no_other() -> None:
-    channel = channel_on(RecordingTransport())
-    ls, rm = ({"id": "c", "name": "bash", "args": {"command": line}} for line in ("ls", "rm -rf /"))
-    channel.remember(channel.covers(ls, "execute"), Decision(allowed=True, call_id="c", always=True))
-    assert channel.decide(ls, "execute", durable_key="k")
-    assert channel.decide(rm, "execute", durable_key="k") is None

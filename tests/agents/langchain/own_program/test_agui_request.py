@@ -1,4 +1,4 @@
-"""Tests of agents that speak AG-UI by themselves: questions, tools of the front end, and histories."""
+"""Tests of what an AG-UI request means for an agent: answers, results of the client's tools and histories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState
 from langgraph.types import Command, interrupt
-
 from tests.agents.langchain.agui_client import (
     ASK,
     WAYS,
@@ -26,6 +25,7 @@ from tests.agents.langchain.agui_client import (
 from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+
 from trunkline.agents.langchain.own_program.agui import AguiAgent, agui_agent
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.testing.chat import ScriptedChatModel, call
@@ -70,23 +70,6 @@ async def test_a_permission_ends_the_run_and_the_next_one_answers_it(
     )
     assert page.text == "Let me look. It is sunny."
     assert script.calls[1].messages[-1].content == result
-
-
-async def test_an_always_holds_for_the_thread(page: Page) -> None:
-    script = ScriptedChatModel(call("weather", {"city": "Oslo"}), "Done.", each_turn=True)
-    agent = agui_agent(script, [weather], policy=ASK, checkpointer=InMemorySaver(), transport=page)
-    await ainvoke(agent, page.request("go"))
-    always = {"approved": True, "optionId": "allow_always"}
-    await ainvoke(agent, page.request(resume=page.resume(every=always)))
-    await ainvoke(agent, page.request("again"))
-    assert page.outcome == "success"
-
-
-async def test_a_permission_is_refused_where_nothing_can_be_kept(page: Page) -> None:
-    script = model()
-    await ainvoke(agui_agent(script, [weather], policy=ASK, transport=page), page.request("go"))
-    assert page.outcome == "success"
-    assert "nobody can be asked in this run: give the agent a checkpointer" in page.call("call_1")["result"]
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
@@ -201,21 +184,6 @@ async def test_langgraphs_own_resume_goes_on_in_the_same_calls(run: Way, restart
     await run(agent, Command(resume={"decisions": [{"type": "approve"}]}), on_thread("t1"))
     assert page.call("call_1")["result"] == "It is sunny in Paris."
     assert (page.text, page.outcome) == ("Let me look. It is sunny.", "success")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        True,
-        {"approved": True},
-        {"outcome": "selected", "option_id": "allow_once", "option_kind": "allow_once"},
-    ],
-)
-async def test_our_own_question_takes_a_plain_answer_from_langgraph(given: Any, page: Page) -> None:
-    agent = agui_agent(model(), [weather], policy=ASK, transport=page, checkpointer=InMemorySaver())
-    await ainvoke(agent, PROMPT, on_thread("t1"))
-    await ainvoke(agent, Command(resume=given), on_thread("t1"))
-    assert page.call("call_1")["result"] == "It is sunny in Paris."
 
 
 async def test_a_message_instead_of_an_answer_is_refused(page: Page) -> None:
