@@ -21,7 +21,8 @@ from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, answer_of
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn, TooLate
 from trunkline.outline import Outline, PresentOutline, outline_of
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.messages import check_message, content_of, history_events
+from trunkline.protocols.agui.imported_history import history_events
+from trunkline.protocols.agui.messages import check_message, content_of
 from trunkline.questions import ClientCall
 
 __all__ = [

@@ -1,7 +1,8 @@
 """The AG-UI protocol (https://docs.ag-ui.com).
 
 * ``codes``: the codes of RUN_ERROR, and the errors that each stands for
-* ``messages``: a conversation as messages, and the messages of a client as events
+* ``imported_history``: the history that a client brings to a new thread, as events
+* ``messages``: a conversation as messages, and the content of a client's message as blocks
 * ``protobuf``: events as protobuf frames
 * ``results``: the result of a tool as text or content parts
 * ``transport``: what an AG-UI transport of a program can do

@@ -1,8 +1,8 @@
-"""Messages both ways: a conversation as AG-UI messages, and the messages of a client as events."""
+"""Messages both ways: a conversation as AG-UI messages, and the content of a client's message as blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
@@ -17,7 +17,7 @@ from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.results import PART_KEY, call_metadata, content_part, tool_result
 from trunkline.questions import ClientCall
 
-__all__ = ["check_message", "content_of", "history_events", "parsed", "snapshot_of"]
+__all__ = ["check_message", "content_of", "parsed", "snapshot_of"]
 
 _MEDIA: dict[str, Any] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _ANY_MIME = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
@@ -280,51 +280,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, str | list):
         return "a text" if isinstance(value, str) else "a list"
     return "an object" if isinstance(value, dict) else "a number"
-
-
-def history_events(messages: Sequence[wire.Message]) -> list[ev.Event]:
-    """Read a client's history as events: the person's messages, the agent's text, and answered calls.
-
-    System messages and calls without a result are left out. What cannot be read raises InvalidCommand.
-    """
-    for message in messages:
-        check_message(message)
-    answers = {message.tool_call_id: message for message in messages if message.role == "tool"}
-    events: list[ev.Event] = []
-    for message in messages:
-        if message.subagent_run_id is not None:
-            continue
-        if message.role == "user":
-            events.append(ev.UserMessage(message_id=message.id, content=content_of(message.content)))
-        elif message.role == "assistant":
-            if isinstance(message.content, str) and message.content:
-                events.append(ev.Text(message_id=message.id, delta=message.content))
-            events += _answered_calls(message, answers)
-    return events
-
-
-def _answered_calls(message: wire.Message, answers: dict[str | None, wire.Message]) -> Iterable[ev.Event]:
-    for call in message.tool_calls or ():
-        function = cast("dict[str, Any]", call.get("function") or {})
-        call_id = call.get("id")
-        answer = answers.get(call_id)
-        if answer is None or call_id is None:
-            continue
-        name = str(function.get("name") or "tool")
-        yield ev.ToolCall(call_id=call_id, name=name, message_id=message.id, native_id=call_id)
-        arguments = function.get("arguments")
-        if isinstance(arguments, str) and arguments:
-            yield ev.ToolInput(call_id=call_id, delta=arguments)
-        content = content_of(answer.content)
-        yield ev.ToolUpdate(
-            call_id=call_id,
-            status="failed" if answer.error else "completed",
-            input=parsed(arguments),
-            content=content,
-            raw_output=answer.content,
-            reason=answer.error,
-            result_message_id=answer.id,
-        )
 
 
 def parsed(arguments: Any) -> Any:

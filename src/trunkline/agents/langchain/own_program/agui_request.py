@@ -25,7 +25,7 @@ from trunkline.folding import fold
 from trunkline.intents import NO_REWIND, AnswerQuestions, Intent, StartTurn
 from trunkline.json_patch import copy_json
 from trunkline.protocols.agui import wire
-from trunkline.protocols.agui.messages import history_events
+from trunkline.protocols.agui.imported_history import history_events
 from trunkline.session.questions import check_answer
 
 __all__ = ["RequestMeaning", "is_durable", "read_request", "thread_messages"]
