@@ -89,17 +89,6 @@ async def test_a_full_disk_fails_the_turn_with_its_cause_and_nothing_else(tmp_pa
     await other.close()
 
 
-async def test_a_file_that_may_not_grow_fails_the_turn_and_the_process_goes_on(tmp_path: Path) -> None:
-    async with child("full_disk", tmp_path / "journal.db") as writing:
-        failed = (await writing.expect())["terminal"]
-        assert (failed["type"], failed["code"]) == ("turn_failed", "journal")
-        assert "check it and its free space" in failed["message"] or "free some space" in failed["message"]
-        assert (await writing.expect())["ended"] == failed["message"]
-        last = await writing.expect()
-        assert [event["delta"] for event in last["told"] if event["type"] == "text"] == ["little"]
-        assert [turn.get("code") for turn in last["turns"]] == ["interrupted", None]
-
-
 async def test_a_session_that_a_full_disk_closed_still_serves_other_processes(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     small, other = SmallDisk(path), SqliteJournal(path)
@@ -227,65 +216,6 @@ async def test_an_agent_that_blocks_in_a_thread_cannot_hold_up_its_cancellation(
         finally:
             released.set()
         assert text_of(await events_of(session)) == ""
-
-
-async def test_an_agent_that_ignores_cancel_loses_its_voice_and_the_next_prompt_runs() -> None:
-    async def deaf(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        yield "first"
-        if prompt.text == "next":
-            return
-        while not heard.is_set():
-            try:
-                await heard.wait()
-            except asyncio.CancelledError:
-                continue
-        ctx.emit("nobody hears this")
-        yield "nor this"
-        spoke.set()  # Never: a voice that is lost ends at its next word.
-
-    heard, spoke = asyncio.Event(), asyncio.Event()
-    async with world(deaf) as hub:
-        session = await hub.create()
-        async with session.follow() as reader:
-            await session.prompt("go")
-            while not isinstance((await soon(reader.next()))[-1].event, ev.Text):
-                pass
-        assert await soon(session.cancel(), within=3)
-        told = await collect(session, "next")
-        assert text_of(told) == "first"
-        heard.set()
-        await until(lambda: not any("turn_" in task.get_name() for task in asyncio.all_tasks()))
-        assert not spoke.is_set()
-        whole = fold(await events_of(session))
-        assert [turn.stop_reason for turn in whole.turns] == ["cancelled", "end_turn"]
-        assert whole.messages[1].text == whole.messages[3].text == "first"
-
-
-async def test_cancel_while_a_permission_is_open_settles_question_call_and_turn() -> None:
-    seen: list[str] = []
-
-    async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        try:
-            yield str(await ctx.permission("May I?", tool="rm", kind="delete"))
-        except BaseException as error:
-            seen.append(type(error).__name__)
-            raise
-
-    async with world(asking) as hub:
-        session = await hub.create()
-        async with session.follow() as reader:
-            await session.prompt("go")
-            told: list[ev.AnyEvent] = []
-            while not only(told, ev.TurnSuspended):
-                told += [entry.event for entry in await soon(reader.next())]
-        assert await soon(session.cancel(by="me"), within=2)
-        whole = fold(await events_of(session))
-        (question,) = whole.questions.values()
-        assert question.answered is not None
-        assert question.answered.outcome == "cancelled"
-        assert [call.status for call in whole.calls.values()] == ["cancelled"]
-        assert [turn.stop_reason for turn in whole.turns] == ["cancelled"]
-        assert seen == ["CancelledError"]
 
 
 async def test_a_prompt_that_waits_is_dropped_in_words_when_its_process_ends() -> None:

@@ -109,40 +109,6 @@ async def test_a_follower_answers_a_permission_and_a_second_answer_learns_who_wa
     await pair.a.expect(event="turn_finished")
 
 
-async def test_a_follower_cancels_the_turn_of_another_process(pair: Pair) -> None:
-    turn_id = (await pair.a.do("prompt", text="talk"))["turn_id"]
-    await pair.see(ev.Text, lambda text: "blah" in text.delta)
-    assert await soon(pair.session.cancel("another turn")) is False
-    assert await soon(pair.session.cancel(turn_id, by="b")) is True
-    assert (await pair.see(ev.TurnFinished)).stop_reason == "cancelled"
-    ended = await pair.a.expect(event="turn_finished")
-    assert ended["turn_id"] == turn_id
-
-
-async def test_a_followers_prompt_and_choice_are_carried_out_by_the_owner_alone(pair: Pair) -> None:
-    await pair.a.do("prompt", text="first")
-    await pair.see(ev.TurnFinished)
-    await soon(pair.session.set_config("mode", "bold", by="b"))
-    await pair.see(ev.ConfigChanged)
-    receipt = await soon(pair.session.prompt("second"))
-    assert (await pair.see(ev.TurnStarted)).turn_id == receipt.turn_id
-    await pair.see(ev.TurnFinished)
-    said = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
-    assert said == f"[{pair.a.pid}] second in mode bold"
-    assert not pair.session.is_owner
-    with pytest.raises(InvalidCommand, match="choose one of calm, bold"):
-        await soon(pair.session.set_config("mode", "wild"))
-    assert {record.fence for record in await pair.records()} == {await pair.fence()}
-
-
-async def test_a_followers_prompt_is_rejected_while_the_owner_is_busy(pair: Pair) -> None:
-    await pair.a.do("prompt", text="talk")
-    await pair.see(ev.TurnStarted)
-    with pytest.raises(SessionBusy, match="a turn is running"):
-        await soon(pair.session.prompt("second"))
-    assert not pair.session.is_owner
-
-
 async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_killed(pair: Pair) -> None:
     turn_id = (await pair.a.do("prompt", text="talk"))["turn_id"]
     await pair.see(ev.Text, lambda text: "blah" in text.delta)

@@ -10,7 +10,6 @@ import threading
 from collections.abc import AsyncIterator, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ import pytest
 from trunkline.commands import Prompt
 from trunkline.errors import Corrupt, Fenced, JournalError
 from trunkline.events import Raw, Text
-from trunkline.journal import Disposition, Held, Lease, Record, SessionInfo, SessionKey
+from trunkline.journal import Held, Lease, Record, SessionInfo, SessionKey
 from trunkline.journal.sqlite import SqliteJournal
 
 KEY = SessionKey("ada", "one")
@@ -131,35 +130,6 @@ async def test_a_cancelled_opening_leaves_nothing_open(path: Path) -> None:
 # -- two processes --
 
 
-async def test_two_processes_hand_a_session_over_by_lease_and_fence(
-    journal: SqliteJournal, neighbour: SqliteJournal, clock: SimpleNamespace
-) -> None:
-    ours = await begin(journal, "A")
-    await journal.append(ours, said(ours, 3))
-    assert await neighbour.claim(KEY, "B", 30) == Held("A", 1, 30.0)
-    clock.now += 30
-    theirs = await neighbour.claim(KEY, "B", 30)
-    assert isinstance(theirs, Lease)
-    assert theirs == Lease(KEY, "B", 2, 3)
-    with pytest.raises(Fenced, match="taken over"):
-        await journal.append(ours, said(ours, 1, after=3))
-    await journal.renew("A", 30)
-    await neighbour.append(theirs, said(theirs, 2, after=3))
-    assert [record.fence for record in await journal.read(KEY)] == [1, 1, 1, 2, 2]
-
-
-async def test_a_lease_of_another_boot_has_run_out(journal: SqliteJournal, path: Path, times: Times) -> None:
-    await begin(journal, "A")
-    rebooted = SqliteJournal(path, boot="another", **times)
-    await rebooted.open()
-    info = await rebooted.get(KEY)
-    assert info is not None
-    assert info.owner is None
-    assert isinstance(await rebooted.claim(KEY, "B", 30), Lease)
-    assert await journal.renew("A", 30) == {}
-    await rebooted.close()
-
-
 async def test_a_follower_is_told_of_another_processs_changes(
     journal: SqliteJournal, neighbour: SqliteJournal
 ) -> None:
@@ -176,17 +146,6 @@ async def test_a_follower_is_told_of_another_processs_changes(
             version = newer
             seen.append(await last_seq(neighbour))
     assert seen == [1, 2, 3, 4, 5]
-
-
-async def test_a_command_reaches_the_owner_and_its_disposition_the_poster(
-    journal: SqliteJournal, neighbour: SqliteJournal
-) -> None:
-    lease = await begin(journal)
-    await neighbour.post(KEY, "k", Prompt.of("hi"))
-    (posted,) = await journal.commands(KEY)
-    await journal.settle(lease, posted.key, Disposition(accepted=False, code="busy", message="later"))
-    settled = await neighbour.disposition(KEY, "k")
-    assert settled == Disposition(accepted=False, code="busy", message="later")
 
 
 WRITES_FOREVER = """
