@@ -33,7 +33,6 @@ from tests.worlds import soon, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
-from trunkline.agents.langchain.own_program import runs as runs_module
 from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.run import OwnRun
@@ -627,20 +626,6 @@ async def test_no_checkpoint_contains_a_transport_or_a_channel(page: Page) -> No
     assert b"sunny" in kept
     for word in (b"ransport", b"Channel", b"emitter", b"OwnRun", b"Page", b"TrunklineContext"):
         assert word not in kept, word
-
-
-async def test_threads_long_unused_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs_module, "_MOST_SESSIONS", 2)
-    runs = OwnRuns(AguiHosted(), Page())
-    for name in ("t1", "t2", "t3"):
-        channel = runs.open(None, on_thread(name))
-        assert channel is not None
-        channel.memory["name"] = name
-        run_of(channel).end()
-    for name, known in (("t3", {"name": "t3"}), ("t1", {})):
-        channel = runs.open(None, on_thread(name))
-        assert channel is not None
-        assert channel.memory == known
 
 
 # -- the channel -------------------------------------------------------------------------------------
