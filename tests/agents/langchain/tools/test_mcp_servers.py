@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sys
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,19 +11,16 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import (
-    PATIENCE,
     STDIO,
     invoke,
     is_alive,
     named,
     patiently,
-    serving,
     text_in,
 )
 from tests.worlds import until
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers
-from trunkline.mcp import server as module
 
 
 @asynccontextmanager
@@ -108,37 +102,6 @@ async def test_a_server_that_dies_fails_its_calls_with_the_reason_and_lives_agai
         assert text_in(await patiently(invoke(named(servers.tools)["w__count"]))).startswith("1 in ")
 
 
-@pytest.mark.parametrize("transport", ["http", "sse"])
-async def test_a_server_on_the_web_that_dies_in_a_call_fails_it(
-    transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "PING_EVERY", 0.1)
-    marker = tmp_path / "marker"
-    with serving(transport) as place:
-        async with held({"w": place}) as servers:
-            waiting = asyncio.create_task(invoke(named(servers.tools)["w__wait"], marker=str(marker)))
-            await until(marker.exists, PATIENCE)
-            os.kill(place["pid"], signal.SIGKILL)
-            message = await patiently(waiting)
-            assert message.status == "error"
-            assert "MCP server 'w' is gone: " in text_in(message)
-
-
-async def test_a_call_that_is_given_up_is_taken_back_at_once_and_the_server_goes_on(tmp_path: Path) -> None:
-    marker = tmp_path / "marker"
-    async with held({"w": STDIO}) as servers:
-        tools = named(servers.tools)
-        waiting = asyncio.create_task(invoke(tools["w__wait"], marker=str(marker)))
-        await until(lambda: marker.exists() and marker.read_text() == "waiting", PATIENCE)
-        before = time.monotonic()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await patiently(waiting)
-        assert time.monotonic() - before < 5
-        await until(lambda: marker.read_text() == "cancelled", PATIENCE)
-        assert text_in(await patiently(invoke(tools["w__add"], a=1, b=1))) == "2"
-
-
 async def test_closing_in_a_hurry_leaves_nothing_behind_also_while_a_server_starts() -> None:
     async with held({"w": STDIO}) as servers:
         pid = int(text_in(await patiently(invoke(named(servers.tools)["w__harden"]))))
@@ -155,13 +118,6 @@ async def test_closing_in_a_hurry_leaves_nothing_behind_also_while_a_server_star
     assert starting.tools == []
 
 
-async def test_a_closed_server_says_so_to_whoever_still_has_its_tools() -> None:
-    async with held({"w": STDIO}) as servers:
-        tool = named(servers.tools)["w__count"]
-    message = await patiently(invoke(tool))
-    assert (message.status, text_in(message)) == ("error", "MCP server 'w' is gone: it was closed")
-
-
 async def test_plain_threads_call_the_server_that_is_held() -> None:
     async with held({"w": STDIO}) as servers:
         tool = named(servers.tools)["w__count"]
@@ -169,16 +125,3 @@ async def test_plain_threads_call_the_server_that_is_held() -> None:
         first = text_in(await patiently(asyncio.to_thread(tool.invoke, call)))
         second = text_in(await patiently(asyncio.to_thread(tool.invoke, call)))
         assert (first[:1], second[:1]) == ("1", "2")
-
-
-async def test_a_server_without_tools_and_one_that_breaks_its_word_harm_nobody() -> None:
-    script = Path(__file__).parent.parent / "servers" / "invalid_result_server.py"
-    place = {"command": sys.executable, "args": [str(script)]}
-    async with held({"wrong": place, "empty": {**place, "env": {"EMPTY": "1"}}}) as servers:
-        assert [tool.name for tool in servers.tools] == ["wrong__count", "wrong__vanish"]
-        assert servers.failures() == []
-        broken = await patiently(invoke(named(servers.tools)["wrong__count"]))
-        assert broken.status == "error"
-        assert "MCP server 'wrong' gave an invalid result" in text_in(broken)
-        gone = await patiently(invoke(named(servers.tools)["wrong__vanish"]))
-        assert "MCP server 'wrong' refused the call: no such tool" in text_in(gone)
