@@ -101,6 +101,7 @@ async def collect(
     session: Session,
     prompt: Prompt | str,
     answers: Mapping[type[ev.Event], Callable[[Any], Awaitable[Any]]] | None = None,
+    within: float = WAIT,
 ) -> list[ev.Event]:
     """Send a prompt, react to events as told, and give all events of the turn."""
     told: list[ev.Event] = []
@@ -112,7 +113,7 @@ async def collect(
             if react is not None:
                 await react(event)
 
-    await soon(run())
+    await soon(run(), within)
     return told
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from tests.worlds import soon, world
+from tests.worlds import collect, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
@@ -25,6 +24,7 @@ from trunkline.session.hub import Hub
 from trunkline.session.session import Session
 
 T = TypeVar("T")
+React = Callable[[Any], Awaitable[Any]]
 
 PATIENCE = 40.0
 """Starting a server takes a second, and many on a busy machine."""
@@ -53,18 +53,10 @@ async def patiently(awaitable: Awaitable[T]) -> T:
 
 
 async def turn_of(
-    session: Session,
-    prompt: Prompt | str,
-    answers: Mapping[type[ev.Event], Callable[[Any], Awaitable[Any]]] | None = None,
+    session: Session, prompt: Prompt | str = "go", answers: Mapping[type[ev.Event], React] | None = None
 ) -> list[ev.Event]:
-    """Play a turn that may have to wait for a server, and react to its events as told."""
-    told: list[ev.Event] = []
-    async with asyncio.timeout(PATIENCE):
-        async for event in session.stream(prompt):
-            told.append(event)
-            if (react := (answers or {}).get(type(event))) is not None:
-                await react(event)
-    return told
+    """Play a turn that may have to wait for a server, and react to its events."""
+    return await collect(session, prompt, answers, PATIENCE)
 
 
 def unhurried(agent: Any) -> AbstractAsyncContextManager[Hub]:

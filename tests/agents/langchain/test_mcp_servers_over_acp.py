@@ -10,7 +10,6 @@ from langchain_core.messages import ToolMessage
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.mcp_example import SCRIPT, is_alive, patiently, text_in, unhurried
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import until
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.testing.chat import ScriptedChatModel, call
 
@@ -56,18 +55,6 @@ async def test_session_servers_are_used_and_a_bad_command_is_named() -> None:
         await prompt(editor, session_id)
         assert "w__count" not in model.calls[2].tool_names
         assert not is_alive(pid)
-
-
-async def test_a_server_ends_when_the_editor_closes_the_session() -> None:
-    agent, model = agent_of(call("w__count", {}, "k1"), "Counted.")
-    async with unhurried(agent) as hub, editing(hub, ABLE) as editor:
-        session_id = await open_with(editor, GOOD)
-        await prompt(editor, session_id)
-        (result,) = [m for m in model.calls[1].messages if isinstance(m, ToolMessage)]
-        pid = int(text_in(result).split()[-1])
-        assert is_alive(pid)
-        await editor.call("session/close", sessionId=session_id)
-        await until(lambda: not is_alive(pid))
 
 
 async def test_mcp_progress_and_elicitation_reach_the_editor_on_their_calls() -> None:

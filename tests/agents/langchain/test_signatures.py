@@ -10,6 +10,7 @@ import pytest
 from langchain.agents.middleware import AgentMiddleware
 
 from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.errors import map_error_to_content
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.mode import Mode
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
@@ -21,7 +22,7 @@ from trunkline.agents.langchain.own_program.acp import AcpAgent, acp_agent, acp_
 from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.permissions.decide import Rule
-from trunkline.agents.langchain.stop_reasons import map_error_to_content, map_to_stop_reason
+from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 from trunkline.frontends.agui import console_transport, http_transport, sse_transport, websocket_transport
 

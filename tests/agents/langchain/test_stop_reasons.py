@@ -6,19 +6,14 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
-from langchain_core.exceptions import (
-    ContextOverflowError,
-)
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import GraphRecursionError
 
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.untyped_langchain import create_agent
 from trunkline import events as ev
-from trunkline.agents.langchain.stop_reasons import (
-    map_to_stop_reason,
-    token_usage,
-)
+from trunkline.agents.langchain.stop_reasons import map_to_stop_reason, token_usage
 from trunkline.testing.chat import ScriptedChatModel, call
 
 # -- finish reasons --------------------------------------------------------------------------------

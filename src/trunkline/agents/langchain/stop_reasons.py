@@ -10,25 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from trunkline import events as ev
-from trunkline.agents.langchain.errors import (
-    as_dict,
-    causes_of,
-    code_of,
-    explain,
-    map_error_to_content,
-    names,
-    names_of,
-    provider_code,
-)
+from trunkline.agents.langchain.errors import as_dict, causes_of, names, names_of, provider_code
 
-__all__ = [
-    "failure_in_message",
-    "code_of",
-    "explain",
-    "map_error_to_content",
-    "map_to_stop_reason",
-    "token_usage",
-]
+__all__ = ["failure_in_message", "map_to_stop_reason", "token_usage"]
 
 # -- stop reasons ----------------------------------------------------------------------------------
 

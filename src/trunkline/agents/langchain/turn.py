@@ -24,7 +24,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import Sayable
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
 from trunkline.agents.langchain.channel import Channel, filtered, use_channel
-from trunkline.agents.langchain.errors import answer_error, is_model_error
+from trunkline.agents.langchain.errors import answer_error, code_of, explain, is_model_error
 from trunkline.agents.langchain.graph.checkpointers import TurnCheckpointer
 from trunkline.agents.langchain.graph.interrupts import (
     OpenCalls,
@@ -50,7 +50,7 @@ from trunkline.agents.langchain.messages.plain_outputs import combine_outputs, o
 from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
-from trunkline.agents.langchain.stop_reasons import code_of, explain, failure_in_message, map_to_stop_reason
+from trunkline.agents.langchain.stop_reasons import failure_in_message, map_to_stop_reason
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
 from trunkline.agents.langchain.tools.session_tools import (
     answer_open_calls,

@@ -54,7 +54,7 @@ async def play(agent: Any, *tools: dict[str, Any], answer: dict[str, Any] | None
 
 @pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
 @pytest.mark.parametrize("saver", [None, InMemorySaver], ids=["journal", "checkpointer"])
-async def test_d9_a_frontend_tool_is_bound_to_a_plain_create_agent_asked_for_and_its_result_read(
+async def test_a_frontend_tool_is_bound_to_a_plain_create_agent_asked_for_and_its_result_read(
     tools: Any, saver: Any
 ) -> None:
     agent, model = agent_of(RED, "It is red.", tools=tools, checkpointer=saver and saver())

@@ -18,7 +18,6 @@ from tests.agents.langchain.mcp_example import (
     is_alive,
     named,
     patiently,
-    serving,
     text_in,
     turn_of,
     unhurried,
@@ -43,7 +42,6 @@ from trunkline.agents.langchain.tools.session_tools import (
 )
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import JournalError
-from trunkline.session.session import Session
 from trunkline.testing.chat import ScriptedChatModel, call
 
 WORKSHOP: dict[str, Any] = {"name": "w", **STDIO}
@@ -51,17 +49,12 @@ COLOUR: dict[str, Any] = {"name": "set_colour", "description": "Paint.", "parame
 ADD = call("w__add", {"a": 1, "b": 2}, "k1")
 
 
-async def play(session: Session, prompt: Prompt | str = "go") -> list[ev.Event]:
-    """A turn without questions."""
-    return await turn_of(session, prompt)
-
-
 async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_session() -> None:
     first_turn = [ADD, call("w__count", {}, "k2")]
     agent, model = agent_of(first_turn, "Three.", call("w__count", {}, "k3"), "Still three.")
     async with unhurried(agent) as hub:
         session = await hub.create(mcp_servers=[WORKSHOP])
-        told = await play(session)
+        told = await turn_of(session)
         assert {"weather", "w__add", "w__count"} <= set(model.calls[0].tool_names)
         calls = calls_of(told)
         assert (calls["k1"].status, calls["k1"].kind) == ("completed", "read")  # As the server says.
@@ -69,7 +62,7 @@ async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_ses
         assert calls["k1"].raw_output == {"structured_content": {"result": 3}}
         first = c.text_of(calls["k2"].content)
         assert text_of(told) == "Three."
-        again = c.text_of(calls_of(await play(session))["k3"].content)
+        again = c.text_of(calls_of(await turn_of(session))["k3"].content)
         pid = int(first.split()[-1])
         assert (first, again) == (f"1 in {pid}", f"2 in {pid}")
         await patiently(session.close())
@@ -82,7 +75,7 @@ async def test_sessions_of_one_agent_have_servers_of_their_own_and_end_them_also
         sessions = [await hub.create(mcp_servers=[WORKSHOP]) for _ in range(2)]
         pids: list[int] = []
         for session in sessions:
-            told = await play(session)
+            told = await turn_of(session)
             pids.append(int(c.text_of(calls_of(told)["k"].content).split()[-1]))
             assert c.text_of(calls_of(told)["k"].content).startswith("1 in ")
         assert len(set(pids)) == 2
@@ -97,12 +90,11 @@ def holders() -> list[asyncio.Task[Any]]:
     return [task for task in asyncio.all_tasks() if task.get_name().startswith("trunkline mcp")]
 
 
-async def test_an_agent_without_tools_gets_them_too() -> None:
+async def test_an_agent_without_tools_gets_them_too(http: dict[str, Any]) -> None:
     agent, model = agent_of([ADD, call("w__fail", {"words": "glue"}, "k2")], "Three.", tools=())
-    with serving("http") as place:
-        async with unhurried(agent) as hub:
-            session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": place["url"]}])
-            told = await play(session)
+    async with unhurried(agent) as hub:
+        session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
+        told = await turn_of(session)
     assert "w__add" in model.calls[0].tool_names
     results = [message for message in model.calls[1].messages if isinstance(message, ToolMessage)]
     assert [(text_in(result)[:1], result.status) for result in results] == [("3", "success"), ("E", "error")]
@@ -111,12 +103,11 @@ async def test_an_agent_without_tools_gets_them_too() -> None:
     assert text_of(told) == "Three."
 
 
-async def test_content_keeps_its_types_on_the_way_through_the_graph() -> None:
+async def test_content_keeps_its_types_on_the_way_through_the_graph(http: dict[str, Any]) -> None:
     agent, model = agent_of(call("w__show", {}, "k1"), "Nice.")
-    with serving("http") as place:
-        async with unhurried(agent) as hub:
-            session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": place["url"]}])
-            told = await play(session)
+    async with unhurried(agent) as hub:
+        session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
+        told = await turn_of(session)
     kinds = [c.TextBlock, c.ImageBlock, c.AudioBlock, c.LinkBlock, c.ResourceBlock, c.ResourceBlock]
     assert [type(block) for block in calls_of(told)["k1"].content] == kinds
     (result,) = [message for message in model.calls[1].messages if isinstance(message, ToolMessage)]
@@ -125,17 +116,18 @@ async def test_content_keeps_its_types_on_the_way_through_the_graph() -> None:
     ]  # fmt: skip
 
 
-async def test_a_tool_of_the_agent_goes_before_one_of_a_server_and_a_notice_says_so() -> None:
+async def test_a_tool_of_the_agent_goes_before_a_servers_and_a_notice_says_so(
+    http: dict[str, Any],
+) -> None:
     @tool("w__add")
     def own(a: int, b: int) -> str:
         """Add in our own way."""
         return f"{a}{b}"
 
     agent, model = agent_of(ADD, "Twelve.", tools=[own])
-    with serving("http") as place:
-        async with unhurried(agent) as hub:
-            session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": place["url"]}])
-            told = await play(session)
+    async with unhurried(agent) as hub:
+        session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
+        told = await turn_of(session)
     assert model.calls[0].tool_names.count("w__add") == 1
     assert c.text_of(calls_of(told)["k1"].content) == "12"
     assert [notice.title for notice in only(told, ev.Notice)] == ["Two tools are called 'w__add'"]
@@ -171,13 +163,13 @@ async def test_a_graph_with_a_model_node_of_its_own_is_told_how_to_bind_them() -
     agent = LangChainAgent(own_graph(ScriptedChatModel("Hello.", each_turn=True), lambda: [weather]))
     async with world(agent) as hub:
         session = await hub.create()
-        assert only(await play(session), ev.Notice) == []
-        told = await play(session, Prompt.of("go", tools=(COLOUR,)))
+        assert only(await turn_of(session), ev.Notice) == []
+        told = await turn_of(session, Prompt.of("go", tools=(COLOUR,)))
         (notice,) = only(told, ev.Notice)
         assert notice.code == "tools_unbound"
         assert "set_colour must be bound there" in (notice.description or "")
         assert "session_tools()" in (notice.description or "")
-        assert only(await play(session, Prompt.of("go", tools=(COLOUR,))), ev.Notice) == []
+        assert only(await turn_of(session, Prompt.of("go", tools=(COLOUR,))), ev.Notice) == []
 
 
 async def test_a_graph_that_binds_them_itself_uses_them_and_is_not_told() -> None:
@@ -257,43 +249,39 @@ async def test_without_a_channel_a_request_stays_as_it_is() -> None:
     assert find_tool(None, "anything") is None
 
 
-async def test_what_is_offered_carries_what_its_server_says_of_it() -> None:
+async def test_what_is_offered_carries_what_its_server_says_of_it(http: dict[str, Any]) -> None:
     class Request:
         tools: tuple[Any, ...] = ({"name": "web_search"}, {"type": "function", "function": {"name": "x"}})
 
         def override(self, **changes: Any) -> Any:
             return changes
 
-    with serving("http") as place:
+    async def act(channel: Channel) -> list[Any]:
+        await attach_servers(channel.memory, {"w": http})
+        try:
+            tools = named(await patiently(wait_for_tools(channel)))
+            assert find_tool(channel, "w__add") is tools["w__add"]
+            return add_tools(Request(), channel)["tools"]
+        finally:
+            await detach_servers(channel.memory)
 
-        async def act(channel: Channel) -> list[Any]:
-            await attach_servers(channel.memory, {"w": place})
-            try:
-                tools = named(await patiently(wait_for_tools(channel)))
-                assert find_tool(channel, "w__add") is tools["w__add"]
-                return add_tools(Request(), channel)["tools"]
-            finally:
-                await detach_servers(channel.memory)
-
-        offered, _ = await in_turn(act)
+    offered, _ = await in_turn(act)
     assert offered[:2] == list(Request.tools)
     (add,) = [one for one in offered[2:] if one["function"]["name"] == "w__add"]
     assert add.metadata["readOnlyHint"] is True
     assert add["function"]["parameters"]["required"] == ["a", "b"]
 
 
-async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name() -> None:
-    with serving("http") as place:
+async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name(http: dict[str, Any]) -> None:
+    async def act(channel: Channel) -> list[Any]:
+        await attach_servers(channel.memory, {"w": http})
+        try:
+            await patiently(wait_for_tools(channel))
+            return [one for one in tools_of(channel) if one.name == "w__add"]
+        finally:
+            await detach_servers(channel.memory)
 
-        async def act(channel: Channel) -> list[Any]:
-            await attach_servers(channel.memory, {"w": place})
-            try:
-                await patiently(wait_for_tools(channel))
-                return [one for one in tools_of(channel) if one.name == "w__add"]
-            finally:
-                await detach_servers(channel.memory)
-
-        found, told = await in_turn(act, tools=({**COLOUR, "name": "w__add"},))
+    found, told = await in_turn(act, tools=({**COLOUR, "name": "w__add"},))
     assert len(found) == 1
     assert found[0].metadata["mcp"]["server"] == "w"
     assert [notice.code for notice in only(told, ev.Notice)] == ["tool_clash"]

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.stop_reasons import explain
+from trunkline.agents.langchain.errors import explain
 from trunkline.agents.langchain.tools.attached_servers import (
     attach_servers,
     attached_tools,

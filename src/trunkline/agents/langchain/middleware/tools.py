@@ -19,10 +19,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
-from trunkline.agents.langchain.errors import answer_error
+from trunkline.agents.langchain.errors import answer_error, explain
 from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, TOOL_HOOKS, inline, remove_hooks
-from trunkline.agents.langchain.stop_reasons import explain
 from trunkline.content import Content, as_content
 from trunkline.errors import TurnCancelled
 from trunkline.tools.naming import KindMapper, kind_of

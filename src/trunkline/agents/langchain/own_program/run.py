@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from trunkline import events as ev
+from trunkline.agents.langchain.errors import code_of, explain
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.history import unanswered_calls
-from trunkline.agents.langchain.stop_reasons import code_of, explain, map_to_stop_reason
+from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.conversation import Call
 from trunkline.error_redaction import marks_of
 from trunkline.errors import TurnCancelled
