@@ -13,6 +13,7 @@ from tests.worlds import forever, soon, until
 from trunkline.cursor import Cursor
 from trunkline.protocols.sse import write_frames
 from trunkline.server.event_stream import Framing, StreamResponse, sse_framing
+from trunkline.server.security.limits import Limits
 
 EVENT = b'{"event":1}'
 FRAME = b'data: {"event":1}\n\n'
@@ -122,7 +123,10 @@ async def test_the_opening_follows_the_headers_before_the_first_event() -> None:
 
 async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(1), RAW, keep_alive=0.01, close=source.close), reader)
+    task = run(
+        StreamResponse(source.batches(1), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
     await until(lambda: bool(reader.sent))
     await asyncio.sleep(0.05)
     assert reader.bodies == []
@@ -133,7 +137,10 @@ async def test_silence_stays_silence_where_there_is_no_sign_of_life() -> None:
 
 async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(), RAW, keep_alive=0.01, close=source.close), reader)
+    task = run(
+        StreamResponse(source.batches(), RAW, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
     await until(lambda: bool(reader.sent))
     reader.gone.set()
     await soon(task, 5.0)
@@ -142,7 +149,10 @@ async def test_a_silent_reader_that_leaves_is_noticed_without_a_sign_of_life() -
 
 async def test_silence_is_filled_with_comments_and_speech_is_not() -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(1), SSE, keep_alive=0.02, close=source.close), reader)
+    task = run(
+        StreamResponse(source.batches(1), SSE, limits=Limits(keep_alive_seconds=0.02), close=source.close),
+        reader,
+    )
     await until(lambda: reader.bodies.count(SSE.comment) >= 3)
     source.more.set()
     await soon(task)
@@ -177,7 +187,13 @@ async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
     source, reader = Source(), Reader()
     source.more.set()
     task = run(
-        StreamResponse(source.batches(), SSE, keep_alive=0.01, stall_seconds=0.05, close=source.close), reader
+        StreamResponse(
+            source.batches(),
+            SSE,
+            limits=Limits(keep_alive_seconds=0.01, stall_seconds=0.05),
+            close=source.close,
+        ),
+        reader,
     )
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
@@ -188,7 +204,10 @@ async def test_a_reader_that_takes_nothing_for_too_long_is_dropped() -> None:
 @pytest.mark.parametrize("speaking", [True, False])
 async def test_a_server_that_says_that_the_reader_is_gone_is_believed(speaking: bool) -> None:
     source, reader = Source(), Reader()
-    task = run(StreamResponse(source.batches(), SSE, keep_alive=0.01, close=source.close), reader)
+    task = run(
+        StreamResponse(source.batches(), SSE, limits=Limits(keep_alive_seconds=0.01), close=source.close),
+        reader,
+    )
     await until(lambda: bool(reader.sent))
     reader.breaks = True
     if speaking:

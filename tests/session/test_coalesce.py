@@ -16,6 +16,9 @@ from trunkline.cursor import piece_of, remainder
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.session.coalesce import Coalescer
+from trunkline.session.settings import Settings
+
+LIMIT = Settings().coalesce_limit
 
 streams = st.one_of(legal_sessions().map(lambda story: story.events), sloppy_streams())
 
@@ -35,7 +38,7 @@ def play(
     events: list[ev.Event], data: st.DataObject
 ) -> tuple[list[tuple[int, int]], list[tuple[int, ev.AnyEvent]]]:
     """Coalesce with seals and takes at any moments; give the places and the records."""
-    coalescer = Coalescer(last_seq=10, limit=data.draw(st.sampled_from([1, 4, 4096])))
+    coalescer = Coalescer(last_seq=10, limit=data.draw(st.sampled_from([1, 4, LIMIT])))
     places: list[tuple[int, int]] = []
     records: list[tuple[int, ev.AnyEvent]] = []
     for event in events:
@@ -92,7 +95,7 @@ def test_a_delta_that_continues_the_open_record_needs_no_grammar(
     events: list[ev.Event], data: st.DataObject
 ) -> None:
     # A line asks the coalescer first; what it says and where must not depend on that.
-    long, short = (Grammar(), Coalescer()), (Grammar(), Coalescer())
+    long, short = (Grammar(), Coalescer(limit=LIMIT)), (Grammar(), Coalescer(limit=LIMIT))
     for event in events:
         expected = [(*long[1].place(legal), legal) for legal in long[0].feed(event)]
         offset = short[1].extend(cast("ev.Delta", event)) if isinstance(event, get_args(ev.Delta)) else 0
@@ -125,7 +128,7 @@ def test_plain_text_takes_the_same_place_by_its_own_way(events: list[ev.Event]) 
 
 
 def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
-    coalescer = Coalescer()
+    coalescer = Coalescer(limit=LIMIT)
     first = "".join(["m", "1"])
     coalescer.place(text("a", first))
     assert coalescer.extend_text("".join(["m", "1"]), "b") == 0
@@ -137,7 +140,7 @@ def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
 
 @given(legal_sessions())
 def test_a_session_is_written_with_fewer_records_than_events(story: LegalSession) -> None:
-    records = records_of(Coalescer(), *story.events)
+    records = records_of(Coalescer(limit=LIMIT), *story.events)
     neighbours = sum(
         type(one) is type(two) is ev.Text and cast("Any", one).message_id == cast("Any", two).message_id
         for one, two in zip(story.events, story.events[1:], strict=False)
@@ -169,7 +172,7 @@ CONTINUED: list[tuple[ev.Event, ev.Event, ev.Event]] = [
 
 @pytest.mark.parametrize(("first", "second", "joined"), CONTINUED)
 def test_neighbouring_deltas_become_one_record(first: ev.Event, second: ev.Event, joined: ev.Event) -> None:
-    coalescer = Coalescer()
+    coalescer = Coalescer(limit=LIMIT)
     assert [coalescer.place(first), coalescer.place(second)] == [(1, 1), (1, 2)]
     assert coalescer.waiting
     assert coalescer.take() == []
@@ -196,11 +199,11 @@ def test_neighbouring_deltas_become_one_record(first: ev.Event, second: ev.Event
 def test_what_differs_in_anything_but_its_text_is_a_record_of_its_own(
     first: ev.Event, second: ev.Event
 ) -> None:
-    assert records_of(Coalescer(), first, second) == [(1, first), (2, second)]
+    assert records_of(Coalescer(limit=LIMIT), first, second) == [(1, first), (2, second)]
 
 
 def test_any_other_event_closes_the_open_record() -> None:
-    coalescer = Coalescer()
+    coalescer = Coalescer(limit=LIMIT)
     plan = ev.Plan()
     assert [coalescer.place(event) for event in (text("a"), plan, text("b"))] == [(1, 1), (2, 0), (3, 1)]
     assert coalescer.take() == [(1, text("a")), (2, plan)]
@@ -213,7 +216,7 @@ def test_a_full_record_is_closed_by_the_next_delta() -> None:
 
 
 def test_a_sealed_record_is_never_written_to_again() -> None:
-    coalescer = Coalescer()
+    coalescer = Coalescer(limit=LIMIT)
     coalescer.place(text("a"))
     coalescer.seal()
     coalescer.seal()
@@ -222,7 +225,7 @@ def test_a_sealed_record_is_never_written_to_again() -> None:
 
 
 def test_a_command_takes_a_number_between_the_records() -> None:
-    coalescer = Coalescer(last_seq=6)
+    coalescer = Coalescer(last_seq=6, limit=LIMIT)
     coalescer.place(text("a"))
     assert coalescer.skip() == 8
     assert coalescer.place(text("b")) == (9, 1)
@@ -249,11 +252,11 @@ def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
 
 def test_an_event_that_stands_alone_is_written_as_the_very_object_it_is() -> None:
     event = text("a")
-    assert records_of(Coalescer(), event)[0][1] is event
+    assert records_of(Coalescer(limit=LIMIT), event)[0][1] is event
 
 
 def test_offsets_count_characters_however_many_bytes_they_have() -> None:
-    coalescer = Coalescer()
+    coalescer = Coalescer(limit=LIMIT)
     assert [coalescer.place(text("é")), coalescer.place(text("😀"))] == [(1, 1), (1, 2)]
 
 

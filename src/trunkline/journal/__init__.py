@@ -8,9 +8,9 @@
 * ``interface``: what every engine promises
 * ``lease_clock``: the clock of leases, and the name of this start of the machine
 * ``memory``: the journal in memory
-* ``pruning``: removes what ``retention`` finds, in small commits
+* ``pruning``: removes in slices what ``retention`` finds, one small commit after the other
 * ``readers``: the threads that read
-* ``retention``: blobs, and what may be forgotten
+* ``retention``: finds what may be forgotten: idle sessions, old turns, blobs that no record names
 * ``rules``: rules that all engines share: who may append, where to cut, what is kept
 * ``schema``: tables and migrations
 * ``snapshots``: snapshots beside the records, in SQL

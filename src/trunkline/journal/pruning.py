@@ -1,4 +1,4 @@
-"""Pruning: forgets what ``retention`` finds, one small commit after the other.
+"""Pruning: removes in slices what ``retention`` finds, one small commit after the other.
 
 A session that goes, or begins later, does so in one quick step: from then on nobody reads the records that it
 leaves behind. Those are removed in slices, between which everybody else has a turn. Whatever a crash leaves

@@ -1,4 +1,6 @@
-"""Blobs, and what a SQLite journal may forget, in steps that hold nobody up (``pruning`` takes them).
+"""Retention: finds what a SQLite journal may forget, and has the SQL for each small step of removing it.
+
+``pruning`` decides when each step runs: it removes in slices, so that no writer waits for long.
 
 Blobs live in the journal's own file: one file to copy, one mode, one transaction, and nothing to
 tidy up beside it after a crash. They are shared by digest, so no session owns one. Which are still

@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.cursor import Cursor
 from trunkline.protocols.sse import KEEP_ALIVE, MEDIA_TYPE
+from trunkline.server.security.limits import Limits
 
 __all__ = ["StreamResponse", "Framing", "sse_framing", "wanted_framing"]
 
@@ -93,11 +94,10 @@ class StreamResponse(Response):
         framing: Framing,
         *,
         close: Callable[[], Awaitable[None]] | None = None,
-        keep_alive: float = 15.0,
-        stall_seconds: float = 300.0,
+        limits: Limits | None = None,
         opening: bytes = b"",
     ) -> None:
-        """Stream batches; a comment goes out after ``keep_alive`` seconds of silence.
+        """Stream batches; a comment goes out after the ``keep_alive_seconds`` of the limits without an event.
 
         ``opening`` follows the headers at once, for streams whose first event may take a while: some servers
         and proxies send the headers with the first bytes of the body only.
@@ -115,8 +115,9 @@ class StreamResponse(Response):
         self._batches = batches
         self._framing = framing
         self._close = close
-        self._keep_alive = keep_alive
-        self._stall_seconds = stall_seconds
+        limits = limits or Limits()
+        self._keep_alive = limits.keep_alive_seconds
+        self._stall_seconds = limits.stall_seconds
         self._opening = opening
         self._sending = asyncio.Lock()
         self._sent_at = time.monotonic()

@@ -31,7 +31,7 @@ _MANY = 8
 class Coalescer:
     """Assigns record numbers and joins neighbouring deltas up to ``limit`` characters."""
 
-    def __init__(self, last_seq: int = 0, *, limit: int = 4096) -> None:
+    def __init__(self, last_seq: int = 0, *, limit: int) -> None:
         """Continue after the newest record of the journal."""
         self.last_seq = last_seq
         self._limit = limit

@@ -162,8 +162,7 @@ class AcpRoutes:
             _batches(reader),
             _MESSAGES,
             close=partial(connection.detach, reader),
-            keep_alive=self._limits.keep_alive_seconds,
-            stall_seconds=self._limits.stall_seconds,
+            limits=self._limits,
             # Clients wait for the headers, and the first message may take a while.
             opening=write_comment("open"),
         )

@@ -126,13 +126,11 @@ class AguiRuns:
             self.agents.remove_run(run)
             await run.close()
 
-        limits = self.agents.limits
         return StreamResponse(
             aiter(run),
             framing,
             close=close,
-            keep_alive=limits.keep_alive_seconds,
-            stall_seconds=limits.stall_seconds,
+            limits=self.agents.limits,
         )
 
     def _stream_later(self, task: asyncio.Task[AguiRun | None], framing: Framing) -> StreamResponse:
@@ -144,13 +142,11 @@ class AguiRuns:
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
-        limits = self.agents.limits
         return StreamResponse(
             _batches_of(task),
             framing,
             close=close,
-            keep_alive=limits.keep_alive_seconds,
-            stall_seconds=limits.stall_seconds,
+            limits=self.agents.limits,
             opening=framing.comment,
         )
 

@@ -85,8 +85,7 @@ class SessionRoutes:
             return StreamResponse(
                 _follow(session, Cursor.parse(last)),
                 _FRAMES,
-                keep_alive=self._agents.limits.keep_alive_seconds,
-                stall_seconds=self._agents.limits.stall_seconds,
+                limits=self._agents.limits,
             )
         after = _number(request, "after", 0, most=1 << 60)
         limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
