@@ -150,7 +150,10 @@ async def test_a_turn_left_open_in_a_session_with_a_trimmed_beginning_is_settled
 class DiesBeforeItsWord(SqliteJournal):
     """Belongs to an owner that carries a command out and dies before it can say so."""
 
+    lease: Lease | None = None
+
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
+        self.lease = lease
         raise JournalError("the process died here")
 
 
@@ -172,9 +175,8 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
         with pytest.raises(JournalError):
             await session.remote.carry_out_posted()
         await until(lambda: not session.busy)
-        lease = session.event_stream.lease
-        assert lease is not None
-        await ours.release(lease)
+        assert theirs.lease is not None
+        await ours.release(theirs.lease)
         receipt = await soon(waiting)
         assert again.is_owner
         started = only(await events_of(again), ev.TurnStarted)

@@ -19,15 +19,15 @@ from trunkline.folding import fold
 from trunkline.grammar import Grammar
 from trunkline.journal import SessionInfo, open_journal
 from trunkline.questions import Form
-from trunkline.session.adopt import named, retell, unknown_to
+from trunkline.session.adopt import as_events, named, unknown_to
 from trunkline.session.context import SessionView, TurnContext
 
 
-def talk(*said: str) -> Conversation:
+def talk(*texts: str) -> Conversation:
     """A conversation in which a person and an agent take turns; an id may be given as ``id=text``."""
     messages: list[Message] = []
-    for number, words in enumerate(said):
-        message_id, _, text = words.rpartition("=")
+    for number, item in enumerate(texts):
+        message_id, _, text = item.rpartition("=")
         message_id = message_id or text
         if number % 2:
             part = TextPart(part_id=f"{message_id}:0", text=text)
@@ -70,7 +70,7 @@ class Rememberer:
         (("a", "b", "c", "d"), ("a", "b", "x", "y"), ["x", "y"], "b"),
         # A summary took the place of the beginning.
         (("a", "b", "c", "d"), ("c", "d", "e", "f"), ["e", "f"], None),
-        # The answer was named by somebody else.
+        # Another program gave the answer its id.
         (("a", "1=b"), ("a", "2=b", "c"), ["c"], None),
         (("1=a", "2=b"), ("3=a", "4=b", "c"), ["c"], None),
         # Saying the same thing twice is saying two things.
@@ -99,39 +99,39 @@ def test_what_is_shown_after_an_adoption_ends_as_the_memory_does(
         *(f"r{n}={word}" for n, word in enumerate(second, len(shared))),
     )
     news, rewound = unknown_to(known, remembered)
-    told = [message.text for message in known.messages]
+    texts = [message.text for message in known.messages]
     if rewound is not None:
-        told = told[
+        texts = texts[
             : [message.message_id for message in known.messages].index(str(rewound.to_message_id)) + 1
         ]
-    told += [message.text for message in news]
+    texts += [message.text for message in news]
     held = [message.text for message in remembered.messages]
     if news:
-        assert told[-len(held) :] == held
+        assert texts[-len(held) :] == held
 
 
-# -- telling it --------------------------------------------------------------------------------------
+# -- as events --------------------------------------------------------------------------------------
 
 
 @given(sloppy_streams())
 def test_a_conversation_written_again_as_events_folds_to_the_same(events: list[ev.Event]) -> None:
     settled = Grammar("tester")
-    before = fold([*(said for event in events for said in settled.feed(event)), *settled.close()])
+    before = fold([*(legal for event in events for legal in settled.feed(event)), *settled.close()])
     own = [message for message in before.messages if message.lane is None]
     numbers = iter(range(1000))
-    said = list(retell(own, before.calls, lambda: f"t{next(numbers)}"))
-    after = fold(said)
+    written = list(as_events(own, before.calls, lambda: f"t{next(numbers)}"))
+    after = fold(written)
     assert [facts(message, before) for message in own] == [
         facts(message, after) for message in after.messages
     ]
     # And nothing of it is against the rules.
     judge = Grammar("tester")
-    assert [out for event in said for out in judge.feed(event)] == said
+    assert [out for event in written for out in judge.feed(event)] == written
 
 
-def facts(message: Message, told: Conversation) -> Any:
+def facts(message: Message, conversation: Conversation) -> Any:
     parts = [
-        (type(part).__name__, told.calls[part.call_id].status if isinstance(part, CallPart) else "")
+        (type(part).__name__, conversation.calls[part.call_id].status if isinstance(part, CallPart) else "")
         for part in message.parts
     ]
     return message.message_id, message.role, message.text, message.content, parts
@@ -139,8 +139,8 @@ def facts(message: Message, told: Conversation) -> Any:
 
 def test_each_message_of_a_person_begins_a_turn() -> None:
     numbers = iter("12")
-    said = list(retell(talk("a", "b", "c").messages, {}, lambda: next(numbers)))
-    assert [(type(event).__name__, event.turn_id) for event in said] == [
+    events = list(as_events(talk("a", "b", "c").messages, {}, lambda: next(numbers)))
+    assert [(type(event).__name__, event.turn_id) for event in events] == [
         ("TurnStarted", "1"),
         ("UserMessage", "1"),
         ("Text", "1"),
@@ -149,12 +149,15 @@ def test_each_message_of_a_person_begins_a_turn() -> None:
         ("UserMessage", "2"),
         ("TurnFinished", "2"),
     ]
-    assert list(retell([], {}, lambda: "1")) == []
+    assert list(as_events([], {}, lambda: "1")) == []
 
 
 def test_a_call_that_is_not_remembered_is_not_emitted() -> None:
     message = Message(message_id="a", role="agent", parts=[CallPart(part_id="a:0", call_id="gone")])
-    assert [type(event) for event in retell([message], {}, lambda: "1")] == [ev.TurnStarted, ev.TurnFinished]
+    assert [type(event) for event in as_events([message], {}, lambda: "1")] == [
+        ev.TurnStarted,
+        ev.TurnFinished,
+    ]
 
 
 # -- in a hub ----------------------------------------------------------------------------------------
@@ -313,9 +316,9 @@ async def test_a_question_that_is_remembered_is_asked_and_its_answer_reaches_the
         given = Answer(question_id="key", outcome="accepted", content={"answer": "this"})
         await session.answer(given)
         await until(lambda: session.turn is None)
-        told = await session.history()
-    assert [message.text for message in told.messages] == ["a", "b", "c", "You said this."]
-    assert [turn.status for turn in told.turns] == ["finished", "finished"]
+        history = await session.history()
+    assert [message.text for message in history.messages] == ["a", "b", "c", "You said this."]
+    assert [turn.status for turn in history.turns] == ["finished", "finished"]
 
 
 async def test_a_question_of_an_agent_that_takes_no_answer_after_a_restart_is_not_asked() -> None:

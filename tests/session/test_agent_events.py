@@ -30,12 +30,12 @@ async def test_a_question_that_an_agent_yields_itself_can_be_answered_and_withdr
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(Answer(question_id="q1", outcome="accepted", content={}))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert [(a.question_id, a.outcome) for a in only(told, ev.Answered)] == [
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert [(a.question_id, a.outcome) for a in only(events, ev.Answered)] == [
             ("q1", "accepted"),
             ("q2", "declined"),
         ]
-        assert text_of(told) == "done"
+        assert text_of(events) == "done"
 
 
 async def test_a_patch_that_does_not_fit_fails_the_turn_of_an_agent_that_yields_it() -> None:

@@ -17,10 +17,10 @@ from trunkline.folding import fold
 async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
     async with world() as hub:
         session = await hub.create()
-        told = await collect(session, Prompt.of("only once", key="k"))
+        events = await collect(session, Prompt.of("only once", key="k"))
         await collect(session, "something else")
         again = await collect(session, Prompt.of("only once", key="k"))
-        assert fold(again) == fold(told)
+        assert fold(again) == fold(events)
 
 
 async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows() -> None:
@@ -28,16 +28,16 @@ async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows()
         session = await hub.create()
         for prompt in ("one two three", "four five"):
             await collect(session, prompt)
-        said: list[ev.Event] = []
+        before: list[ev.Event] = []
         for entry in await entries_of(session):
             piece = piece_of(entry.event)
             if piece is not None and len(piece) > 1:
                 head, _ = cut(entry.event, 1)
                 assert head is not None
-                place = Cursor(entry.fence, entry.seq, entry.offset - len(piece) + 1)
-                assert await session.history(until=place) == fold([*said, head])
-            said.append(entry.event)
-            assert await session.history(until=entry.cursor) == fold(said)
+                cursor = Cursor(entry.fence, entry.seq, entry.offset - len(piece) + 1)
+                assert await session.history(until=cursor) == fold([*before, head])
+            before.append(entry.event)
+            assert await session.history(until=entry.cursor) == fold(before)
         assert await session.history(until=session.position) == await session.history()
 
 
@@ -85,10 +85,10 @@ async def test_a_slow_reader_falls_back_to_the_journal_and_loses_nothing() -> No
     async with world(chatty, reader_backlog=64) as hub:
         session = await hub.create()
         async with session.follow() as slow:
-            told = await collect(session, "go")
+            events = await collect(session, "go")
             assert not slow.live
             got: list[Any] = []
             while not only(got, ev.TurnFinished):
                 got += [entry.event for entry in await soon(slow.next())]
-            assert fold(got) == fold(told)
+            assert fold(got) == fold(events)
             assert len(got) < 100, "records are joined, so far fewer than 2000 entries"

@@ -29,7 +29,7 @@ def text(delta: str, message_id: str = "m1", **fields: Any) -> ev.Text:
 
 def records_of(coalescer: Coalescer, *events: ev.Event) -> list[tuple[int, ev.AnyEvent]]:
     for event in events:
-        coalescer.place(event)
+        coalescer.add(event)
     coalescer.seal()
     return coalescer.take()
 
@@ -37,12 +37,12 @@ def records_of(coalescer: Coalescer, *events: ev.Event) -> list[tuple[int, ev.An
 def play(
     events: list[ev.Event], data: st.DataObject
 ) -> tuple[list[tuple[int, int]], list[tuple[int, ev.AnyEvent]]]:
-    """Coalesce with seals and takes at any moments; give the places and the records."""
+    """Coalesce with seals and takes at any moments; give the positions and the records."""
     coalescer = Coalescer(last_seq=10, limit=data.draw(st.sampled_from([1, 4, LIMIT])))
-    places: list[tuple[int, int]] = []
+    positions: list[tuple[int, int]] = []
     records: list[tuple[int, ev.AnyEvent]] = []
     for event in events:
-        places.append(coalescer.place(event))
+        positions.append(coalescer.add(event))
         moment = data.draw(st.integers(0, 5))
         if moment == 0:
             coalescer.seal()
@@ -52,7 +52,7 @@ def play(
     assert not coalescer.waiting
     left, last = coalescer.ready, coalescer.take()
     assert (left, coalescer.ready) == (len(last), 0)
-    return places, records + last
+    return positions, records + last
 
 
 @given(streams, st.data())
@@ -66,21 +66,21 @@ def test_any_stream_folds_to_the_same_after_it_was_joined(
 
 @given(streams, st.data())
 def test_places_grow_and_end_where_the_records_end(events: list[ev.Event], data: st.DataObject) -> None:
-    places, records = play(events, data)
-    for event, before, after in zip(events[1:], places, places[1:], strict=False):
+    positions, records = play(events, data)
+    for event, before, after in zip(events[1:], positions, positions[1:], strict=False):
         assert after > before or (after == before and piece_of(event) == "")
-    ends = dict(places)
+    ends = dict(positions)
     assert ends == {seq: len(piece_of(event) or "") for seq, event in records}
 
 
 @given(streams, st.data())
 def test_a_reader_cut_off_anywhere_gets_exactly_the_rest(events: list[ev.Event], data: st.DataObject) -> None:
-    places, records = play(events, data)
+    positions, records = play(events, data)
     seen = data.draw(st.integers(0, len(events)))
-    place = places[seen - 1] if seen else (10, 0)
+    position = positions[seen - 1] if seen else (10, 0)
     rest: list[ev.Event] = []
     for seq, event in records:
-        left = remainder(event, place[1]) if seq == place[0] else event if seq > place[0] else None
+        left = remainder(event, position[1]) if seq == position[0] else event if seq > position[0] else None
         rest += [left] if left is not None else []
     assert fold([*events[:seen], *rest]) == fold(events)
     assert _letters([*events[:seen], *rest]) == _letters(events)
@@ -97,12 +97,12 @@ def test_a_delta_that_continues_the_open_record_needs_no_grammar(
     # A line asks the coalescer first; what it says and where must not depend on that.
     long, short = (Grammar(), Coalescer(limit=LIMIT)), (Grammar(), Coalescer(limit=LIMIT))
     for event in events:
-        expected = [(*long[1].place(legal), legal) for legal in long[0].feed(event)]
+        expected = [(*long[1].add(legal), legal) for legal in long[0].feed(event)]
         offset = short[1].extend(cast("ev.Delta", event)) if isinstance(event, get_args(ev.Delta)) else 0
         if offset:
             assert [(short[1].last_seq, offset, event)] == expected
         else:
-            assert [(*short[1].place(legal), legal) for legal in short[0].feed(event)] == expected
+            assert [(*short[1].add(legal), legal) for legal in short[0].feed(event)] == expected
         if data.draw(st.integers(0, 5)) == 0:
             long[1].seal()
             short[1].seal()
@@ -113,15 +113,15 @@ def test_plain_text_takes_the_same_place_by_its_own_way(events: list[ev.Event]) 
     ids: dict[tuple[str | None, str], str] = {}
     one, other = Coalescer(limit=4), Coalescer(limit=4)
     for event in events:
-        place = one.place(event)
+        position = one.add(event)
         if isinstance(event, ev.Text) and event.lane is None and event.meta is None:
             # As a turn says it: the message's id is one object, and that of another turn is another.
             own = ids.setdefault((event.turn_id, event.message_id), "".join([*event.message_id]))
             offset = other.extend_text(own, event.delta)
             event = msgspec.structs.replace(event, message_id=own)
-            assert place == ((other.last_seq, offset) if offset else other.place(event))
+            assert position == ((other.last_seq, offset) if offset else other.add(event))
         else:
-            assert place == other.place(event)
+            assert position == other.add(event)
     one.seal()
     other.seal()
     assert one.take() == other.take()
@@ -130,7 +130,7 @@ def test_plain_text_takes_the_same_place_by_its_own_way(events: list[ev.Event]) 
 def test_text_of_an_equal_id_that_is_another_object_goes_the_long_way() -> None:
     coalescer = Coalescer(limit=LIMIT)
     first = "".join(["m", "1"])
-    coalescer.place(text("a", first))
+    coalescer.add(text("a", first))
     assert coalescer.extend_text("".join(["m", "1"]), "b") == 0
     assert coalescer.extend_text(first, "b") == 2
     assert coalescer.extend_text(first, "") == 0
@@ -173,7 +173,7 @@ CONTINUED: list[tuple[ev.Event, ev.Event, ev.Event]] = [
 @pytest.mark.parametrize(("first", "second", "joined"), CONTINUED)
 def test_neighbouring_deltas_become_one_record(first: ev.Event, second: ev.Event, joined: ev.Event) -> None:
     coalescer = Coalescer(limit=LIMIT)
-    assert [coalescer.place(first), coalescer.place(second)] == [(1, 1), (1, 2)]
+    assert [coalescer.add(first), coalescer.add(second)] == [(1, 1), (1, 2)]
     assert coalescer.waiting
     assert coalescer.take() == []
     coalescer.seal()
@@ -205,40 +205,40 @@ def test_what_differs_in_anything_but_its_text_is_a_record_of_its_own(
 def test_any_other_event_closes_the_open_record() -> None:
     coalescer = Coalescer(limit=LIMIT)
     plan = ev.Plan()
-    assert [coalescer.place(event) for event in (text("a"), plan, text("b"))] == [(1, 1), (2, 0), (3, 1)]
+    assert [coalescer.add(event) for event in (text("a"), plan, text("b"))] == [(1, 1), (2, 0), (3, 1)]
     assert coalescer.take() == [(1, text("a")), (2, plan)]
     assert coalescer.waiting
 
 
 def test_a_full_record_is_closed_by_the_next_delta() -> None:
     coalescer = Coalescer(limit=4)
-    assert [coalescer.place(text("abc")) for _ in range(3)] == [(1, 3), (1, 6), (2, 3)]
+    assert [coalescer.add(text("abc")) for _ in range(3)] == [(1, 3), (1, 6), (2, 3)]
 
 
 def test_a_sealed_record_is_never_written_to_again() -> None:
     coalescer = Coalescer(limit=LIMIT)
-    coalescer.place(text("a"))
+    coalescer.add(text("a"))
     coalescer.seal()
     coalescer.seal()
-    assert coalescer.place(text("b")) == (2, 1)
+    assert coalescer.add(text("b")) == (2, 1)
     assert coalescer.take() == [(1, text("a"))]
 
 
 def test_a_command_takes_a_number_between_the_records() -> None:
     coalescer = Coalescer(last_seq=6, limit=LIMIT)
-    coalescer.place(text("a"))
+    coalescer.add(text("a"))
     assert coalescer.skip() == 8
-    assert coalescer.place(text("b")) == (9, 1)
+    assert coalescer.add(text("b")) == (9, 1)
     coalescer.seal()
     assert coalescer.take() == [(7, text("a")), (9, text("b"))]
 
 
 def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
     coalescer = Coalescer(limit=1)
-    coalescer.place(text("a"))
-    coalescer.place(text("b"))
+    coalescer.add(text("a"))
+    coalescer.add(text("b"))
     assert (coalescer.ready, coalescer.due) == (1, False)
-    coalescer.place(ev.Plan())
+    coalescer.add(ev.Plan())
     assert coalescer.due
     coalescer.take()
     assert not coalescer.due
@@ -246,7 +246,7 @@ def test_anything_but_text_is_due_at_once_and_text_when_there_is_much() -> None:
     assert coalescer.due
     coalescer.take()
     for _ in range(20):
-        coalescer.place(text("a"))
+        coalescer.add(text("a"))
     assert coalescer.due
 
 
@@ -257,13 +257,13 @@ def test_an_event_that_stands_alone_is_written_as_the_very_object_it_is() -> Non
 
 def test_offsets_count_characters_however_many_bytes_they_have() -> None:
     coalescer = Coalescer(limit=LIMIT)
-    assert [coalescer.place(text("é")), coalescer.place(text("😀"))] == [(1, 1), (1, 2)]
+    assert [coalescer.add(text("é")), coalescer.add(text("😀"))] == [(1, 1), (1, 2)]
 
 
 def test_a_large_piece_is_written_without_waiting_for_others() -> None:
     coalescer = Coalescer(limit=100)
-    coalescer.place(text("x" * 799))
-    coalescer.place(text("x" * 800, "m2"))
+    coalescer.add(text("x" * 799))
+    coalescer.add(text("x" * 800, "m2"))
     assert not coalescer.due
     coalescer.seal()
     assert coalescer.due

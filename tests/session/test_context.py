@@ -42,7 +42,7 @@ def choosing(session: Session, option_id: str, **fields: Any) -> Replies:
 
 
 async def run(function: Callable[..., Any], **fields: Any) -> list[ev.Event]:
-    """Give all events of one turn, questions answered as told."""
+    """Give all events of one turn, with these answers to its questions."""
     async with world(function) as hub:
         session = await hub.create()
         return await collect(session, "go", replying(session, **fields) if fields else None)
@@ -64,13 +64,13 @@ async def test_an_agent_shows_its_plan_its_title_and_notices() -> None:
         ctx.notice("Mind the gap", "It is wide", severity="warning")
         ctx.notice("So far so good")
 
-    told = await run(show)
-    assert only(told, ev.Plan)[0].entries == (
+    events = await run(show)
+    assert only(events, ev.Plan)[0].entries == (
         ev.PlanEntry(content="look"),
         ev.PlanEntry(content="leap", status="in_progress", priority="high"),
     )
-    assert [info.title for info in only(told, ev.InfoChanged)] == ["A tale"]
-    assert [(n.title, n.description, n.severity) for n in only(told, ev.Notice)] == [
+    assert [info.title for info in only(events, ev.InfoChanged)] == ["A tale"]
+    assert [(n.title, n.description, n.severity) for n in only(events, ev.Notice)] == [
         ("Mind the gap", "It is wide", "warning"),
         ("So far so good", None, "info"),
     ]
@@ -121,8 +121,8 @@ async def test_a_new_message_takes_the_text_that_follows() -> None:
         yield "two"
         ctx.emit(ev.Text(message_id=second, delta="!"))
 
-    told = await run(speak)
-    messages = [m for m in fold(told).messages if m.role == "agent"]
+    events = await run(speak)
+    messages = [m for m in fold(events).messages if m.role == "agent"]
     assert [message.text for message in messages] == ["one", "two!"]
     assert len({message.message_id for message in messages}) == 2
 
@@ -223,23 +223,23 @@ async def test_no_tool_begins_after_the_turn() -> None:
 async def test_a_tool_is_shown_from_its_start_to_its_completion() -> None:
     async def search(ctx: TurnContext) -> AsyncIterator[str]:
         yield "looking"
-        place = ev.Location(path="b.txt", line=3)
+        location = ev.Location(path="b.txt", line=3)
         async with ctx.tool(
-            "grep", input={"q": "x"}, kind="search", title="Searching", locations=["a.txt", place]
+            "grep", input={"q": "x"}, kind="search", title="Searching", locations=["a.txt", location]
         ) as call:
             call.output("one ")
             call.output("two")
             call.show("found", TextBlock(text="it"))
             call.result({"hits": 2})
 
-    told = await run(search)
-    (call,) = fold(told).calls.values()
+    events = await run(search)
+    (call,) = fold(events).calls.values()
     assert (call.name, call.title, call.kind, call.status) == ("grep", "Searching", "search", "completed")
     assert (call.input, call.output, call.raw_output) == ({"q": "x"}, "one two", {"hits": 2})
     assert call.locations == (ev.Location(path="a.txt"), ev.Location(path="b.txt", line=3))
     assert call.content == (TextBlock(text="found"), TextBlock(text="it"))
-    assert call.message_id == only(told, ev.Text)[0].message_id
-    assert statuses(told) == [("in_progress", None), ("completed", None)]
+    assert call.message_id == only(events, ev.Text)[0].message_id
+    assert statuses(events) == [("in_progress", None), ("completed", None)]
 
 
 async def test_a_tool_that_raises_has_failed_and_the_agent_may_go_on() -> None:
@@ -251,12 +251,12 @@ async def test_a_tool_that_raises_has_failed_and_the_agent_may_go_on() -> None:
             except ValueError:
                 yield "never mind "
 
-    told = await run(search)
-    assert [s for s in statuses(told) if s[0] == "failed"] == [
+    events = await run(search)
+    assert [s for s in statuses(events) if s[0] == "failed"] == [
         ("failed", "no such index"),
         ("failed", "ValueError"),
     ]
-    assert isinstance(told[-1], ev.TurnFinished)
+    assert isinstance(events[-1], ev.TurnFinished)
 
 
 async def test_a_tool_is_cancelled_with_its_turn() -> None:
@@ -271,9 +271,9 @@ async def test_a_tool_is_cancelled_with_its_turn() -> None:
         async def cancel(notice: ev.Notice) -> None:
             await session.cancel()
 
-        told = await collect(session, "go", {ev.Notice: cancel})
-        assert [status for status, _ in statuses(told)] == ["in_progress", "cancelled"]
-        assert only(told, ev.TurnFinished)[0].stop_reason == "cancelled"
+        events = await collect(session, "go", {ev.Notice: cancel})
+        assert [status for status, _ in statuses(events)] == ["in_progress", "cancelled"]
+        assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
 
 
 async def test_a_tool_that_runs_out_of_time_is_cancelled_while_the_turn_goes_on() -> None:
@@ -284,10 +284,10 @@ async def test_a_tool_that_runs_out_of_time_is_cancelled_while_the_turn_goes_on(
         except TimeoutError:
             yield "too slow"
 
-    told = await run(search)
-    assert statuses(told)[-1] == ("cancelled", "the call was cancelled")
-    assert text_of(told) == "too slow"
-    assert only(told, ev.Notice) == [], "no rule was broken"
+    events = await run(search)
+    assert statuses(events)[-1] == ("cancelled", "the call was cancelled")
+    assert text_of(events) == "too slow"
+    assert only(events, ev.Notice) == [], "no rule was broken"
 
 
 async def test_a_started_call_has_an_id_of_its_own_unless_one_is_given() -> None:
@@ -298,9 +298,9 @@ async def test_a_started_call_has_an_id_of_its_own_unless_one_is_given() -> None
         for call_id in ids:
             ctx.emit(ev.ToolUpdate(call_id=call_id, status="completed"))
 
-    told = await run(call)
-    assert [started.name for started in only(told, ev.ToolCall)] == ["a", "b", "c"]
-    assert [call.status for call in fold(told).calls.values()] == ["completed"] * 3
+    events = await run(call)
+    assert [started.name for started in only(events, ev.ToolCall)] == ["a", "b", "c"]
+    assert [call.status for call in fold(events).calls.values()] == ["completed"] * 3
 
 
 # -- permission --------------------------------------------------------------------------------------
@@ -322,9 +322,9 @@ async def write(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
 async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> None:
     async with world(write) as hub:
         session = await hub.create()
-        told = await collect(session, "write", choosing(session, "allow_once", by="ann"))
-    assert text_of(told) == "True a.txt ann None"
-    asked = only(told, ev.Asked)[0].question
+        events = await collect(session, "write", choosing(session, "allow_once", by="ann"))
+    assert text_of(events) == "True a.txt ann None"
+    asked = only(events, ev.Asked)[0].question
     assert isinstance(asked, Permission)
     assert asked.message == "Write a.txt?"
     assert [option.kind for option in asked.options] == [
@@ -333,7 +333,7 @@ async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> No
         "reject_once",
         "reject_always",
     ]
-    (call,) = fold(told).calls.values()
+    (call,) = fold(events).calls.values()
     assert (call.call_id, call.name, call.title, call.kind) == (
         asked.call_id,
         "write",
@@ -341,8 +341,8 @@ async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> No
         "edit",
     )
     assert (call.input, call.locations) == ({"path": "a.txt"}, (ev.Location(path="a.txt"),))
-    assert statuses(told) == [("in_progress", None), ("completed", None)]
-    kinds = [type(event) for event in told]
+    assert statuses(events) == [("in_progress", None), ("completed", None)]
+    kinds = [type(event) for event in events]
     assert kinds.index(ev.Text) > max(i for i, kind in enumerate(kinds) if kind is ev.ToolUpdate)
 
 
@@ -350,9 +350,9 @@ async def test_an_allowed_call_completes_at_the_end_when_the_agent_emits_no_more
     async def silent(ctx: TurnContext) -> None:
         assert await ctx.permission("May I?", tool="write")
 
-    told = await run(silent, option_id="allow_once")
-    assert statuses(told) == [("in_progress", None), ("completed", None)]
-    assert [type(event) for event in told[-2:]] == [ev.ToolUpdate, ev.TurnFinished]
+    events = await run(silent, option_id="allow_once")
+    assert statuses(events) == [("in_progress", None), ("completed", None)]
+    assert [type(event) for event in events[-2:]] == [ev.ToolUpdate, ev.TurnFinished]
 
 
 async def test_an_allowed_call_fails_with_its_turn() -> None:
@@ -360,8 +360,8 @@ async def test_an_allowed_call_fails_with_its_turn() -> None:
         await ctx.permission("May I?", tool="write")
         raise RuntimeError("disk full")
 
-    told = await run(breaking, option_id="allow_once")
-    assert [status for status, _ in statuses(told)] == ["in_progress", "failed"]
+    events = await run(breaking, option_id="allow_once")
+    assert [status for status, _ in statuses(events)] == ["in_progress", "failed"]
 
 
 @pytest.mark.parametrize(
@@ -376,20 +376,20 @@ async def test_an_allowed_call_fails_with_its_turn() -> None:
 async def test_a_refused_call_is_denied_with_the_reason(fields: dict[str, Any], why: str) -> None:
     async with world(write) as hub:
         session = await hub.create()
-        told = await collect(session, "write", replying(session, **fields))
-    assert text_of(told).startswith("False a.txt")
-    assert statuses(told) == [("denied", why)]
-    assert isinstance(told[-1], ev.TurnFinished)
-    assert only(told, ev.Notice) == []
+        events = await collect(session, "write", replying(session, **fields))
+    assert text_of(events).startswith("False a.txt")
+    assert statuses(events) == [("denied", why)]
+    assert isinstance(events[-1], ev.TurnFinished)
+    assert only(events, ev.Notice) == []
 
 
 async def test_edited_arguments_are_what_the_agent_and_the_call_get() -> None:
     async with world(write) as hub:
         session = await hub.create()
         edited = choosing(session, "allow_once", input={"path": "b.txt"})
-        told = await collect(session, "write edit", edited)
-    assert text_of(told).startswith("True b.txt")
-    assert [call.input for call in fold(told).calls.values()] == [{"path": "b.txt"}]
+        events = await collect(session, "write edit", edited)
+    assert text_of(events).startswith("True b.txt")
+    assert [call.input for call in fold(events).calls.values()] == [{"path": "b.txt"}]
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -404,14 +404,14 @@ async def test_an_always_is_not_asked_again_not_even_after_a_restart(allowed: bo
     async with world(write, journal=journal) as hub:
         third = await collect(await hub.session(session.session_id), "write")
     await journal.close()
-    assert [len(only(told, ev.Asked)) for told in (first, second, other, third)] == [1, 0, 1, 0]
-    for told in (second, third):
-        assert text_of(told).startswith(f"{allowed} a.txt earlier answer an earlier answer was to always ")
-        assert statuses(told)[-1][0] == ("completed" if allowed else "denied")
+    assert [len(only(events, ev.Asked)) for events in (first, second, other, third)] == [1, 0, 1, 0]
+    for events in (second, third):
+        assert text_of(events).startswith(f"{allowed} a.txt earlier answer an earlier answer was to always ")
+        assert statuses(events)[-1][0] == ("completed" if allowed else "denied")
 
 
 async def command(prompt: Prompt, ctx: TurnContext) -> str:
-    """Run the prompt, if somebody lets it."""
+    """Run the prompt, if a person lets it."""
     return str(bool(await ctx.permission("Run it?", tool="run", kind="execute", command=prompt.text)))
 
 
@@ -429,16 +429,16 @@ async def test_an_always_for_a_command_allows_that_program_and_subcommand_only()
     (asked,) = only(first, ev.Asked)
     assert isinstance(asked.question, Permission)
     assert "Always allow `git status` with any arguments" in [one.name for one in asked.question.options]
-    assert [text_of(told) for told in later] == ["True", "False", "False", "False"] * 2
-    assert [len(only(told, ev.Asked)) for told in later] == [0, 1, 1, 1] * 2
+    assert [text_of(events) for events in later] == ["True", "False", "False", "False"] * 2
+    assert [len(only(events, ev.Asked)) for events in later] == [0, 1, 1, 1] * 2
 
 
 async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
     policy = Policy.ask().also(Rule(decision="ask", command="rm *"))
     async with world(command, policy=policy) as hub:
         session = await hub.create()
-        told = await collect(session, "rm -rf build", choosing(session, "allow_once"))
-    (asked,) = only(told, ev.Asked)
+        events = await collect(session, "rm -rf build", choosing(session, "allow_once"))
+    (asked,) = only(events, ev.Asked)
     assert isinstance(asked.question, Permission)
     assert [option.kind for option in asked.question.options] == ["allow_once", "reject_once"]
 
@@ -453,12 +453,12 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
 
     async with world(show) as hub:
         session = await hub.create()
-        told = await collect(session, "go", choosing(session, "allow_once"))
-    run, write = fold(told).calls.values()
+        events = await collect(session, "go", choosing(session, "allow_once"))
+    run, write = fold(events).calls.values()
     assert run.content == (TextBlock(text="$ A='b c' rm -rf 'a b'"),)
     assert write.content == (DiffBlock(path="a.txt", new="hi"),)
-    at = [index for index, event in enumerate(told) if isinstance(event, ev.Asked)]
-    assert any(isinstance(event, ev.ToolUpdate) and event.content for event in told[: at[0]])
+    at = [index for index, event in enumerate(events) if isinstance(event, ev.Asked)]
+    assert any(isinstance(event, ev.ToolUpdate) and event.content for event in events[: at[0]])
 
 
 @pytest.mark.parametrize(
@@ -473,10 +473,10 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
 )
 async def test_the_policy_answers_before_anyone_is_asked(policy: Policy, allowed: bool) -> None:
     async with world(write, policy=policy) as hub:
-        told = await collect(await hub.create(), "write")
-    assert only(told, ev.Asked) == []
-    assert text_of(told).startswith(f"{allowed} a.txt policy ")
-    assert statuses(told)[-1][0] == ("completed" if allowed else "denied")
+        events = await collect(await hub.create(), "write")
+    assert only(events, ev.Asked) == []
+    assert text_of(events).startswith(f"{allowed} a.txt policy ")
+    assert statuses(events)[-1][0] == ("completed" if allowed else "denied")
 
 
 async def test_a_permission_that_names_no_tool_is_asked_for_every_time() -> None:
@@ -489,10 +489,10 @@ async def test_a_permission_that_names_no_tool_is_asked_for_every_time() -> None
     async with world(ask) as hub:
         session = await hub.create()
         for _ in range(2):
-            told = await collect(session, "own buttons", choosing(session, "yes"))
-            assert len(only(told, ev.Asked)) == 1
-        told = await collect(session, "plain", choosing(session, "allow_once"))
-        question = only(told, ev.Asked)[0].question
+            events = await collect(session, "own buttons", choosing(session, "yes"))
+            assert len(only(events, ev.Asked)) == 1
+        events = await collect(session, "plain", choosing(session, "allow_once"))
+        question = only(events, ev.Asked)[0].question
         assert isinstance(question, Permission)
         assert [option.kind for option in question.options] == ["allow_once", "reject_once"]
 
@@ -507,15 +507,15 @@ async def test_a_call_of_the_agents_own_is_asked_about_by_its_id() -> None:
 
     async with world(work) as hub:
         session = await hub.create()
-        told = await collect(session, "go", choosing(session, "reject_once"))
-        assert [status for status, _ in statuses(told)] == ["in_progress", "denied"]
-        assert only(told, ev.Notice) == [], "a denied call stays denied and nobody is blamed"
-        told = await collect(session, "go", choosing(session, "allow_always"))
-        assert [status for status, _ in statuses(told)] == ["in_progress", "in_progress", "completed"]
-        assert len(only(told, ev.ToolCall)) == 1
-        told = await collect(session, "go")
-        assert only(told, ev.Asked) == [], "the always is for the tool of that call"
-        assert text_of(told) == "done"
+        events = await collect(session, "go", choosing(session, "reject_once"))
+        assert [status for status, _ in statuses(events)] == ["in_progress", "denied"]
+        assert only(events, ev.Notice) == [], "a denied call stays denied and no error is reported"
+        events = await collect(session, "go", choosing(session, "allow_always"))
+        assert [status for status, _ in statuses(events)] == ["in_progress", "in_progress", "completed"]
+        assert len(only(events, ev.ToolCall)) == 1
+        events = await collect(session, "go")
+        assert only(events, ev.Asked) == [], "the always is for the tool of that call"
+        assert text_of(events) == "done"
 
 
 async def test_a_call_that_an_adapter_announced_is_asked_about_under_its_tool() -> None:
@@ -526,9 +526,9 @@ async def test_a_call_that_an_adapter_announced_is_asked_about_under_its_tool() 
 
     async with world(work) as hub:
         session = await hub.create()
-        told = await collect(session, "go", choosing(session, "allow_always"))
-        assert text_of(told) == "True"
-        assert [call.name for call in only(told, ev.ToolCall)] == ["write"]
+        events = await collect(session, "go", choosing(session, "allow_always"))
+        assert text_of(events) == "True"
+        assert [call.name for call in only(events, ev.ToolCall)] == ["write"]
         assert only(await collect(session, "go"), ev.Asked) == []
 
 
@@ -546,9 +546,9 @@ async def test_two_permissions_at_once_are_two_calls() -> None:
             choice = "allow_once" if asked.question.message == "One?" else "reject_once"
             await session.answer(Answer(question_id=asked.question_id, option_id=choice))
 
-        told = await collect(session, "go", {ev.Asked: decide})
-    assert text_of(told) == "True False"
-    assert {call.name: call.status for call in fold(told).calls.values()} == {
+        events = await collect(session, "go", {ev.Asked: decide})
+    assert text_of(events) == "True False"
+    assert {call.name: call.status for call in fold(events).calls.values()} == {
         "one": "completed",
         "two": "denied",
     }
@@ -581,7 +581,7 @@ DECLINED: dict[str, Any] = {"outcome": "declined", "reason": "not now"}
 
 
 @pytest.mark.parametrize(
-    ("function", "fields", "said"),
+    ("function", "fields", "expected"),
     [
         (fill_in, ACCEPTED, "{'name': 'Ann'}"),
         (fill_in, DECLINED, "None"),
@@ -592,9 +592,9 @@ DECLINED: dict[str, Any] = {"outcome": "declined", "reason": "not now"}
     ],
 )
 async def test_forms_links_and_client_calls_give_what_the_person_answers(
-    function: Callable[..., Any], fields: dict[str, Any], said: str
+    function: Callable[..., Any], fields: dict[str, Any], expected: str
 ) -> None:
-    assert text_of(await run(function, **fields)) == said
+    assert text_of(await run(function, **fields)) == expected
 
 
 async def test_a_form_may_be_a_whole_schema_or_just_its_fields() -> None:
@@ -616,17 +616,17 @@ async def test_questions_say_what_they_are_about() -> None:
         await ctx.link("Log in", "https://example.org")
         await ctx.client_call("pick", 1)
 
-    told = await run(ask, **DECLINED)
-    link, call = (asked.question for asked in only(told, ev.Asked))
+    events = await run(ask, **DECLINED)
+    link, call = (asked.question for asked in only(events, ev.Asked))
     assert link == Link(message="Log in", url="https://example.org")
     assert isinstance(call, ClientCall)
-    assert (call.name, call.input, call.call_id) == ("pick", 1, only(told, ev.ToolCall)[0].call_id)
-    assert statuses(told) == [("failed", "not now")]
+    assert (call.name, call.input, call.call_id) == ("pick", 1, only(events, ev.ToolCall)[0].call_id)
+    assert statuses(events) == [("failed", "not now")]
 
 
 async def test_a_client_call_that_was_run_is_completed_with_its_result() -> None:
-    told = await run(call_client, outcome="accepted", content=["red"])
-    (call,) = fold(told).calls.values()
+    events = await run(call_client, outcome="accepted", content=["red"])
+    (call,) = fold(events).calls.values()
     assert (call.status, call.raw_output, call.input) == ("completed", ["red"], {"from": ["red"]})
 
 
@@ -645,8 +645,8 @@ async def test_a_question_carries_its_key_its_group_and_its_lane() -> None:
             outcome: Any = "selected" if kind else "accepted"
             await session.answer(Answer(question_id=asked.question_id, option_id=kind, outcome=outcome))
 
-        told = await collect(session, "go", {ev.Asked: reply})
-    asked = only(told, ev.Asked)
+        events = await collect(session, "go", {ev.Asked: reply})
+    asked = only(events, ev.Asked)
     assert [(a.durable_key, a.group, a.lane) for a in asked] == [("k", "g", "sub"), ("k2", "g2", None)]
     assert asked[0].expires_at is not None
     assert asked[1].expires_at is not None
@@ -668,8 +668,8 @@ async def test_an_agent_can_say_that_its_framework_stopped() -> None:
             (question_id,) = suspended.question_ids
             await session.answer(Answer(question_id=question_id, **ACCEPTED))
 
-        told = await collect(session, "go", {ev.TurnSuspended: reply})
-    assert text_of(told) == "{'name': 'Ann'}"
+        events = await collect(session, "go", {ev.TurnSuspended: reply})
+    assert text_of(events) == "{'name': 'Ann'}"
 
 
 async def test_a_question_goes_with_its_turn() -> None:
@@ -704,10 +704,10 @@ async def test_a_question_goes_with_its_turn() -> None:
         await until(lambda: len(session.open_questions) == 3)
         await soon(session.cancel())
         await until(lambda: len(seen) == 3)
-        told = await events_of(session)
+        events = await events_of(session)
     assert seen == {"turn": "CancelledError", "beside": "TurnCancelled", "thread": "TurnCancelled"}
-    assert {answered.outcome for answered in only(told, ev.Answered)} == {"cancelled"}
-    assert {call.status for call in fold(told).calls.values()} == {"cancelled"}
+    assert {answered.outcome for answered in only(events, ev.Answered)} == {"cancelled"}
+    assert {call.status for call in fold(events).calls.values()} == {"cancelled"}
 
 
 # -- waiting from a thread ---------------------------------------------------------------------------
@@ -774,20 +774,20 @@ def change_in_thread(ctx: TurnContext) -> list[str]:
     shared.patch([{"op": "add", "path": "/list", "value": [1]}])
     with pytest.raises(PatchError):
         shared.patch([{"op": "replace", "path": "/missing", "value": 1}])
-    said = f"{shared.value}"
+    before = f"{shared.value}"
     shared.replace([1, 2])
     shared.update(fresh=True)
-    return [said]
+    return [before]
 
 
 @pytest.mark.parametrize("function", [change, change_in_thread])
 async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Callable[..., Any]) -> None:
     async with world(function) as hub:
         session = await hub.create()
-        told = await collect(session, "go")
+        events = await collect(session, "go")
         assert session.view.state == {"fresh": True}
-    assert text_of(told) == "{'count': 2, 'name': 'x', 'list': [1]}"
-    changes = [event for event in told if isinstance(event, ev.StateReplaced | ev.StatePatched)]
+    assert text_of(events) == "{'count': 2, 'name': 'x', 'list': [1]}"
+    changes = [event for event in events if isinstance(event, ev.StateReplaced | ev.StatePatched)]
     assert [event.state if isinstance(event, ev.StateReplaced) else event.patch for event in changes] == [
         {"count": 1},
         (
@@ -798,7 +798,7 @@ async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Ca
         [1, 2],
         {"fresh": True},
     ]
-    assert fold(told).state == {"fresh": True}
+    assert fold(events).state == {"fresh": True}
 
 
 async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> None:
@@ -816,9 +816,11 @@ async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> No
         ctx.state.update(box={"n": 1})
 
     async with world(work) as hub:
-        told = await collect(await hub.create(), "go")
-    changes = [end for end, one in enumerate(told, 1) if isinstance(one, ev.StateReplaced | ev.StatePatched)]
-    states = [fold(told[:end]).state for end in changes]
+        events = await collect(await hub.create(), "go")
+    changes = [
+        end for end, one in enumerate(events, 1) if isinstance(one, ev.StateReplaced | ev.StatePatched)
+    ]
+    states = [fold(events[:end]).state for end in changes]
     assert [state["box"]["n"] for state in states] == [0, 1, 2, True, 1]
     assert states[-1]["list"] == [1, 2]
 
@@ -917,12 +919,12 @@ async def test_text_of_a_named_message_is_emitted_from_any_thread() -> None:
         yield "three"
 
     async with world(named) as hub:
-        told = only(await collect(await hub.create(), "go"), ev.Text)
-    assert [(event.message_id, event.delta) for event in told[:2]] == [
+        events = only(await collect(await hub.create(), "go"), ev.Text)
+    assert [(event.message_id, event.delta) for event in events[:2]] == [
         ("m", "one "),
         ("m", "two \N{REPLACEMENT CHARACTER}"),
     ]
-    assert told[2].message_id != "m"
+    assert events[2].message_id != "m"
 
 
 async def test_text_that_comes_after_the_end_of_a_turn_is_dropped() -> None:
@@ -973,7 +975,7 @@ async def test_a_permission_about_a_call_that_is_shown_shows_what_it_asks_for() 
 
         async def reply(asked: ev.Asked) -> None:
             (card,) = fold(await events_of(session)).calls.values()
-            at_the_question.append((card.input, [place.path for place in card.locations]))
+            at_the_question.append((card.input, [location.path for location in card.locations]))
             await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
 
         await collect(session, "go", {ev.Asked: reply})

@@ -10,7 +10,7 @@ from trunkline.session.followers import FollowerWatch
 
 
 class Turn:
-    """What the watch is told about a turn."""
+    """What the watch knows of a turn."""
 
     def __init__(self, *, running: bool = True, suspended: bool = False) -> None:
         self.running = running

@@ -72,11 +72,11 @@ async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
 
 
 async def until_event(reader: Any, kind: type[ev.Event]) -> tuple[list[Any], Any]:
-    told: list[Any] = []
+    events: list[Any] = []
     while True:
-        told += [entry.event for entry in await soon(reader.next())]
-        if found := only(told, kind):
-            return told, found[0]
+        events += [entry.event for entry in await soon(reader.next())]
+        if found := only(events, kind):
+            return events, found[0]
 
 
 async def test_a_follower_sees_the_turn_live_answers_it_and_learns_who_was_first(
@@ -94,8 +94,8 @@ async def test_a_follower_sees_the_turn_live_answers_it_and_learns_who_was_first
             with pytest.raises(AlreadyAnswered) as caught:
                 await soon(theirs.answer(Answer(question_id=question_id, option_id="reject_once", by="eve")))
             assert caught.value.by == "bob"
-            told, _ = await until_event(reader, ev.TurnFinished)
-        assert text_of(told) == "yes"
+            events, _ = await until_event(reader, ev.TurnFinished)
+        assert text_of(events) == "yes"
         assert not theirs.is_owner
         assert fold(await events_of(theirs)) == fold(await events_of(mine))
 
@@ -134,8 +134,8 @@ async def test_a_dead_owners_session_is_taken_over_with_a_higher_fence(journals:
     async with world(echo, journal=await journals()) as hub:
         again = await hub.session(session.session_id)
         assert again.busy
-        told = await collect(again, "are you there?")
-        assert text_of(told) == "are you there? "
+        events = await collect(again, "are you there?")
+        assert text_of(events) == "are you there? "
         assert again.event_stream.fence > old
         meant = await again.history()
         assert [turn.code for turn in meant.turns] == ["interrupted", None]
@@ -159,13 +159,13 @@ async def test_a_fenced_owner_ends_its_readers_with_one_terminal_and_can_follow_
         other = await hub.session(session.session_id)
         await collect(other, "mine now")
         assert session.turn is not None
-        session.turn.ctx.emit("words of a ghost")
-        told: list[Any] = []
-        while not only(told, ev.TurnFailed):
-            told += [entry.event for entry in await soon(reader.next())]
+        session.turn.ctx.emit("too late")
+        events: list[Any] = []
+        while not only(events, ev.TurnFailed):
+            events += [entry.event for entry in await soon(reader.next())]
         with pytest.raises(Fenced):
             await soon(reader.next())
-        assert [event.code for event in only(told, ev.TurnFailed)] == ["fenced"]
+        assert [event.code for event in only(events, ev.TurnFailed)] == ["fenced"]
         again = await sleeper.session(session.session_id)
         assert again is not session
         assert fold(await events_of(again)) == fold(await events_of(other))
@@ -322,7 +322,7 @@ async def test_a_hub_forgets_what_its_settings_do_not_want_to_keep(tmp_path: Pat
         for name in ("old", "new"):
             await collect(await hub.create(name), "hello")
     async with world(echo, journal=journal, retain_age=0.3, retain_every=0.02) as hub:
-        # One that this process holds itself is forgotten, too, once nobody asks for it any more.
+        # One that this process holds itself is forgotten, too, once no caller asks for it any more.
         held = await hub.session("new")
         assert await held.own()
         async with asyncio.timeout(WAIT):
@@ -477,7 +477,7 @@ async def test_a_poster_waits_while_the_owner_reports_that_it_works(address: str
 
 
 async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_for_it() -> None:
-    stopped, told = asyncio.Event(), list[str]()
+    stopped, closed = asyncio.Event(), list[str]()
 
     class Stubborn:
         card = AgentCard(name="stubborn")
@@ -487,7 +487,7 @@ async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_f
 
         async def close_session(self, session: SessionView) -> None:
             await stopped.wait()
-            told.append(session.session_id)
+            closed.append(session.session_id)
 
         async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
             yield ""
@@ -496,6 +496,6 @@ async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_f
         session = await hub.create("s")
         await session.prepare()
         await soon(session.close())
-        assert told == [], "the session is closed, its agent is not done"
+        assert closed == [], "the session is closed, its agent is not done"
         asyncio.get_running_loop().call_soon(stopped.set)
-    assert told == ["s"]
+    assert closed == ["s"]

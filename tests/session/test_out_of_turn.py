@@ -134,10 +134,10 @@ async def test_an_agent_begins_a_turn_by_itself_with_what_a_user_wrote_elsewhere
         await session.prepare()
         turn_id = await agent.view.begin_turn(background)
         await soon(session.wait_until_idle())
-        told = await events_of(session)
-        assert only(told, ev.TurnStarted) == [ev.TurnStarted(turn_id=turn_id, by="agent")]
+        events = await events_of(session)
+        assert only(events, ev.TurnStarted) == [ev.TurnStarted(turn_id=turn_id, by="agent")]
         assert [m.text for m in (await session.history()).messages] == ["from a terminal", "done"]
-        assert not only(told, ev.Notice)
+        assert not only(events, ev.Notice)
         assert text_of(await collect(session, "hi")) == "hi", "the session is free again"
 
 

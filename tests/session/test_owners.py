@@ -55,7 +55,7 @@ def test_a_process_that_waits_to_be_buried_is_gone() -> None:
 
 
 def test_an_owner_of_elsewhere_or_of_another_form_is_never_taken_for_gone() -> None:
-    for owner in ("", "somebody", "elsewhere/999999999/hub", "/1/hub", "elsewhere/x/hub"):
+    for owner in ("", "unknown", "elsewhere/999999999/hub", "/1/hub", "elsewhere/x/hub"):
         assert not is_gone(owner)
 
 
@@ -219,9 +219,9 @@ class Names:
 async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends() -> None:
     async with world() as hub:
         session = await hub.create("s")
-        told = await collect(session, "hello")
+        events = await collect(session, "hello")
         await session.close()
-        turn_id = told[0].turn_id or ""
+        turn_id = events[0].turn_id or ""
         window = Window(session, Names(), turn_id=turn_id, run_id="r", front_end="test")
         shown = [name async for _, names in window for name in names]
         assert shown[-1] == "TurnFinished"
@@ -261,7 +261,7 @@ async def test_a_clock_that_jumps_neither_takes_nor_locks_a_session(jump: float,
         lease = session.event_stream.lease
         assert isinstance(lease, Lease)
         await session.close()
-        # The owner is gone: whatever its clock said, the next one does not wait for an hour.
+        # The owner is gone: whatever its clock shows, the next one does not wait for an hour.
         assert text_of(await collect(seen, "quick")) == "working"
     await ours.close()
     await theirs.close()

@@ -262,11 +262,11 @@ def test_arguments_that_cannot_be_compared_change_nothing(values: Any) -> None:
     assert Edited(*values).sentence("x and 1") == "x and 1"
 
 
-async def edit(hub: Hub, editor: Editor, folder: Path, words: str, arguments: dict[str, Any]) -> Any:
+async def edit(hub: Hub, editor: Editor, folder: Path, prompt: str, arguments: dict[str, Any]) -> Any:
     """Play a turn in which a person allows a call with other arguments; give the card at its end."""
     editor.answers["session/request_permission"] = lambda params: forever()
     session_id = await editor.open(folder)
-    playing = asyncio.create_task(editor.prompt(session_id, words))
+    playing = asyncio.create_task(editor.prompt(session_id, prompt))
     await until(lambda: bool(editor.asked("session/request_permission")))
     session = await hub.session(session_id)
     (asked,) = session.open_questions.values()
@@ -302,7 +302,7 @@ async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Pat
         assert card["locations"] == [{"path": str(tmp_path / "bye.txt")}]
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["told apart", "among the arguments"])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "among the arguments"])
 async def test_an_edit_cannot_put_into_a_call_what_the_policy_denies(apart: bool, tmp_path: Path) -> None:
     decided: list[bool] = []
 

@@ -92,8 +92,8 @@ def test_an_answer_that_does_not_fit_is_refused_with_what_would(
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.sampled_from("abc")), max_size=12))
 def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, bool, str]]) -> None:
     async def play() -> None:
-        said: list[Any] = []
-        questions = OpenQuestions(said.append)
+        emitted: list[Any] = []
+        questions = OpenQuestions(emitted.append)
         futures = [questions.ask(asked(PERMISSION, f"q{i}"), expires_in=60) for i in range(3)]
         first: dict[int, tuple[bool, str]] = {}
         for number, yes, who in moves:
@@ -110,7 +110,7 @@ def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, boo
         for number, (yes, who) in first.items():
             answered = await futures[number]
             assert (answered.option_kind == "allow_once", answered.by) == (yes, who)
-        answers = [event for event in said if isinstance(event, ev.Answered)]
+        answers = [event for event in emitted if isinstance(event, ev.Answered)]
         assert len({event.question_id for event in answers}) == len(answers) == len(first)
         assert set(questions.open) == {f"q{i}" for i in range(3) if i not in first}
         questions.discard_all()
@@ -120,8 +120,8 @@ def test_the_first_answer_wins_under_any_interleaving(moves: list[tuple[int, boo
 
 
 async def test_an_expired_permission_without_a_reject_option_is_expired() -> None:
-    said: list[Any] = []
-    questions = OpenQuestions(said.append)
+    emitted: list[Any] = []
+    questions = OpenQuestions(emitted.append)
     only_allow = Permission(call_id="c", options=(Option(option_id="y", name="Yes", kind="allow_once"),))
     answered = await soon(questions.ask(asked(only_allow), expires_in=0))
     assert (answered.outcome, answered.option_id, answered.by) == ("expired", None, "trunkline")

@@ -40,10 +40,10 @@ async def test_one_that_fell_behind_gets_piece_by_piece_what_is_still_in_memory(
 
             with monkeypatch.context() as patched:
                 patched.setattr(hub.journal, "read", unread)
-                said: list[str] = []
-                while len(said) < 1000:
+                pieces: list[str] = []
+                while len(pieces) < 1000:
                     batch = await soon(reader.next())
-                    said += [entry.event.delta for entry in batch if isinstance(entry.event, ev.Text)]
-            assert said == ["x"] * 1000
+                    pieces += [entry.event.delta for entry in batch if isinstance(entry.event, ev.Text)]
+            assert pieces == ["x"] * 1000
             assert reader.live
         gate.set()

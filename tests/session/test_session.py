@@ -41,17 +41,17 @@ async def block(prompt: Prompt) -> AsyncIterator[str]:
 async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal() -> None:
     async with world() as hub:
         session = await hub.create()
-        told = await collect(session, Prompt.of("hello there", message_id="m-1"))
-        assert [type(event).__name__ for event in told] == [
+        events = await collect(session, Prompt.of("hello there", message_id="m-1"))
+        assert [type(event).__name__ for event in events] == [
             "TurnStarted",
             "UserMessage",
             "Text",
             "Text",
             "TurnFinished",
         ]
-        assert only(told, ev.UserMessage)[0].message_id == "m-1"
-        assert text_of(told) == "hello there "
-        assert fold(told) == fold(await events_of(session))
+        assert only(events, ev.UserMessage)[0].message_id == "m-1"
+        assert text_of(events) == "hello there "
+        assert fold(events) == fold(await events_of(session))
 
 
 async def test_the_same_prompt_key_is_the_same_prompt() -> None:
@@ -67,10 +67,10 @@ async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
     journal = await open_journal("memory:")
     async with world(journal=journal) as hub:
         session = await hub.create()
-        told = await collect(session, Prompt.of("once", key="k"))
+        events = await collect(session, Prompt.of("once", key="k"))
     async with world(journal=journal) as hub:
         again = await hub.session(session.session_id)
-        assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == told[0].turn_id
+        assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == events[0].turn_id
         assert not again.busy
     await journal.close()
 
@@ -92,12 +92,12 @@ async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> 
             waiting = await session.prompt(Prompt.of("quick", busy="queue"))
             assert waiting.turn_id is None
             assert await soon(session.cancel())
-            told: list[Any] = []
-            while len(only(told, ev.TurnFinished)) < 2:
-                told += [entry.event for entry in await soon(reader.next())]
-        assert [e.prompt_id for e in only(told, ev.PromptQueued)] == [waiting.prompt_id]
-        assert [e.stop_reason for e in only(told, ev.TurnFinished)] == ["cancelled", "end_turn"]
-        assert fold(told).queued == []
+            events: list[Any] = []
+            while len(only(events, ev.TurnFinished)) < 2:
+                events += [entry.event for entry in await soon(reader.next())]
+        assert [e.prompt_id for e in only(events, ev.PromptQueued)] == [waiting.prompt_id]
+        assert [e.stop_reason for e in only(events, ev.TurnFinished)] == ["cancelled", "end_turn"]
+        assert fold(events).queued == []
 
 
 async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> None:
@@ -230,8 +230,8 @@ async def test_rewinding_forgets_what_came_after_and_the_agent_sees_the_shorter_
         assert (await session.history()).messages == []
         with pytest.raises(InvalidCommand, match="no message 'm1'"):
             await session.rewind("m1")
-        told = await collect(session, Prompt.of("edited", message_id="m0"))
-        assert only(told, ev.UserMessage)[0].message_id == "m0"
+        events = await collect(session, Prompt.of("edited", message_id="m0"))
+        assert only(events, ev.UserMessage)[0].message_id == "m0"
 
 
 async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agent() -> None:
@@ -267,12 +267,12 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
                 ev.ToolUpdate(call_id="c1", status="completed", raw_output="found"),
             ]
         )
-        told = await session.history()
-        assert [(m.role, m.text, m.trusted) for m in told.messages] == [
+        history = await session.history()
+        assert [(m.role, m.text, m.trusted) for m in history.messages] == [
             ("user", "hi", False),
             ("agent", "hello", False),
         ]
-        assert (told.calls["c1"].status, told.calls["c1"].trusted) == ("completed", False)
+        assert (history.calls["c1"].status, history.calls["c1"].trusted) == ("completed", False)
         with pytest.raises(SessionBusy, match="only a new session"):
             await session.import_history([])
 

@@ -26,7 +26,7 @@ KEY = SessionKey("local", "s")
 
 
 class Held(MemoryJournal):
-    """Commits when it is told to."""
+    """Commits when a test lets it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ async def test_a_question_or_an_end_is_seen_only_when_it_is_durable(event: ev.An
     reader = stream.follow()
     stream.emit(ev.TurnStarted(turn_id="t"))
     stream.emit(ev.Text(turn_id="t", message_id="m", delta="at once"))
-    assert [type(told) for told in await seen(reader)] == [ev.TurnStarted, ev.Text]
+    assert [type(event) for event in await seen(reader)] == [ev.TurnStarted, ev.Text]
     stream.emit(event)
     assert await seen(reader) == []
     assert journal.waiting[-1][-1], "it must survive a power cut too"
@@ -103,7 +103,7 @@ async def test_events_after_a_question_are_seen_after_it() -> None:
     stream.emit(asked)
     await ticks()
     stream.emit(text)
-    assert [type(told) for told in await seen(reader)] == [ev.TurnStarted]
+    assert [type(event) for event in await seen(reader)] == [ev.TurnStarted]
     journal.commit()
     assert await seen(reader) == [asked, text]
     # A reader that comes later, from the journal or from memory, sees the same.
@@ -123,9 +123,9 @@ async def test_an_end_that_cannot_be_stored_is_a_failure_for_every_reader() -> N
     stream.emit(ev.TurnFinished(turn_id="t"))
     await ticks()
     journal.refuse()
-    told = await seen(reader)
-    assert only(told, ev.TurnFinished) == []
-    assert [event.message for event in only(told, ev.TurnFailed)] == ["the disk is full"]
+    events = await seen(reader)
+    assert only(events, ev.TurnFinished) == []
+    assert [event.message for event in only(events, ev.TurnFailed)] == ["the disk is full"]
     with pytest.raises(JournalError, match="the disk is full"):
         await soon(reader.next())
     with pytest.raises(JournalError, match="the disk is full"):
@@ -141,9 +141,9 @@ async def test_a_question_that_cannot_be_stored_is_never_put() -> None:
     stream.emit(STORED_FIRST[2])
     await ticks()
     journal.refuse()
-    told = await seen(reader)
-    assert only(told, ev.Asked) == []
-    assert isinstance(told[-1], ev.TurnFailed)
+    events = await seen(reader)
+    assert only(events, ev.Asked) == []
+    assert isinstance(events[-1], ev.TurnFailed)
 
 
 async def test_an_answer_that_cannot_be_stored_is_shown_to_no_reader() -> None:
@@ -158,9 +158,9 @@ async def test_an_answer_that_cannot_be_stored_is_shown_to_no_reader() -> None:
     stream.emit(ev.Answered(turn_id="t", question_id="q", outcome="accepted", content={"secret": 1}, by="me"))
     await ticks()
     journal.refuse()
-    told = await seen(reader)
-    assert [(event.outcome, event.content) for event in only(told, ev.Answered)] == [("cancelled", None)]
-    assert isinstance(told[-1], ev.TurnFailed)
+    events = await seen(reader)
+    assert [(event.outcome, event.content) for event in only(events, ev.Answered)] == [("cancelled", None)]
+    assert isinstance(events[-1], ev.TurnFailed)
 
 
 async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
@@ -172,8 +172,8 @@ async def test_a_suspended_turn_has_no_end_when_its_line_is_closed() -> None:
     stream.emit(ev.TurnSuspended(turn_id="t", question_ids=("q",)))
     await stream.durable()
     stream.close(SessionClosed("closed"))
-    told = await seen(reader)
-    assert [type(event) for event in told] == [ev.TurnStarted, ev.Asked, ev.TurnSuspended]
+    events = await seen(reader)
+    assert [type(event) for event in events] == [ev.TurnStarted, ev.Asked, ev.TurnSuspended]
 
 
 async def test_a_follower_sees_what_another_process_wrote_at_once() -> None:
@@ -237,7 +237,7 @@ async def test_a_lease_that_runs_out_as_soon_as_it_is_confirmed_stores_nothing_y
     journal.commit()
     await ticks()
     assert stream.lease_in_doubt
-    assert not storing.done(), "a part of what was said is not given to the journal"
+    assert not storing.done(), "a part of the text is not given to the journal"
     stream.extend_lease(lease_clock() + 60.0)
     await ticks()
     journal.commit()

@@ -134,18 +134,18 @@ async def test_a_sloppy_agent_is_settled(
     function, outcome, text, calls, rules = row
     async with world(make(function, name="sloppy")) as hub:
         session = await hub.create()
-        told = await collect(session, "go")
-        meant = fold(told)
+        events = await collect(session, "go")
+        meant = fold(events)
         turn = meant.turns[0]
         assert (turn.status, turn.stop_reason, turn.code) == outcome
-        assert text_of(told) == text
+        assert text_of(events) == text
         assert {call.call_id: call.status for call in meant.calls.values()} == calls
         notices = [n for n in meant.notices if n.code == "agent_protocol"]
         assert [(n.meta or {})["rule"] for n in notices] == rules
         assert all(n.title == "sloppy broke the event rules" for n in notices)
-        assert len(only(told, ev.TurnFinished)) + len(only(told, ev.TurnFailed)) == 1
+        assert len(only(events, ev.TurnFinished)) + len(only(events, ev.TurnFailed)) == 1
         legal = Grammar("sloppy")
-        assert [out for event in told for out in legal.feed(event)] == told
+        assert [out for event in events for out in legal.feed(event)] == events
         assert text_of(await collect(session, "the next prompt works")) == text
 
 
@@ -154,9 +154,9 @@ async def test_a_failure_names_the_error_and_keeps_the_traceback_off_the_wire(
 ) -> None:
     caplog.set_level(logging.ERROR, "trunkline.agent")
     async with world(exception_mid_text) as hub:
-        told = await collect(await hub.create(), "go")
-        assert only(told, ev.TurnFailed)[0].message == "ValueError: the disk caught fire"
-        assert "Traceback" not in "".join(str(event) for event in told)
+        events = await collect(await hub.create(), "go")
+        assert only(events, ev.TurnFailed)[0].message == "ValueError: the disk caught fire"
+        assert "Traceback" not in "".join(str(event) for event in events)
         assert "the disk caught fire" in caplog.text
 
 
@@ -218,8 +218,8 @@ async def test_an_agent_that_ignores_cancel_is_detached_and_its_later_events_are
         await session.prompt("go")
         await asyncio.sleep(0)
         assert await soon(session.cancel())
-        told = await collect(session, "again")
-        assert text_of(told) == "begun"
+        events = await collect(session, "again")
+        assert text_of(events) == "begun"
         release.set()
         stubborn_contexts[0].emit("much too late")
         await asyncio.sleep(0.02)
@@ -283,10 +283,10 @@ async def test_parallel_questions_are_suspended_together_and_answered_together()
             assert len(event.question_ids) == 2
             await session.answer(allow(event.question_ids[0]), refuse(event.question_ids[1]))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(told) == "True False"
-        assert len(only(told, ev.TurnSuspended)) == 1
-        statuses = {call.name: call.status for call in fold(told).calls.values()}
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert text_of(events) == "True False"
+        assert len(only(events, ev.TurnSuspended)) == 1
+        statuses = {call.name: call.status for call in fold(events).calls.values()}
         assert statuses == {"read": "completed", "write": "denied"}
 
 
@@ -297,9 +297,9 @@ async def test_a_partial_answer_resumes_and_suspends_again() -> None:
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(allow(event.question_ids[0]))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(told) == "True True"
-        assert [len(event.question_ids) for event in only(told, ev.TurnSuspended)] == [2, 1]
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert text_of(events) == "True True"
+        assert [len(event.question_ids) for event in only(events, ev.TurnSuspended)] == [2, 1]
 
 
 async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> None:
@@ -317,8 +317,8 @@ async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> No
             assert second in session.open_questions, "all or none"
             await session.answer(refuse(second))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(told) == "True False"
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert text_of(events) == "True False"
 
 
 async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
@@ -328,7 +328,7 @@ async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
         async def decide(event: ev.TurnSuspended) -> None:
             first, second = event.question_ids
             for wrong, why in [
-                (Answer(question_id="nobody", option_id="allow_once"), "no open question"),
+                (Answer(question_id="unknown", option_id="allow_once"), "no open question"),
                 (Answer(question_id=first, option_id="maybe"), "choose one of"),
                 (Answer(question_id=first, outcome="accepted"), "selecting one"),
                 (Answer(question_id=first, option_id="allow_once", input={}), "edited"),
@@ -337,8 +337,8 @@ async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
                     await session.answer(wrong)
             await session.answer(allow(first), allow(second))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(told) == "True True"
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert text_of(events) == "True True"
 
 
 async def test_a_cancelled_answer_cancels_the_turn() -> None:
@@ -348,9 +348,9 @@ async def test_a_cancelled_answer_cancels_the_turn() -> None:
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(Answer(question_id=event.question_ids[0], outcome="cancelled", by="editor"))
 
-        told = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert only(told, ev.TurnFinished)[0].stop_reason == "cancelled"
-        assert {answer.outcome for answer in only(told, ev.Answered)} == {"cancelled"}
+        events = await collect(session, "go", {ev.TurnSuspended: decide})
+        assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
+        assert {answer.outcome for answer in only(events, ev.Answered)} == {"cancelled"}
 
 
 async def test_cancel_while_a_question_is_open_settles_it_as_cancelled() -> None:
@@ -370,17 +370,17 @@ async def test_cancel_while_a_question_is_open_settles_it_as_cancelled() -> None
         async def stop(event: ev.Asked) -> None:
             assert await session.cancel()
 
-        told = await collect(session, "go", {ev.Asked: stop})
-        assert [a.outcome for a in only(told, ev.Answered)] == ["cancelled"]
-        assert only(told, ev.TurnFinished)[0].stop_reason == "cancelled"
+        events = await collect(session, "go", {ev.Asked: stop})
+        assert [a.outcome for a in only(events, ev.Answered)] == ["cancelled"]
+        assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
         assert len(seen) == 1
 
 
 async def test_a_question_that_expires_is_refused_and_the_turn_goes_on() -> None:
     async with world(ask_two, question_ttl=0.05) as hub:
-        told = await collect(await hub.create(), "go")
-        assert text_of(told) == "False False"
-        assert {(a.option_kind, a.by) for a in only(told, ev.Answered)} == {("reject_once", "trunkline")}
+        events = await collect(await hub.create(), "go")
+        assert text_of(events) == "False False"
+        assert {(a.option_kind, a.by) for a in only(events, ev.Answered)} == {("reject_once", "trunkline")}
 
 
 async def test_a_question_that_expires_without_followers_cancels_the_turn() -> None:
@@ -445,11 +445,11 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(die
             await again.answer(allow(questions[0]))
             assert not agent.resumed_with, "one answer of two is not enough"
             await again.answer(refuse(questions[1]))
-            told: list[Any] = []
-            while not only(told, ev.TurnFinished):
-                told += [entry.event for entry in await soon(reader.next())]
+            events: list[Any] = []
+            while not only(events, ev.TurnFinished):
+                events += [entry.event for entry in await soon(reader.next())]
         assert agent.resumed_with == [{"one": "allow_once", "two": "reject_once"}]
-        assert text_of(told) == "resumed"
+        assert text_of(events) == "resumed"
         assert [turn.status for turn in (await again.history()).turns] == ["finished"]
     if died:
         session.fail(Fenced("the test ends"))
@@ -509,12 +509,12 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
         session.event_stream.on_turn_started = begun
         await soon(session.prompt("go"), within=5.0)
         await soon(session.wait_for_ending_turn(), within=5.0)
-        told = await events_of(session)
-        assert [event.stop_reason for event in only(told, ev.TurnFinished)] == ["cancelled"]
-        assert text_of(told) == ""
+        events = await events_of(session)
+        assert [event.stop_reason for event in only(events, ev.TurnFinished)] == ["cancelled"]
+        assert text_of(events) == ""
 
 
-# -- agents that raise what nobody expects ---------------------------------------------------------
+# -- agents that raise what is not expected --------------------------------------------------------
 
 
 class Unspeakable(Exception):
@@ -531,8 +531,8 @@ async def test_whatever_an_agent_raises_ends_its_turn_and_nothing_else(kind: typ
 
     async with world(raising) as hub:
         session = await hub.create()
-        told = await collect(session, "raise")
-        failed = only(told, ev.TurnFailed)
+        events = await collect(session, "raise")
+        failed = only(events, ev.TurnFailed)
         assert [event.code for event in failed] == ["agent_failed"]
         assert kind.__name__ in failed[0].message
         assert text_of(await collect(session, "go on")) == "begun"

@@ -32,14 +32,14 @@ class Spans:
 
     def feed(self, entry: Entry, /) -> list[Any]:
         event = entry.event
-        said: list[Any] = []
+        shown: list[Any] = []
         if isinstance(event, ev.Text) and event.message_id not in self.open:
             self.open.append(event.message_id)
-            said.append(("start", event.message_id))
+            shown.append(("start", event.message_id))
         if isinstance(event, ev.TurnFinished | ev.TurnFailed):
-            said += self.close()
-        said.append(event)
-        return said
+            shown += self.close()
+        shown.append(event)
+        return shown
 
     def announce(self) -> list[Any]:
         return [("start", message_id) for message_id in self.open]
@@ -58,18 +58,18 @@ def window(
 
 
 async def gather(shown: Window[Any]) -> list[Any]:
-    said: list[Any] = []
+    wire: list[Any] = []
 
     async def run() -> None:
         async for _, out in shown:
-            said.extend(out)
+            wire.extend(out)
 
     await soon(run())
-    return said
+    return wire
 
 
-def marks(said: list[Any], kind: str) -> list[tuple[str, str]]:
-    return [item for item in said if isinstance(item, tuple) and item[0] == kind]
+def marks(shown: list[Any], kind: str) -> list[tuple[str, str]]:
+    return [item for item in shown if isinstance(item, tuple) and item[0] == kind]
 
 
 async def varied(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
@@ -102,12 +102,14 @@ def test_replay_through_a_primed_encoder_folds_equal_from_any_cursor(words: list
             assert receipt.turn_id is not None
             whole = await gather(window(session, receipt.turn_id))
             joined = await entries_of(session)
-            places = [entry.cursor for entry in live] + [
+            cursors = [entry.cursor for entry in live] + [
                 Cursor(entry.fence, entry.seq, offset)
                 for entry in joined
                 for offset in range(len(piece_of(entry.event) or "") + 1)
             ]
-            cursor = data.draw(st.sampled_from([place for place in places if place.record < live[-1].seq]))
+            cursor = data.draw(
+                st.sampled_from([position for position in cursors if position.record < live[-1].seq])
+            )
             seen = [e.event for e in live if (e.seq, e.offset) <= (cursor.record, cursor.offset)]
             rest = await gather(window(session, receipt.turn_id, cursor))
             spoken = [item for item in rest if not isinstance(item, tuple)]
@@ -125,11 +127,11 @@ async def test_a_live_window_shows_the_turn_and_journals_its_edges() -> None:
         session = await hub.create()
         receipt = await session.prompt("a|b|!")
         assert receipt.turn_id is not None
-        said = await gather(window(session, receipt.turn_id))
-        assert said[-2:] == [("end", f"{receipt.turn_id}.1"), said[-1]]
-        assert isinstance(said[-1], ev.TurnFinished)
-        told = [entry.event for entry in await entries_of(session)]
-        opened, closed = only(told, ev.RunOpened), only(told, ev.RunClosed)
+        shown = await gather(window(session, receipt.turn_id))
+        assert shown[-2:] == [("end", f"{receipt.turn_id}.1"), shown[-1]]
+        assert isinstance(shown[-1], ev.TurnFinished)
+        events = [entry.event for entry in await entries_of(session)]
+        opened, closed = only(events, ev.RunOpened), only(events, ev.RunClosed)
         assert [(o.run_id, o.front_end) for o in opened] == [("r", "test")]
         assert closed[0].to_seq >= opened[0].from_seq
 
@@ -145,14 +147,16 @@ async def test_a_window_that_ends_on_suspension_is_followed_by_one_that_resumes(
         assert receipt.turn_id is not None
         last = Cursor(0, 0, 0)
         first: list[Any] = []
-        async for place, out in window(session, receipt.turn_id, ends_on_suspend=True):
-            last, first = place, first + out
+        async for cursor, out in window(session, receipt.turn_id, ends_on_suspend=True):
+            last, first = cursor, first + out
         suspended = only(first, ev.TurnSuspended)[0]
         assert ("end", f"{receipt.turn_id}.1") in first
         await session.answer(Answer(question_id=suspended.question_ids[0], option_id="allow_once"))
         second = await gather(window(session, receipt.turn_id, last, ends_on_suspend=True))
         assert not only(second, ev.TurnSuspended)
-        assert marks(second, "start") == [("start", f"{receipt.turn_id}.2")], "the first is not said twice"
+        assert marks(second, "start") == [("start", f"{receipt.turn_id}.2")], (
+            "the first is not announced twice"
+        )
         assert fold([i for i in first + second if not isinstance(i, tuple)]) == await session.history()
 
 
@@ -168,13 +172,13 @@ async def test_a_replay_passes_suspensions_that_hold_no_more_and_ends_at_one_tha
         session = await hub.create()
         receipt = await session.prompt("go")
         assert receipt.turn_id is not None
-        for said, allowed in (("before ", None), ("before between ", "allow_once")):
+        for shown, allowed in (("before ", None), ("before between ", "allow_once")):
             if allowed is not None:
                 await session.answer(
                     Answer(question_id=next(iter(session.open_questions)), option_id=allowed)
                 )
             live = await gather(window(session, receipt.turn_id, ends_on_suspend=True))
-            assert "".join(event.delta for event in only(live, ev.Text)) == said
+            assert "".join(event.delta for event in only(live, ev.Text)) == shown
             assert len(only(live, ev.TurnSuspended)) == 1
         await session.answer(Answer(question_id=next(iter(session.open_questions)), option_id="allow_once"))
         whole = await gather(window(session, receipt.turn_id, ends_on_suspend=True))
@@ -200,20 +204,20 @@ async def test_a_new_run_inside_a_message_announces_it_and_one_that_goes_on_does
                 seen += await soon(reader.next())
         assert receipt.turn_id is not None
         shown = window(session, receipt.turn_id, seen[-1].cursor, new=new)
-        said: list[Any] = []
+        wire: list[Any] = []
         async with contextlib.aclosing(aiter(shown)) as batches:
             if new:
-                # At once: nobody has to wait for the next word to see what is under way.
-                place, said = await soon(anext(batches))
-                assert (place, said) == (seen[-1].cursor, [("start", f"{receipt.turn_id}.1")])
+                # At once: no client has to wait for the next delta to see what is under way.
+                cursor, wire = await soon(anext(batches))
+                assert (cursor, wire) == (seen[-1].cursor, [("start", f"{receipt.turn_id}.1")])
             going_on.set()
             async for _, out in batches:
-                said += out
+                wire += out
 
         starts = [("start", f"{receipt.turn_id}.1")]
-        assert marks(said, "start") == (starts if new else [])
-        assert [event.delta for event in only(said, ev.Text)] == ["two"]
-        assert marks(said, "end") == [("end", f"{receipt.turn_id}.1")]
+        assert marks(wire, "start") == (starts if new else [])
+        assert [event.delta for event in only(wire, ev.Text)] == ["two"]
+        assert marks(wire, "end") == [("end", f"{receipt.turn_id}.1")]
 
 
 async def test_a_window_on_an_unknown_turn_is_the_peers_fault() -> None:
@@ -252,12 +256,12 @@ async def test_a_place_is_reached_once_the_consumer_took_all_before_it() -> None
         receipt = await session.prompt("go")
         shown = window(session, receipt.turn_id or "")
         batches = aiter(shown)
-        said: list[Any] = []
-        while not (only(said, ev.Text) and only(said, ev.RunOpened)):
-            said += (await soon(anext(batches)))[1]
+        wire: list[Any] = []
+        while not (only(wire, ev.Text) and only(wire, ev.RunOpened)):
+            wire += (await soon(anext(batches)))[1]
         _, record, offset = session.position
         reached = shown.reached(record, offset)
-        assert reached is not None, "the last batch is still in the hands of whoever iterates"
+        assert reached is not None, "the last batch is still with the code that iterates"
 
         async def take_the_rest() -> None:
             async for _ in batches:
@@ -272,4 +276,4 @@ async def test_a_place_is_reached_once_the_consumer_took_all_before_it() -> None
         go.set()
         await soon(rest)
         await soon(later)
-        assert shown.reached(record + 1000, 0) is None, "a window that is closed keeps nobody waiting"
+        assert shown.reached(record + 1000, 0) is None, "a window that is closed lets no caller wait"

@@ -55,8 +55,8 @@ async def say(
             await session.answer(Answer(question_id=asked.question_id, option_id=choose, by="person"))
 
         for prompt in prompts:
-            said = await collect(session, prompt, {ev.Asked: answer})
-            text += "".join(event.delta for event in only(said, ev.Text))
+            shown = await collect(session, prompt, {ev.Asked: answer})
+            text += "".join(event.delta for event in only(shown, ev.Text))
         return text, await events_of(session)
 
 
@@ -118,15 +118,15 @@ MIGRATIONS = Policy(rules=(Rule(decision="ask", path="migrations/**"),))
 
 @pytest.mark.parametrize(("choose", "text"), [("allow_once", "written"), ("reject_once", "denied")])
 async def test_where_a_rule_asks_a_person_is_asked(folder: Path, choose: str, text: str) -> None:
-    said, events = await say(folder, MIGRATIONS, "write migrations/1.sql", choose=choose)
-    assert said.startswith(text)
+    answer, events = await say(folder, MIGRATIONS, "write migrations/1.sql", choose=choose)
+    assert answer.startswith(text)
     assert len(only(events, ev.Asked)) == 1
     assert (folder / "migrations/1.sql").exists() == (text == "written")
 
 
 async def test_what_the_agent_was_just_allowed_is_not_asked_again(folder: Path) -> None:
-    said, events = await say(folder, MIGRATIONS, "allowed-write migrations/1.sql")
-    assert said == "written"
+    answer, events = await say(folder, MIGRATIONS, "allowed-write migrations/1.sql")
+    assert answer == "written"
     assert len(only(events, ev.Asked)) == 1
 
 

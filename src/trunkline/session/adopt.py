@@ -2,7 +2,7 @@
 
 An agent with a memory of its own (a LangGraph thread, for example) may have been used elsewhere. The
 journal is what front ends replay, so whatever the memory has beyond the last message that both know is
-told there, when the session is opened. An authoritative memory wins: where the journal went on differently
+written there, when the session is opened. An authoritative memory wins: where the journal went on differently
 from that message, it goes back to it first. One that merely ends earlier, forgot its beginning (a summary
 took its place) or shares nothing with the journal takes nothing away. Any other memory, such as the replay
 of an ACP agent, is poorer than the journal: it only fills a session that has no turn yet.
@@ -34,7 +34,7 @@ from trunkline.session.ids import new_id
 from trunkline.session.questions import named
 from trunkline.session.session import Session
 
-__all__ = ["adopt", "retell", "unknown_to"]
+__all__ = ["adopt", "as_events", "unknown_to"]
 
 
 async def adopt(session: Session, *, is_new: bool = False) -> None:
@@ -50,7 +50,7 @@ async def adopt(session: Session, *, is_new: bool = False) -> None:
     if last is not None:
         session.emit(last)
     questions = [state.asked for state in remembered.questions.values() if state.answered is None]
-    for event in retell(news, remembered.calls, lambda: new_id("turn"), questions):
+    for event in as_events(news, remembered.calls, lambda: new_id("turn"), questions):
         if isinstance(event, ev.Asked):
             event = msgspec.structs.replace(event, expires_at=time.time() + session.settings.question_ttl)
             event = named(event, session.question_ids)
@@ -73,24 +73,28 @@ def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Mess
     Messages are known by their ids. Right after the last of those, a message that says the same is the
     same: another program may have given it a new id.
     """
-    told = [message for message in known.messages if message.lane is None]
+    written = [message for message in known.messages if message.lane is None]
     held = [message for message in remembered.messages if message.lane is None]
-    places = {message.message_id: place for place, message in enumerate(told, 1)}
-    common = max((number for number, one in enumerate(held, 1) if one.message_id in places), default=0)
-    place = places[held[common - 1].message_id] if common else 0
-    while common < len(held) and place < len(told) and _says(held[common]) == _says(told[place]):
-        common, place = common + 1, place + 1
+    positions = {message.message_id: number for number, message in enumerate(written, 1)}
+    common = max((number for number, one in enumerate(held, 1) if one.message_id in positions), default=0)
+    position = positions[held[common - 1].message_id] if common else 0
+    while (
+        common < len(held)
+        and position < len(written)
+        and _content_key(held[common]) == _content_key(written[position])
+    ):
+        common, position = common + 1, position + 1
     news = held[common:]
-    if not news or not place or place == len(told):
+    if not news or not position or position == len(written):
         return news, None
-    return news, ev.Rewound(to_message_id=told[place - 1].message_id)
+    return news, ev.Rewound(to_message_id=written[position - 1].message_id)
 
 
-def _says(message: Message) -> tuple[str, str, int]:
+def _content_key(message: Message) -> tuple[str, str, int]:
     return message.role, message.text, sum(isinstance(part, CallPart) for part in message.parts)
 
 
-def retell(
+def as_events(
     messages: list[Message],
     calls: dict[str, Call],
     new_turn: Callable[[], str],

@@ -148,7 +148,7 @@ class BaseSession(ABC):
 
     @property
     def position(self) -> Cursor:
-        """The place after every event so far."""
+        """The cursor after every event so far."""
         return self.event_stream.position
 
     @property

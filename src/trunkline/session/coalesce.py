@@ -1,6 +1,6 @@
-"""Coalescing: neighbouring deltas become one record, and every event gets its place at once.
+"""Coalescing: neighbouring deltas become one record, and every event gets its position at once.
 
-Readers see an event before it is written, so its place must be known before the record is
+Readers see an event before it is written, so its position must be known before the record is
 complete. A delta that continues the record that is still open gets that record's number and the
 offset after it; anything else closes the open record and takes the next number. Only neighbours
 are joined: two records that grow at the same time would leave a cursor between them ambiguous.
@@ -97,8 +97,8 @@ class Coalescer:
         self._size = size = self._size + len(piece)
         return size
 
-    def place(self, event: Any) -> tuple[int, int]:
-        """Give the event its record number and the offset at its end."""
+    def add(self, event: Any) -> tuple[int, int]:
+        """Add an event; gives its record number and the offset at its end."""
         offset = self.extend(event)
         if offset:
             return self.last_seq, offset

@@ -122,7 +122,7 @@ class TurnContext:
         self._message_id = f"{turn.prefix}.1"
         self._message_over = False
 
-    # -- saying ------------------------------------------------------------------------------------
+    # -- emitting ----------------------------------------------------------------------------------
 
     def emit(self, item: Sayable) -> None:
         """Emit something now: text, an event, or a content block. Safe from any thread."""

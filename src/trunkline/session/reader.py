@@ -1,7 +1,7 @@
 """Readers: each follows a stream at its own pace and never delays another one.
 
 A reader is *live* while it keeps up: batches are pushed to it. One that falls behind loses its
-queue and reads the journal from its own place until it has caught up, so memory stays bounded and
+queue and reads the journal from its own position until it has caught up, so memory stays bounded and
 nothing is lost.
 """
 
@@ -43,10 +43,10 @@ class ReaderSource(Protocol):
 
 
 class Reader:
-    """A place in a stream that moves forward; use it as an async context manager and iterator."""
+    """A position in a stream that moves forward; use it as an async context manager and iterator."""
 
     def __init__(self, stream: ReaderSource, after: Cursor, *, backlog: int, live: bool = True) -> None:
-        """Begin after a place; ``backlog`` is how many entries may wait in memory."""
+        """Begin after a position; ``backlog`` is how many entries may wait in memory."""
         self._stream = stream
         self._backlog = backlog
         self._seq = after.record
@@ -59,7 +59,7 @@ class Reader:
 
     @property
     def cursor(self) -> Cursor:
-        """The place after the last entry that ``next`` gave."""
+        """The position after the last entry that ``next`` gave."""
         return Cursor(self._fence, self._seq, self._offset)
 
     @property
@@ -94,10 +94,10 @@ class Reader:
             if self._live:
                 if self._queue:
                     batch, self._queue = self._queue, []
-                    place = (self._seq, self._offset)
-                    if (batch[0].seq, batch[0].offset) <= place:
+                    position = (self._seq, self._offset)
+                    if (batch[0].seq, batch[0].offset) <= position:
                         # Read from the journal before it was pushed (a stream that follows another process).
-                        batch = [entry for entry in batch if (entry.seq, entry.offset) > place]
+                        batch = [entry for entry in batch if (entry.seq, entry.offset) > position]
                     if batch:
                         return self._advance(batch)
                     continue
@@ -111,7 +111,7 @@ class Reader:
     async def _catch_up(self) -> list[Entry]:
         stream = self._stream
         if stream.lease is not None and (self._seq, self._offset) >= (stream.committed_seq, WHOLE):
-            # Nothing after our place is written yet: all of it is in memory, piece by piece.
+            # Nothing after our position is written yet: all of it is in memory, piece by piece.
             return self._go_live()
         committed = stream.committed_seq
         records = await stream.journal.read(stream.key, after=self._seq - 1, limit=_PAGE)
@@ -139,8 +139,8 @@ class Reader:
 
     def _go_live(self) -> list[Entry]:
         self._live = True
-        place = (self._seq, self._offset)
-        tail = [entry for part in self._stream.tail for entry in part if (entry.seq, entry.offset) > place]
+        position = (self._seq, self._offset)
+        tail = [entry for part in self._stream.tail for entry in part if (entry.seq, entry.offset) > position]
         return self._advance(tail)
 
     def _advance(self, batch: list[Entry]) -> list[Entry]:

@@ -156,7 +156,7 @@ class EventStream:
             return
         self._check_owner()
         for legal in self.grammar.feed(event):
-            seq, offset = coalescer.place(legal)
+            seq, offset = coalescer.add(legal)
             if type(legal) in _STORED_FIRST:
                 self._held_from = seq
             elif type(legal) is TurnStarted and self.on_turn_started is not None:
@@ -296,7 +296,7 @@ class EventStream:
 
     @property
     def position(self) -> Cursor:
-        """The place after every event so far."""
+        """The cursor after every event so far."""
         last = self._outbox[-1] if self._outbox else self.last
         return Cursor(self.fence, self.committed_seq, WHOLE) if last is None else last.cursor
 
@@ -356,7 +356,7 @@ class EventStream:
         return reader
 
     async def _locate(self, cursor: Cursor) -> Gap | None:
-        """Give the gap if the place that a cursor names is not part of this journal."""
+        """Give the gap if the position that a cursor names is not part of this journal."""
         if cursor.record == 0:
             info = await self.journal.get(self.key)
             trimmed = info is not None and info.first_seq > 1

@@ -61,7 +61,7 @@ class SessionView:
         self._keep: Callable[[str, Any], Awaitable[None]] | None = None
         self._state: Any = None
         self.memory: dict[Any, Any] = {}
-        """A place for the agent's own things; it lives as long as the session in this process."""
+        """The agent's own things; they live as long as the session in this process."""
         self.guard: AccessGuard | None = None
         """What decides about accesses to the files and terminals; None for a view without a session."""
         self._files: Files | None = None

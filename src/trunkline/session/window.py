@@ -40,9 +40,9 @@ class Window(Generic[Wire]):
         announce: Callable[[], list[Wire]] | None = None,
         holds: Callable[[ev.TurnSuspended], bool] | None = None,
     ) -> None:
-        """Look at a turn; ``after`` is the place up to which the peer has seen it already.
+        """Look at a turn; ``after`` is the cursor up to which the peer has seen it already.
 
-        ``announce`` gives what is open at that place, from the encoder. A run that is new to its peer
+        ``announce`` gives what is open at that cursor, from the encoder. A run that is new to its peer
         needs it; one that goes on after a lost connection does not. ``ends_on_suspend`` is for a
         wire that ends at a suspension: only one that still holds ends the window, past ones are passed over;
         ``holds`` may say so in another way.
@@ -59,23 +59,23 @@ class Window(Generic[Wire]):
         self._holds = holds or (self._has_open_question if ends_on_suspend else None)
         ends: tuple[type[ev.Event], ...] = (ev.TurnFinished, ev.TurnFailed)
         self._ends = frozenset((*ends, ev.TurnSuspended) if ends_on_suspend else ends)
-        self._place = Cursor(0, 0, 0)
+        self._cursor = Cursor(0, 0, 0)
         self._over = False
         self._awaited: list[tuple[tuple[int, int], asyncio.Future[None]]] = []
 
     def reached(self, record: int, offset: int) -> asyncio.Future[None] | None:
-        """Give what is done once the consumer took everything up to this place; None if it has."""
-        place = (record, offset)
-        if self._over or (self._place.record, self._place.offset) >= place:
+        """Give what is done once the consumer took everything up to this position; None if it has."""
+        position = (record, offset)
+        if self._over or (self._cursor.record, self._cursor.offset) >= position:
             return None
         reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._awaited.append((place, reached))
+        self._awaited.append((position, reached))
         return reached
 
-    def _arrive(self, place: Cursor) -> None:
-        self._place = place
+    def _arrive(self, cursor: Cursor) -> None:
+        self._cursor = cursor
         if self._awaited:
-            here = (place.record, place.offset)
+            here = (cursor.record, cursor.offset)
             awaited, self._awaited = self._awaited, []
             for wanted, reached in awaited:
                 if not self._over and wanted > here:
@@ -88,7 +88,7 @@ class Window(Generic[Wire]):
         session = self._session
         first = await session.start_of(self._turn_id)
         self._note(ev.RunOpened, from_seq=max(first, self._after[0] + 1))
-        place = self._from or Cursor(0, first, 0)
+        cursor = self._from or Cursor(0, first, 0)
         try:
             async with session.event_stream.subscribe_from(first) as reader:
                 over = False
@@ -103,14 +103,14 @@ class Window(Generic[Wire]):
                     if over:
                         out += self._encoder.close()
                     if entries:
-                        place = entries[-1].cursor
+                        cursor = entries[-1].cursor
                     if out:
-                        yield place, out
-                    self._arrive(place)
+                        yield cursor, out
+                    self._arrive(cursor)
         finally:
             self._over = True
-            self._arrive(place)
-            self._note(ev.RunClosed, to_seq=place.record)
+            self._arrive(cursor)
+            self._note(ev.RunClosed, to_seq=cursor.record)
 
     def _announced(self) -> list[Wire]:
         """Announce once what is open where the window begins."""
@@ -150,9 +150,8 @@ class Window(Generic[Wire]):
         record, offset = self._after
         rest: list[Entry] = []
         for entry in entries:
-            place = (entry.seq, entry.offset)
             start = entry.offset - len(piece_of(entry.event) or "")
-            if place <= self._after:
+            if (entry.seq, entry.offset) <= self._after:
                 self._show([entry], again=True)
             elif entry.seq == record and start < offset:
                 head, tail = cut(entry.event, offset - start)

@@ -38,9 +38,9 @@ class WorkspaceGuard:
 
     async def check_command(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         """Let a command start, or refuse."""
-        words = tuple(argv)
-        request = ToolRequest(call_id="", tool="terminal", kind="execute", command=words, env=dict(env))
-        await self._check(request, f"Run {shlex.join(words)}")
+        command = tuple(argv)
+        request = ToolRequest(call_id="", tool="terminal", kind="execute", command=command, env=dict(env))
+        await self._check(request, f"Run {shlex.join(command)}")
 
     async def _check(self, request: ToolRequest, title: str) -> None:
         decision = self._permissions.decide(request)

@@ -89,8 +89,8 @@ async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
     """What a fresh process knows of the session."""
     async with world(journal=journal) as hub:
         session = await hub.session("s")
-        told = await session.history()
-        return session.open_state.take(), told, session.stored_seq
+        conversation = await session.history()
+        return session.open_state.take(), conversation, session.stored_seq
 
 
 async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_bad_ones() -> None:
@@ -164,8 +164,8 @@ async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> N
         session = await hub.session("s")
         again = await soon(session.prompt(Prompt.of("word 9", key="p9")))
         assert again.turn_id == last.turn_id, "a prompt that was taken is known again"
-        said = await collect(session, Prompt.of("more", message_id="u10"))
-        assert [event.message_id for event in said if isinstance(event, ev.UserMessage)] == ["u10"]
+        events = await collect(session, Prompt.of("more", message_id="u10"))
+        assert [event.message_id for event in events if isinstance(event, ev.UserMessage)] == ["u10"]
         assert len((await session.history()).turns) == 11
     await journal.close()
 

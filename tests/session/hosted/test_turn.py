@@ -140,7 +140,7 @@ def test_between_two_runs_nothing_is_shown() -> None:
     output = Output()
     turn = started(output)
     output.is_open = False
-    turn.ctx.emit("nobody reads this")
+    turn.ctx.emit("no client reads this")
     turn.finish(finished(turn))
     assert kinds(output) == ["TurnStarted"]
     assert not turn.live

@@ -1,4 +1,4 @@
-"""What a front end offers to runs in somebody's own program, and how it is found by name.
+"""What a front end offers to runs in the user's own program, and how it is found by name.
 
 A front end registers a class under the entry point group ``trunkline.frontends``: ``acp`` and ``agui`` are
 ours, and any package can add one. So an agent adapter knows no front end, and a program that speaks one

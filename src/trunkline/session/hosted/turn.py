@@ -1,6 +1,6 @@
 """Hosted turns: turns that the caller's own task or thread drives, in a program without a hub.
 
-``agent.ainvoke(...)`` in somebody's own program runs where it is called. Its turn uses the parts of a
+``agent.ainvoke(...)`` in the user's own program runs where it is called. Its turn uses the parts of a
 session: the grammar, the open questions, the permissions, the view and the turn context. There is no
 journal, because nothing else can follow such a session, and no event loop is needed: events are shown as
 they come, from any thread. (With a journal in memory, a stream and a window a turn of ten events takes
@@ -50,7 +50,7 @@ class HostedView(SessionView):
 
 
 class HostedSession:
-    """What outlives the turns of one conversation in somebody's own program."""
+    """What outlives the turns of one conversation in the user's own program."""
 
     def __init__(self, front_end: HostedFrontEnd, name: str) -> None:
         """Begin with nothing; ``name`` is the thread of the graph."""
@@ -137,7 +137,7 @@ class HostedTurn:
         self.emit(ev.Text(turn_id=self.turn_id, message_id=message_id, delta=text))
 
     def record(self, decided: ev.Decided) -> None:
-        """Show a decision about a permission, where the front end has a place for it."""
+        """Show a decision about a permission, if the front end can show it."""
         self.emit(decided)
 
     def prime(self, event: ev.AnyEvent) -> None:
