@@ -108,6 +108,8 @@ MODULES = {
     """,
 }
 
+ATTRIBUTES = ("content", "context", "cursor", "errors", "events", "options", "testing")
+"""Modules that are attributes of the package after ``import trunkline`` alone."""
 LIGHT = frozenset({"trunkline", "trunkline._lazy", "trunkline._version"})
 HEAVY = frozenset({"anyio", "asyncio", "click", "msgspec", "orjson", "platformdirs", "rich", "sqlite3"})
 
@@ -146,7 +148,7 @@ def test_a_public_name_is_the_one_of_its_home(name: str) -> None:
 
 
 def test_the_package_lists_its_names_and_knows_no_others() -> None:
-    assert sorted(dir(trunkline)) == sorted(PACKAGE.split())
+    assert sorted(dir(trunkline)) == sorted([*PACKAGE.split(), *ATTRIBUTES])
     with pytest.raises(AttributeError, match="module 'trunkline' has no attribute 'nothing'"):
         importlib.import_module("trunkline").__getattr__("nothing")
 
@@ -172,3 +174,8 @@ def test_a_name_loads_its_home_when_it_is_used_and_no_more_than_it_needs(
     loaded = loaded_by(f"import trunkline; trunkline.{name}")
     assert brings in loaded
     assert loaded & not_yet == set()
+
+
+@pytest.mark.parametrize("name", [*ATTRIBUTES, "testing.chat"])
+def test_a_documented_module_is_an_attribute_without_an_import_of_its_own(name: str) -> None:
+    assert f"trunkline.{name}" in loaded_by(f"import trunkline; assert trunkline.{name}.__all__")

@@ -46,6 +46,13 @@ from trunkline._lazy import lazy_names
 from trunkline._version import __version__
 
 if TYPE_CHECKING:
+    from trunkline import content as content
+    from trunkline import context as context
+    from trunkline import cursor as cursor
+    from trunkline import errors as errors
+    from trunkline import events as events
+    from trunkline import options as options
+    from trunkline import testing as testing
     from trunkline.agents.adapt import adapt
     from trunkline.agents.function import agent
     from trunkline.agents.interface import Agent, AgentCard
@@ -122,4 +129,5 @@ __getattr__, __dir__ = lazy_names(
         "serve_acp": "trunkline.frontends.acp.stdio",
         "stdio_transport": "trunkline.frontends.acp.manual",
     },
+    modules=("content", "context", "cursor", "errors", "events", "options", "testing"),
 )

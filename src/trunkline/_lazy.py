@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -11,15 +11,22 @@ __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str], *, extras: Mapping[str, str] | None = None
+    package: str,
+    homes: Mapping[str, str],
+    *,
+    modules: Collection[str] = (),
+    extras: Mapping[str, str] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Give ``__getattr__`` and ``__dir__`` of a package whose names live in other modules.
 
-    ``homes`` says for each name the module that has it. ``extras`` says which extra of ours installs what
+    ``homes`` says for each name the module that has it. ``modules`` are the modules of the package that are
+    attributes of it without an import of their own. ``extras`` says which extra of ours installs what
     a home needs (by the beginning of the home's name); the error of a missing package then names it.
     """
 
     def load(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{package}.{name}")
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -37,6 +44,6 @@ def lazy_names(
         return value
 
     def names() -> list[str]:
-        return sorted(homes)
+        return sorted((*homes, *modules))
 
     return load, names

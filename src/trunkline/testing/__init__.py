@@ -64,4 +64,5 @@ __getattr__, __dir__ = lazy_names(
         "run_prompt": "trunkline.testing.runs",
         "validate_acp_update": "trunkline.testing.validation",
     },
+    modules=("chat",),
 )
