@@ -25,10 +25,10 @@ INVALID = Path(__file__).parents[1] / "agents/langchain/servers/invalid_result_s
 
 
 @asynccontextmanager
-async def opened(place: dict[str, Any]) -> AsyncGenerator[Server]:
-    """A server that is up."""
+async def opened(place: dict[str, Any], **options: Any) -> AsyncGenerator[Server]:
+    """A server that is up, or has failed."""
     connections, _ = read_connections({"w": place})
-    server = Server("w", connections["w"])
+    server = Server("w", connections["w"], **options)
     server.start()
     try:
         await patiently(server.started())
@@ -89,3 +89,10 @@ async def test_a_server_that_offers_no_tools_is_no_failure() -> None:
     place = {"command": sys.executable, "args": [str(INVALID)], "env": {"EMPTY": "1"}}
     async with opened(place) as server:
         assert (server.tools, server.failure, server.was_up) == ([], None, True)
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(600)", "print('hello?'); input(); input()"])
+async def test_a_program_that_does_not_speak_mcp_fails_when_its_time_is_over(code: str) -> None:
+    place = {"command": sys.executable, "args": ["-c", code]}
+    async with opened(place, start_within=0.5) as server:
+        assert "did not answer in time" in (server.failure or "")

@@ -25,11 +25,11 @@ from trunkline.mcp.client import Client, explain_failure, open_connection
 from trunkline.mcp.connections import Connection, Site
 from trunkline.transports.process.pipes import Pipes
 
-__all__ = ["START_WITHIN", "CallFailed", "Server"]
+__all__ = ["CallFailed", "Server"]
 
 log = logging.getLogger("trunkline.mcp")
 
-START_WITHIN = 20.0
+_START_WITHIN = 20.0
 CLOSE_WITHIN = 4.0
 PING_EVERY = 5.0
 _MOST_PAGES = 1000
@@ -50,7 +50,7 @@ class Server:
         connection: Connection,
         *,
         folders: Sequence[str] = (),
-        start_within: float = START_WITHIN,
+        start_within: float = _START_WITHIN,
     ) -> None:
         """Prepare a server; ``folders`` are the roots that the server may ask for."""
         self.name = name

@@ -64,21 +64,15 @@ async def test_a_server_that_fails_is_named_with_cause_and_fix_and_the_others_wo
     servers: list[dict[str, Any]] = [
         {"name": "missing", "command": "/no/such/thing", "args": [], "env": []},
         {"name": "broken", "command": sys.executable, "args": ["-c", "raise SystemExit('no luck')"]},
-        {"name": "mute", "command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]},
-        {"name": "rude", "command": sys.executable, "args": ["-c", "print('hello?'); input(); input()"]},
         {"name": "lost", "type": "sse", "url": "http://127.0.0.1:9/sse"},
         {"name": "odd", "type": "acp"},
         {"name": "web", "type": "http", "url": http["url"]},
     ]
-    async with held({"web": http}):
-        pass  # It has come up: no time is to be lost to that below.
-    async with held(servers, start_within=15.0) as opened:
+    async with held(servers) as opened:
         news = {notice.title.split("'")[1]: notice.description or "" for notice in opened.failures()}
-        assert news.keys() == {"missing", "broken", "mute", "rude", "lost", "odd"}
+        assert news.keys() == {"missing", "broken", "lost", "odd"}
         assert "was not found: install it" in news["missing"]
         assert "ended with code 1: no luck" in news["broken"]
-        assert "did not answer in time" in news["mute"]
-        assert "did not answer in time" in news["rude"]
         assert "cannot be reached" in news["lost"]
         assert "its transport is 'acp'" in news["odd"]
         assert opened.failures() == []

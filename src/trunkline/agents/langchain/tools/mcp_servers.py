@@ -11,7 +11,7 @@ from mcp import types
 from trunkline import events as ev
 from trunkline.agents.langchain.tools.mcp_tools import make_tool
 from trunkline.mcp.connections import Servers, read_connections
-from trunkline.mcp.server import START_WITHIN, Server
+from trunkline.mcp.server import Server
 from trunkline.mcp.tool_names import name_tools
 
 __all__ = ["McpServers"]
@@ -27,13 +27,11 @@ class McpServers:
         folders: Sequence[str] = (),
         prefix_tool_name: bool = True,
         standard_content_blocks: bool = True,
-        start_within: float = START_WITHIN,
     ) -> None:
         """Read the servers; ``start`` opens them."""
         self._prefix_tool_name = prefix_tool_name
         self._standard_content_blocks = standard_content_blocks
         self._folders = tuple(folders)
-        self._start_within = start_within
         self._connections, wrong = read_connections(servers)
         self._servers: dict[str, Server] = {}
         self._made: dict[tuple[Server, str], BaseTool] = {}
@@ -47,9 +45,7 @@ class McpServers:
             if server is None or (server.failure is not None and server.was_up):
                 # One that never came up is not tried again: it would fail in every turn.
                 self._made = {key: made for key, made in self._made.items() if key[0] is not server}
-                self._servers[name] = Server(
-                    name, connection, folders=self._folders, start_within=self._start_within
-                )
+                self._servers[name] = Server(name, connection, folders=self._folders)
                 self._servers[name].start()
 
     async def ready(self) -> None:
