@@ -177,36 +177,22 @@ def harden() -> str:
     return str(os.getpid())
 
 
-class Later:
-    """A question that is asked when its call is over."""
-
-    def __init__(self) -> None:
-        self.asking: asyncio.Task[str] | None = None
-
-
-later = Later()
+asking: list[asyncio.Task[None]] = []
 
 
 @server.tool()
-async def ask_later(ctx: Ctx) -> str:
-    """Ask the person when the call is over already."""
-    session, over = ctx.session, asyncio.Event()
+async def ask_later(marker: str, ctx: Ctx) -> str:
+    """Ask the user once the marker exists, after this call, and leave the answer in it."""
+    session = ctx.session
 
-    async def ask() -> str:
-        await over.wait()
-        return (await session.elicit_form("Still there?", Taste.model_json_schema())).action
+    async def ask() -> None:
+        while not await asyncio.to_thread(Path(marker).exists):
+            await asyncio.sleep(0.01)
+        answer = await session.elicit_form("Still there?", Taste.model_json_schema())
+        note(marker, answer.action)
 
-    later.asking = asyncio.create_task(ask())
-    asyncio.get_running_loop().call_later(0.05, over.set)
+    asking.append(asyncio.create_task(ask()))
     return "soon"
-
-
-@server.tool()
-async def what_later(marker: str) -> str:
-    """Leave what was answered in a file."""
-    assert later.asking is not None
-    later.asking.add_done_callback(lambda task: note(marker, task.result()))
-    return "noted"
 
 
 def main(transport: str, *rest: str) -> None:

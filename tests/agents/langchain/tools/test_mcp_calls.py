@@ -123,9 +123,9 @@ async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> Non
     marker = tmp_path / "marker"
 
     async def act(channel: Channel, tools: dict[str, Any]) -> None:
-        await patiently(invoke(tools["w__ask_later"]))
-        await patiently(invoke(tools["w__what_later"], marker=str(marker)))
-        await until(marker.exists, PATIENCE)
+        await patiently(invoke(tools["w__ask_later"], marker=str(marker)))
+        marker.touch()
+        await until(lambda: marker.read_text() != "", PATIENCE)
 
     _, told = await in_turn(with_tools(STDIO, act))
     assert marker.read_text() == "decline"
