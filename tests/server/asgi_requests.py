@@ -48,7 +48,6 @@ def scope(
     host: str | None = "127.0.0.1:8000",
     token: bool = True,
     server: tuple[str, int] | None = ("127.0.0.1", 8000),
-    scheme: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
     """A request as uvicorn gives it."""
@@ -63,7 +62,7 @@ def scope(
         "root_path": "",
         "query_string": b"",
         "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given],
-        "scheme": scheme or ("http" if kind == "http" else "ws"),
+        "scheme": "http" if kind == "http" else "ws",
         "server": server,
         "client": ("127.0.0.1", 50000),
         **more,

@@ -74,7 +74,6 @@ class SqliteJournal:
         *,
         clock: Callable[[], float] = time.time,
         lease_clock: Callable[[], float] = lease_clock,
-        boot: str | None = None,
         timeout: float = 5.0,
         max_waiting: int = 64 * 2**20,
         reserve: int = RESERVE,
@@ -82,7 +81,7 @@ class SqliteJournal:
         """Name the file (``~`` is the home folder); it is made when the journal is opened.
 
         ``clock`` is the time of records; ``lease_clock`` that of leases, which begins again in every
-        ``boot`` of the machine. ``timeout`` is how long to wait, in seconds, for another process that
+        boot of the machine. ``timeout`` is how long to wait, in seconds, for another process that
         writes; ``max_waiting`` how many bytes of one session may wait for the disk before its appends are
         refused. An eighth of it makes a session ``crowded``; its principal may have four times as much.
         With less than ``reserve`` bytes of the disk free there is a ``shortage``.
@@ -93,7 +92,7 @@ class SqliteJournal:
         self._path = Path(path).expanduser().absolute()
         self._clock = clock
         self._lease_clock = lease_clock
-        self._boot = boot_id() if boot is None else boot
+        self._boot = boot_id()
         self._timeout = timeout
         self._max_waiting = max_waiting
         self._reserve = reserve
@@ -176,7 +175,7 @@ class SqliteJournal:
         # One at a time: on a disk that hangs, those who ask again and again must not fill the queue.
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._check())
-            self._checking.add_done_callback(_heed)
+            self._checking.add_done_callback(_retrieve_error)
         await asyncio.shield(self._checking)
 
     async def _check(self) -> None:
@@ -252,9 +251,9 @@ class SqliteJournal:
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
         """Take the lease with a new fence if nobody holds it; a cancelled claim is given back."""
         claiming = self._write(lambda db: statements.claim(db, key, owner, ttl, self._moment()), key)
-        return await _or_undo(claiming, self._give_back)
+        return await _or_undo(claiming, self._release_soon)
 
-    def _give_back(self, lease: Lease | Held) -> None:
+    def _release_soon(self, lease: Lease | Held) -> None:
         if isinstance(lease, Lease) and self._engine is not None:
             self._write(lambda db: statements.release(db, lease), lease.key)
 
@@ -382,7 +381,7 @@ class SqliteJournal:
         return removed
 
 
-def _heed(check: asyncio.Future[None]) -> None:
+def _retrieve_error(check: asyncio.Future[None]) -> None:
     """Look at how a check ended, even if nobody waits for it any more."""
     if not check.cancelled():
         check.exception()

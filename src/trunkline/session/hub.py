@@ -12,7 +12,6 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from trunkline.agents.hooks import recall
@@ -271,12 +270,7 @@ class Hub:
         ]
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close every session."""
         await self.close()
 

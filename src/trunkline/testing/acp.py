@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import Any, cast
 
 from trunkline.agents.adapt import adapt
@@ -120,12 +119,7 @@ class AcpClient:
         stack.push_async_callback(journal.close)
         return journal
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Disconnect; the agent's turns are cancelled."""
         await self._stack.aclose()
         if self._faults and error is None:

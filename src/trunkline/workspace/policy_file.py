@@ -31,7 +31,7 @@ def load_policy(name_or_file: str) -> Policy:
             f"The policies are {', '.join(POLICY_NAMES)}; a file is TOML or JSON"
         )
     text = _read(path)
-    table = _parse_json(path, text) if text.lstrip().startswith("{") else _parse_toml(path, text)
+    table = _parse(path, text)
     try:
         return Policy.from_dict(table)
     except RuleError as error:
@@ -51,18 +51,12 @@ def _read(path: Path) -> str:
     return text
 
 
-def _parse_json(path: Path, text: str) -> Any:
+def _parse(path: Path, text: str) -> Any:
+    form, loads = ("JSON", json.loads) if text.lstrip().startswith("{") else ("TOML", tomllib.loads)
     try:
-        return json.loads(text)
+        return loads(text)
     except ValueError as error:
-        raise ConfigurationError(f"{path} is not JSON: {error}") from None
-
-
-def _parse_toml(path: Path, text: str) -> Any:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is not TOML: {error}") from None
+        raise ConfigurationError(f"{path} is not {form}: {error}") from None
 
 
 def _line_of_rule(text: str, number: int) -> str:

@@ -31,18 +31,16 @@ class Terminals:
         roots: Iterable[StrPath],
         *,
         max_terminals: int = MAX_TERMINALS,
-        env_allow: Iterable[str] = DEFAULT_ENV_ALLOW,
         output_byte_limit: int = OUTPUT_BYTE_LIMIT,
         environ: Mapping[str, str] | None = None,
         ids: Callable[[], str] = lambda: f"term_{secrets.token_hex(12)}",
     ) -> None:
         """Bind to folders that exist.
 
-        ``output_byte_limit`` is the most that any terminal keeps, ``environ`` is what ``env_allow``
-        chooses from (this process's own, unless given).
+        ``output_byte_limit`` is the most that any terminal keeps; ``environ`` is what commands may get
+        variables from (this process's own, unless given).
         """
         self._launches = LaunchRules(roots, max_terminals=max_terminals, output_byte_limit=output_byte_limit)
-        self._env_allow = tuple(env_allow)
         self._environ = os.environ if environ is None else environ
         self._ids = ids
         self._open: dict[str, Terminal] = {}
@@ -76,7 +74,7 @@ class Terminals:
             # Others may have been started meanwhile.
             launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
         terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)
-        environment = scrub(self._environ, self._env_allow) | launch.env | {"PWD": launch.place.path}
+        environment = scrub(self._environ, DEFAULT_ENV_ALLOW) | launch.env | {"PWD": launch.place.path}
         self._open[terminal.terminal_id] = terminal
         starting = asyncio.create_task(self._start(terminal, launch.argv, launch.place, environment))
         self._starting.add(starting)

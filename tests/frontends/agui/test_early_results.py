@@ -26,11 +26,9 @@ def delete(path: str) -> str:
     return f"deleted {path}"
 
 
-def reviewed(*answers: Any, saver: bool = True) -> Any:
+def reviewed(*answers: Any) -> Any:
     review = HumanInTheLoopMiddleware({"delete": True})
-    return agent_of(
-        *answers, tools=[delete], middleware=[review], checkpointer=InMemorySaver() if saver else None
-    )
+    return agent_of(*answers, tools=[delete], middleware=[review], checkpointer=InMemorySaver())
 
 
 async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 from langchain.agents.middleware import AgentMiddleware
@@ -111,9 +110,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         """Begin; servers open when they are needed."""
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End the servers."""
         await self.aclose()
 
