@@ -5,7 +5,7 @@ journal is what front ends replay, so whatever the memory has beyond the last me
 written there, when the session is opened. An authoritative memory wins: where the journal went on differently
 from that message, it goes back to it first. One that merely ends earlier, forgot its beginning (a summary
 took its place) or shares nothing with the journal takes nothing away. Any other memory, such as the replay
-of an ACP agent, is poorer than the journal: it only fills a session that has no turn yet.
+of an ACP agent, knows less than the journal: it only fills a session that has no turn yet.
 
 What the memory waits for is asked again, so that open questions outlive the journal too.
 """
@@ -70,7 +70,7 @@ async def _is_known(session: Session, remembered: Conversation) -> bool:
 def unknown_to(known: Conversation, remembered: Conversation) -> tuple[list[Message], ev.Rewound | None]:
     """Find what is remembered beyond the last message that both know, and where to go back to first.
 
-    Messages are known by their ids. Right after the last of those, a message that says the same is the
+    Messages are known by their ids. Right after the last of those, a message with the same content is the
     same: another program may have given it a new id.
     """
     written = [message for message in known.messages if message.lane is None]

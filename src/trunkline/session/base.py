@@ -232,7 +232,7 @@ class BaseSession(ABC):
         """Answer questions, all of them or none; raises AlreadyAnswered when another client was first."""
 
     async def prompt(self, prompt: Prompt | str) -> Receipt:
-        """Start a turn, or what the busy policy says."""
+        """Start a turn; while another one runs, do what the busy policy says."""
         command = Prompt.of(prompt) if isinstance(prompt, str) else prompt
         return msgspec.convert(await self.submit(command), Receipt)
 

@@ -258,7 +258,7 @@ class Hub:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- lifetime ----------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Hub:
         """Begin to watch and to renew."""
@@ -316,7 +316,7 @@ class Hub:
     async def _next_version(self, version: int) -> int:
         """Wait for a change; look often only while something runs or is followed."""
         self._activity.clear()
-        # Whatever goes on is most often in one that was asked for lately.
+        # Most changes are in a session that was asked for lately.
         lively = any(s.busy or s.event_stream.readers for s in reversed(self._sessions.values()))
         poll = self.settings.poll_busy if lively else self.settings.poll_idle
         looking = asyncio.ensure_future(self.journal.changes(version, poll=poll))
@@ -342,7 +342,7 @@ class Hub:
         failure: TrunklineError | None = None
         for key in await self.journal.inbox(self.owner):
             try:
-                # A session whose journal failed us was closed here, but it is still ours.
+                # A session whose journal failed was closed here, but this process still owns it.
                 session = self._sessions.get(key) or await self.session(
                     key.session_id, principal=key.principal
                 )

@@ -83,7 +83,7 @@ class OutOfTurnEvents:
                 self._spawn(self.flush())
 
     async def flush(self) -> None:
-        """Write what waits; in a process that does not own the session, the owner's agent has the word."""
+        """Write what waits; a process that does not own the session discards it: the owner's agent counts."""
         if not self._waiting:
             return
         try:
@@ -96,7 +96,7 @@ class OutOfTurnEvents:
             self._emit(event)
 
     def begin_watch(self) -> None:
-        """Remember the options and commands as they are: what the agent sets from now on is news."""
+        """Remember the options and commands, so that ``announce`` emits what the agent changes after."""
         self._announced = (self._view.options, self._view.commands)
 
     async def announce(self) -> None:

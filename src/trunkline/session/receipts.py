@@ -53,7 +53,7 @@ class PromptQueue:
     """Prompts in the order in which they came, each announced when it joins and when it is dropped."""
 
     def __init__(self, waiting: dict[str, Prompt], limit: int, emit: Callable[[ev.Event], None]) -> None:
-        """Use ``waiting``, which holds what the journal says; at most ``limit`` prompts wait."""
+        """Use ``waiting``, which holds what the journal knows; at most ``limit`` prompts wait."""
         self._waiting = waiting
         self._limit = limit
         self._emit = emit

@@ -76,7 +76,7 @@ class RemoteCommands:
                         progress = now
                         waiting.reschedule(asyncio.get_running_loop().time() + self._settings.command_timeout)
                     if await self._own():
-                        # The work is ours now, and takes what it takes.
+                        # This process carries the command out now, without a time limit.
                         waiting.reschedule(None)
                         await self.carry_out_posted()
                         progress = -1
@@ -123,7 +123,7 @@ class RemoteCommands:
         try:
             return Disposition(accepted=True, result=await self._carry_out(command))
         except (JournalError, SessionClosed):
-            # Not ours to settle any more: the next owner finds the command and carries it out.
+            # This process owns the session no more: the next owner finds the command and carries it out.
             raise
         except TrunklineError as error:
             return Disposition(accepted=False, code=error.code, message=str(error), result=vars(error))

@@ -52,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retain_every: float = 3600.0
     """How often to look for what may be discarded."""
     lease_ttl: float = 5.0
-    """How long a session stays ours after our last sign of life."""
+    """How long a process owns a session after it last renewed its lease."""
     command_timeout: float = 30.0
     """How long to wait for the owner's answer to a posted command, or for its next sign of work."""
     poll_busy: float = 0.05

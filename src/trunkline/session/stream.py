@@ -262,7 +262,7 @@ class EventStream:
             records = await self.journal.read(self.key, after=self.committed_seq, limit=_SLICE)
             if not records or self._lease is not None:
                 return
-            # Another call may have been faster: what it took over is no news.
+            # Another call may have been faster: what it took over is known already.
             self.apply(record for record in records if record.seq > self.committed_seq)
             await asyncio.sleep(0)
 

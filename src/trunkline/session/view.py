@@ -217,11 +217,11 @@ class SessionView:
             self._retired.append(self._terminals)
             self._terminals = None
 
-    def forget(self, lent: Files | TerminalsAccess) -> None:
-        """Stop using what a client lent that is gone; the sandbox takes its place."""
-        if self._files is lent:
+    def discard_tools(self, tools: Files | TerminalsAccess) -> None:
+        """Stop using the files or terminals of a client that is gone; the sandbox replaces them."""
+        if self._files is tools:
             self._files = None
-        if self._terminals is lent:
+        if self._terminals is tools:
             self._terminals = None
 
     async def close(self) -> None:

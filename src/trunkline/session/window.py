@@ -1,7 +1,7 @@
 """Windows: a wire run (an ACP prompt, an AG-UI run, an AI SDK response) is a window on a turn.
 
 A window's encoder is built fresh and primed: it is fed from the turn's first record, and what it
-says is thrown away up to the cursor; from there on it is live. Resume, reload and Last-Event-ID
+gives is discarded up to the cursor; from there on it is live. Resume, reload and Last-Event-ID
 are this one mechanism, so nothing announced is announced twice and nothing is lost. A new wire run that
 begins inside open parts announces them again first: its client has seen no start in this run.
 """
@@ -45,7 +45,7 @@ class Window(Generic[Wire]):
         ``announce`` gives what is open at that cursor, from the encoder. A run that is new to its peer
         needs it; one that goes on after a lost connection does not. ``ends_on_suspend`` is for a
         wire that ends at a suspension: only one that still holds ends the window, past ones are passed over;
-        ``holds`` may say so in another way.
+        ``holds`` may decide this in another way.
         """
         self._session = session
         self._encoder = encoder
@@ -146,7 +146,7 @@ class Window(Generic[Wire]):
         return session.is_suspended and any(key in session.open_questions for key in event.question_ids)
 
     def _prime(self, entries: list[Entry]) -> list[Entry]:
-        """Feed what the peer has seen, in silence, and give the rest; one entry may have to be cut."""
+        """Feed what the peer has seen without showing it, and give the rest; one entry may have to be cut."""
         record, offset = self._after
         rest: list[Entry] = []
         for entry in entries:

@@ -116,7 +116,7 @@ class AcpEndpoint:
         for opened in self._open_sessions.values():
             for tools in (opened.files, opened.terminals):
                 if tools is not None:
-                    opened.session.view.forget(tools)
+                    opened.session.view.discard_tools(tools)
 
     # -- authentication ----------------------------------------------------------------------------
 

@@ -145,7 +145,7 @@ class HostedFrontEnd(Protocol):
         config_run: str | None,
         request: Any,
     ) -> RunInfo:
-        """Say which session and run this is, from what the caller and the client gave."""
+        """Give the session and the run, from what the caller and the client gave."""
         ...
 
     def open(self, run: RunInfo, last: HostedOutput | None) -> HostedOutput:
@@ -157,7 +157,7 @@ class HostedFrontEnd(Protocol):
         ...
 
     def intent_of(self, request: Any, thread: Conversation, questions: Mapping[str, ev.Asked]) -> Intent:
-        """Say what a client's request means for its thread; raises InvalidCommand."""
+        """Give what a client's request means for its thread; raises InvalidCommand."""
         ...
 
 

@@ -99,11 +99,11 @@ class HostedTurn:
         self.output.begin(run)
         self.ctx.prompt = Prompt(tools=self.output.client_tools, run_id=run.run_id)
 
-    # -- what the agent says -----------------------------------------------------------------------
+    # -- what the agent emits ----------------------------------------------------------------------
 
     @property
     def live(self) -> bool:
-        """Whether the turn can still say something."""
+        """Whether the turn can still emit events."""
         return self._live
 
     @property
@@ -238,7 +238,7 @@ class HostedTurn:
     # -- the end -----------------------------------------------------------------------------------
 
     def suspend(self, asked: Sequence[ev.Asked] = ()) -> None:
-        """Say what the turn waits for; a front end whose questions end a run ends it."""
+        """Show what the turn waits for; a front end whose questions end a run ends it."""
         for question in asked:
             self.emit(question)
         ids = tuple(question.question_id for question in asked)
