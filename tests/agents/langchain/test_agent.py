@@ -267,10 +267,7 @@ async def test_the_front_ends_state_reaches_the_graph_and_is_there_in_the_next_t
         return {"messages": [AIMessage("ok")]}
 
     graph = StateGraph(Research).add_node(node).add_edge(START, "node").compile(checkpointer=saver)
-    async with world(adapt(graph)) as hub:
-        session = await hub.create()
-        await collect(session, Prompt.of("hi", state={"topic": "ants", "unknown": 1}))
-        await collect(session, "again")
+    await converse(adapt(graph), Prompt.of("hi", state={"topic": "ants", "unknown": 1}), "again")
     assert seen == ["ants", "ants"]
 
 

@@ -188,8 +188,7 @@ async def test_messages_that_a_graph_forgot_are_not_given_to_it_again() -> None:
 
 async def test_a_tool_that_raises_in_an_agent_that_is_a_node_is_a_failed_call_and_the_turn_goes_on() -> None:
     inner = create_agent(ScriptedChatModel([call("broken", {}, "b1")], "Sorry."), [broken], name="inner")
-    async with world(adapt(graph_of(graph_of(inner), checkpointer=InMemorySaver()))) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(adapt(graph_of(graph_of(inner), checkpointer=InMemorySaver())), "go")
     assert (calls_of(events)["b1"].status, text_of(events)) == ("failed", "Sorry.")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
+from tests.agents.langchain.graphs import converse, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.worlds import collect, events_of, only, world
 
@@ -56,8 +57,7 @@ async def test_a_value_that_changes_only_its_type_is_told(before: Any, after: An
     def work(state: Box) -> Any:
         return {"box": {"n": after}}
 
-    async with world(LangChainAgent(graph(work))) as hub:
-        events = await collect(await hub.create(), Prompt.of("go", state={"box": {"n": before}}))
+    events = await run_turn(LangChainAgent(graph(work)), Prompt.of("go", state={"box": {"n": before}}))
     (patched,) = only(events, ev.StatePatched)
     assert [(type(step["value"]), step["value"]) for step in patched.patch] == [(type(after), after)]
 
@@ -66,10 +66,11 @@ async def test_a_number_that_a_javascript_client_sends_back_is_no_change() -> No
     def work(state: Box) -> Any:
         return {"box": {"n": 1.0}}
 
-    async with world(LangChainAgent(graph(work, InMemorySaver()))) as hub:
-        session = await hub.create()
-        await collect(session, Prompt.of("go", state={"box": {"n": 0.5}}))
-        events = await collect(session, Prompt.of("go", state={"box": {"n": 1}}))
+    _, events = await converse(
+        LangChainAgent(graph(work, InMemorySaver())),
+        Prompt.of("go", state={"box": {"n": 0.5}}),
+        Prompt.of("go", state={"box": {"n": 1}}),
+    )
     assert not only(events, ev.StateReplaced) + only(events, ev.StatePatched)
 
 

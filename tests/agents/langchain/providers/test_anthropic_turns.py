@@ -127,8 +127,7 @@ async def test_an_answer_with_a_structure_is_shown(server: ModelServer, make: Ma
         )
     else:
         server.play(say(text('{"name": "Paris", ', '"people": 2}')))
-    async with world(make(Unthinking(), server, response_format=way(City))) as hub:
-        events = await collect(await hub.create(), "Where?")
+    events = await run_turn(make(Unthinking(), server, response_format=way(City)), "Where?")
     calls = [(one.name, one.status, one.input) for one in calls_of(events).values()]
     paris = {"name": "Paris", "people": 2}
     if way is ToolStrategy:

@@ -257,8 +257,7 @@ async def test_an_answer_with_a_structure_is_shown(
 ) -> None:
     pieces = ('{"name": "Paris", ', '"people": 2}')
     server.play(wire.say(Call("toolu_1", "City", pieces) if way is ToolStrategy else Text(pieces)))
-    async with world(make(wire, server, response_format=way(City))) as hub:
-        events = await collect(await hub.create(), "Where?")
+    events = await run_turn(make(wire, server, response_format=way(City)), "Where?")
     paris = {"name": "Paris", "people": 2}
     calls = [(call.name, call.status, call.input) for call in calls_of(events).values()]
     if way is ToolStrategy:
@@ -277,7 +276,6 @@ async def test_words_of_a_refusal_are_shown_where_a_structure_was_wanted(
         {"refusal": "not."},
     )
     server.play(chat_completions.say(*refusal))
-    async with world(make(OPENAI, server, response_format=ProviderStrategy(City))) as hub:
-        events = await collect(await hub.create(), "Where?")
+    events = await run_turn(make(OPENAI, server, response_format=ProviderStrategy(City)), "Where?")
     assert text_of(events) == "I will not."
     assert stop_of(events) == "refusal"

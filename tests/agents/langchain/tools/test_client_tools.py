@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
-from tests.agents.langchain.graphs import agent_of, calls_of, terminal, weather
+from tests.agents.langchain.graphs import agent_of, calls_of, converse, terminal, weather
 from tests.agents.langchain.mcp_example import in_turn, invoke
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, events_of, only, text_of, until, world
@@ -212,10 +212,7 @@ async def test_a_tool_of_the_agent_wins_and_a_notice_says_so_once() -> None:
 
 async def test_tools_are_the_prompts_and_gone_with_the_next() -> None:
     agent, model = agent_of("One.", "Two.")
-    async with world(agent) as hub:
-        session = await hub.create()
-        await collect(session, Prompt.of("a", tools=(COLOUR, {"description": "nameless"})))
-        await collect(session, Prompt.of("b"))
+    await converse(agent, Prompt.of("a", tools=(COLOUR, {"description": "nameless"})), Prompt.of("b"))
     assert [one.tool_names for one in model.calls] == [["weather", "set_colour"], ["weather"]]
 
 
