@@ -386,3 +386,16 @@ def test_an_adapter_that_gives_something_else_or_refuses_is_reported(tmp_path: P
 def test_the_error_text_of_an_adapter_reaches_the_person(tmp_path: Path) -> None:
     got = adapt_in_child(tmp_path, ["refusing = frames:refuse"], "frames.Graph()")
     assert got == ["TrunklineError: graphs need a checkpointer"]
+
+
+def test_an_object_of_langchain_without_our_adapter_says_that_trunkline_is_not_wholly_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_points(**which: str) -> tuple[()]:
+        return ()
+
+    monkeypatch.setattr("trunkline.agents.adapt.entry_points", no_points)
+    graph = type("Graph", (), {"__module__": "langgraph.graph"})
+    for thing in (graph(), type("Mine", (graph,), {})()):
+        with pytest.raises(NotAnAgent, match=r"own adapter is not registered; install Trunkline again"):
+            adapt(thing)

@@ -225,7 +225,8 @@ def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
 
 def test_a_name_with_nothing_near_is_answered_with_the_agents_there() -> None:
     write("greetings.py", f"{HELLO}\nfrom trunkline import Agent\n")
-    assert refused("greetings.py:zzz") == "greetings.py has no 'zzz'; its agents are hello"
+    said = "greetings.py has no 'zzz'; its agents are hello, and functions work too: build, plain"
+    assert refused("greetings.py:zzz") == said
 
 
 def test_a_name_in_a_place_without_agents_is_answered_with_what_is_there() -> None:

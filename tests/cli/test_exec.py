@@ -307,7 +307,7 @@ def test_a_failed_turn_ends_with_1_and_no_stack_trace(scenario: str, home: Path)
 
     assert result.code == 1
     assert "error: " in result.err
-    assert "on purpose" in result.err
+    assert result.err.count("on purpose") == 1
     assert "Traceback" not in result.err
 
 

@@ -36,3 +36,12 @@ def test_a_refusal_by_somebody_else_counts_and_a_cancelled_question_does_not() -
     assert not approvals.denied
     approvals.answer_to(ev.Answered(question_id="q-c", outcome="selected", option_kind="reject_once"))
     assert approvals.denied
+
+
+def test_a_refusal_names_the_option_that_was_typed_and_else_the_one_that_allows() -> None:
+    question = ev.Asked(question_id="q", question=Permission(call_id="c", options=default_options()))
+    typed, silent = ExecApprovals("none").answer_to(question), ExecApprovals(None).answer_to(question)
+    assert typed is not None
+    assert silent is not None
+    assert (typed.option_id, typed.reason) == ("reject_once", "answered by --approve none")
+    assert (silent.option_id, silent.reason) == ("reject_once", "no person to ask: --approve all allows it")

@@ -51,3 +51,12 @@ def test_a_traceback_is_shown_to_whoever_asks(
     monkeypatch.setenv("TRUNKLINE_TRACEBACK", "1")
     LOG.error("it failed", exc_info=ValueError("odd"))
     assert capsys.readouterr().err == "error: it failed\nValueError: odd\n"
+
+
+def test_the_error_of_a_failed_turn_is_left_out_where_the_command_shows_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show_logs(shows_failures=True)
+    LOG.error("it failed", exc_info=ValueError("odd"), extra={"failed_turn": "t1"})
+    LOG.error("it failed", exc_info=ValueError("odd"))
+    assert capsys.readouterr().err == "error: it failed\nerror: it failed: ValueError: odd\n"

@@ -123,6 +123,13 @@ def test_a_policy_that_is_none_is_refused_before_anything_starts(name: str, fold
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize("arguments", [("exec", "demo", "go"), ("serve", "demo")])
+def test_an_empty_folder_is_refused_and_is_not_the_current_one(arguments: tuple[str, ...]) -> None:
+    ended = run(*arguments, "--cwd", "")
+    assert ended.code == 2
+    assert "'--cwd': it is empty: name a folder, or leave the option out" in ended.err
+
+
 @pytest.mark.parametrize("name", ["exec", "chat", "acp", "serve", "sessions list"])
 def test_the_help_names_the_default_journal(name: str) -> None:
     text = " ".join(run(*name.split(), "--help").out.split())

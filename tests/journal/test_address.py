@@ -14,7 +14,7 @@ from trunkline.journal import open_journal, parse_address
 from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.sqlite import SqliteJournal
 
-WRONG = ("redis://localhost/0", "c.db", "sqlite:", "sqlite::memory:", "memory:x", "/tmp/c.db")
+WRONG = ("", "redis://localhost/0", "c.db", "sqlite:", "sqlite::memory:", "memory:x", "/tmp/c.db")
 
 
 async def test_a_journal_is_opened_by_its_address(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ async def test_a_database_of_another_program_is_refused_untouched(path: Path) ->
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("CREATE TABLE bookmarks (url TEXT)")
     before = content(path)
-    with pytest.raises(Corrupt, match=r"another program.*choose another"):
+    with pytest.raises(Corrupt, match=r"another program.*choose another with --journal or"):
         await SqliteJournal(path).open()
     assert content(path) == before
 

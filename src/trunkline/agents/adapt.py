@@ -38,6 +38,8 @@ from trunkline.session.context import SessionView, TurnContext
 
 __all__ = ["FactoryAgent", "adapt"]
 
+_OWN_ADAPTER = "trunkline.agents.langchain"
+
 
 def adapt(thing: Any, *, name: str | None = None) -> Agent:
     """Make an agent of this object; ``name`` is what a function is called instead of its own name."""
@@ -68,7 +70,8 @@ def _kind(thing: Any) -> str:
 def _ask_adapters(thing: Any) -> Agent | None:
     """Give what an installed adapter makes of an object; a broken one does not stop the others."""
     broken: list[str] = []
-    for point in sorted(entry_points(group="trunkline.adapters"), key=lambda point: point.name):
+    points = entry_points(group="trunkline.adapters")
+    for point in sorted(points, key=lambda point: point.name):
         try:
             found = point.load()(thing)
         except TrunklineError:
@@ -85,7 +88,16 @@ def _ask_adapters(thing: Any) -> Agent | None:
             f"no adapter took {_kind(thing)}, and the adapter {'; '.join(broken)}: "
             "repair or uninstall the package that brings it"
         )
+    if _is_langchain(thing) and not any(point.value.startswith(_OWN_ADAPTER) for point in points):
+        raise NotAnAgent(
+            f"no adapter knows {_kind(thing)}: Trunkline's own adapter is not registered; "
+            "install Trunkline again (make setup)"
+        )
     return None
+
+
+def _is_langchain(thing: Any) -> bool:
+    return any(base.__module__.startswith(("langchain", "langgraph")) for base in type(thing).__mro__)
 
 
 def _is_factory(thing: Callable[..., Any]) -> bool:

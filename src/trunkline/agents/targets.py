@@ -183,7 +183,14 @@ def _get(thing: Any, attr: str, place: str) -> Any:
         if near:
             hint = f"; did you mean {' or '.join(near)}?"
         elif agents:
+            functions = [
+                name
+                for name in public
+                if inspect.isfunction(value := inspect.getattr_static(thing, name, None))
+                and _is_own(value, thing)
+            ]
             hint = f"; its agents are {', '.join(agents[:12])}"
+            hint += f", and functions work too: {', '.join(functions[:12])}" if functions else ""
         else:
             own = [name for name in public if _is_own(inspect.getattr_static(thing, name, None), thing)]
             hint = f"; it has {', '.join((own or public)[:12]) or 'nothing public'}"

@@ -47,7 +47,7 @@ Examples:
 @policy_option
 @journal_option
 def command(target: str, session_id: str | None, policy: Policy | None, journal: str | None) -> int:
-    prepare_process()
+    prepare_process(shows_failures=True)
     agent = resolve_target(target)
     try:
         return asyncio.run(_chat(agent, target, session_id, policy, journal))

@@ -14,7 +14,7 @@ from trunkline.cli.exec_approvals import Approve, ExecApprovals
 from trunkline.cli.exec_output import EventsPrinter, Format, JsonPrinter, Printer, TextPrinter
 from trunkline.cli.exec_run import READER_GONE, ExecRun
 from trunkline.cli.open_hub import open_session, opened_hub
-from trunkline.cli.options import journal_option, policy_option
+from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.output import Output
 from trunkline.cli.start import prepare_process
 from trunkline.errors import AuthenticationRequired
@@ -57,8 +57,7 @@ cancels the turn first).
 @click.option(
     "--approve",
     type=click.Choice(["all", "reads", "none"]),
-    default="none",
-    show_default=True,
+    show_default="none",
     help="How questions about tools are answered: all, reads (those that read or search), or none may run.",
 )
 @click.option(
@@ -71,14 +70,14 @@ cancels the turn first).
 @journal_option
 @click.option(
     "--cwd",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    type=FOLDER,
     help="The agent's folder in a new session (default: this one).",
 )
 def command(
     target: str,
     prompt: str,
     format_: Format,
-    approve: Approve,
+    approve: Approve | None,
     timeout: float | None,
     session_id: str | None,
     policy: Policy | None,
@@ -88,7 +87,7 @@ def command(
     if session_id is not None and cwd is not None:
         raise click.UsageError("--cwd is for a new session; the one you go on with has its own folder")
     text = _read_prompt(prompt)
-    prepare_process()
+    prepare_process(shows_failures=format_ == "text")
     output = Output.claim()
     agent = resolve_target(target)
     printer = _printer(format_, output)

@@ -17,8 +17,8 @@ _READS = frozenset({"read", "search"})
 class ExecApprovals:
     """Answers questions by ``--approve``, and remembers whether a permission was refused."""
 
-    def __init__(self, approve: Approve) -> None:
-        """Allow everything, only reading and searching, or nothing."""
+    def __init__(self, approve: Approve | None) -> None:
+        """Allow everything, only reading and searching, or nothing; None is nothing, by default."""
         self.approve = approve
         self.denied = False
         self._kinds: dict[str, ev.ToolKind] = {}
@@ -43,7 +43,9 @@ class ExecApprovals:
 
     def _answer(self, asked: ev.Asked) -> Answer:
         question = asked.question
-        why = f"answered by --approve {self.approve}"
+        why = "no person to ask: --approve all allows it"
+        if self.approve is not None:
+            why = f"answered by --approve {self.approve}"
         if isinstance(question, Permission):
             self._permissions.add(asked.question_id)
             wanted = "allow" if self._allows(question) else "reject"

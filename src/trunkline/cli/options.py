@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,22 @@ from trunkline.journal.address import DEFAULT_TEXT, parse_address
 if TYPE_CHECKING:
     from trunkline.workspace.policy import Policy
 
-__all__ = ["journal_option", "policy_option"]
+__all__ = ["FOLDER", "journal_option", "policy_option"]
+
+
+class _Folder(click.Path):
+    """A folder that exists; an empty name is refused, where click takes it for the current folder."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        if not value:
+            self.fail("it is empty: name a folder, or leave the option out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FOLDER = _Folder(exists=True, file_okay=False, resolve_path=True)
+"""The type of an option that names a folder."""
 
 
 def _check_journal(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

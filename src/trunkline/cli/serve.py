@@ -16,7 +16,7 @@ import click
 from trunkline.agents.interface import Agent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import resolve_target
-from trunkline.cli.options import journal_option, policy_option
+from trunkline.cli.options import FOLDER, journal_option, policy_option
 from trunkline.cli.start import prepare_process
 from trunkline.cli.units import parse_age, parse_size
 from trunkline.errors import ConfigurationError
@@ -95,7 +95,7 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 )
 @click.option(
     "--cwd",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    type=FOLDER,
     help="The folder of sessions from web pages (default: none, so they have no files and no terminals).",
 )
 @policy_option

@@ -8,7 +8,10 @@ from trunkline.transports.process.secrets import close_process
 __all__ = ["prepare_process"]
 
 
-def prepare_process() -> None:
-    """Print logs as lines, and keep our secrets from the processes that the agent starts."""
-    show_logs()
+def prepare_process(*, shows_failures: bool = False) -> None:
+    """Print logs as lines, and keep our secrets from the processes that the agent starts.
+
+    ``shows_failures`` is whether the command shows itself why a turn failed.
+    """
+    show_logs(shows_failures=shows_failures)
     close_process()

@@ -39,9 +39,9 @@ def parse_address(address: str | os.PathLike[str] | None = None) -> JournalAddre
     """Read an address, or refuse it without touching anything; a path object is a SQLite file."""
     if isinstance(address, os.PathLike):
         return JournalAddress("sqlite", os.fspath(address))
-    text = address or default_address()
+    text = default_address() if address is None else address
     scheme, colon, path = text.partition(":")
     if colon and ((scheme == "memory" and not path) or (scheme == "sqlite" and path not in ("", ":memory:"))):
         return JournalAddress(scheme, path)
-    hint = "" if colon else f" (for a file: sqlite:{text})"
+    hint = "" if colon or not text else f" (for a file: sqlite:{text})"
     raise ConfigurationError(f"unknown journal {text!r}: use {FORMS}{hint}")

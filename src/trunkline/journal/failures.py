@@ -37,7 +37,7 @@ def damaged(path: str, cause: str) -> Corrupt:
     """Say that a file is not a journal of ours, or is not whole."""
     return Corrupt(
         f"the journal failed (not a sound Trunkline journal: {cause}): move it away (its -wal and -shm "
-        "too) and put back a copy, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH; "
+        "too) and put back a copy, or choose another with --journal or TRUNKLINE_JOURNAL (sqlite:PATH); "
         "`sqlite3 PATH .recover` saves what can be read",
         path=path,
     )

@@ -137,7 +137,7 @@ def make_file(path: Path) -> None:
     except OSError as error:
         raise JournalError(
             f"the journal failed (it cannot be made: {error.strerror}): check its folder, "
-            "or choose another with TRUNKLINE_JOURNAL=sqlite:PATH",
+            "or choose another with --journal or TRUNKLINE_JOURNAL (sqlite:PATH)",
             path=str(path),
         ) from error
     try:
@@ -221,7 +221,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
         if version > VERSION:
             raise JournalError(
                 f"the journal failed (it has schema {version}, this Trunkline knows up to {VERSION}): "
-                "upgrade Trunkline, or choose another with TRUNKLINE_JOURNAL=sqlite:PATH",
+                "upgrade Trunkline, or choose another with --journal or TRUNKLINE_JOURNAL (sqlite:PATH)",
                 path=str(path),
             )
         return version

@@ -335,7 +335,8 @@ class Turn:
             return
         except BaseException as error:
             # Also an exit or a Ctrl-C of the agent's own making: it ends its turn, not the process.
-            log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id)
+            extra = {"failed_turn": self.turn_id}
+            log.exception("%s failed in turn %s", self._session.agent_name, self.turn_id, extra=extra)
             terminal = self._failure("agent_failed", _describe(error), marks_of(error))
         if self._live and self._cancelled_by is not None:
             terminal = ev.TurnFinished(turn_id=self.turn_id, stop_reason="cancelled")

@@ -200,7 +200,9 @@ class GraphTurn:
                 self._emitter.fail_open_calls(_CALL_NOT_RUN)
             await self._repair_thread(refused=code in REFUSED and is_model_error(error))
             if reason == "end_turn":
-                log.warning("the agent failed in turn %s", self._ctx.turn_id, exc_info=error)
+                turn_id = self._ctx.turn_id
+                extra = {"failed_turn": turn_id}
+                log.warning("the agent failed in turn %s", turn_id, exc_info=error, extra=extra)
                 yield ev.TurnFailed(code=code, message=explain(error), meta=marks_of(error))
             else:
                 yield ev.TurnFinished(stop_reason=reason)
