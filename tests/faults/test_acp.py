@@ -86,6 +86,12 @@ def resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def opened(talk: Talk, *folder: Path) -> tuple[Talk, str]:
+    """Greet a process and open a session in it."""
+    talk.initialize()
+    return talk, talk.open(*folder)
+
+
 def prompting(session_id: str, words: str) -> Message:
     return {"sessionId": session_id, "prompt": text(words)}
 
@@ -94,9 +100,7 @@ def prompting(session_id: str, words: str) -> Message:
 
 
 def test_one_connection_survives_everything_that_is_no_message(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start())
     for line in (b"\xff\xfe\x00", b"[1]", b"3", b"{", b"\r\n\r\n  \t", b"null", b"\xe2\x80\xa8"):
         talk.write(line + b"\n")
     assert talk.prompt(session_id, "still there?")["stopReason"] == "end_turn"
@@ -112,9 +116,7 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
         "    yield hashlib.sha256(prompt.text.encode()).hexdigest()\n"
     )
     words = "".join(map(str, range(1_300_000)))[: 8 << 20].ljust(8 << 20, "é")
-    talk = start(target)
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start(target))
     talk.prompt(session_id, words)
     assert talk.said(session_id) == hashlib.sha256(words.encode()).hexdigest()
     place = len(talk.log)
@@ -123,9 +125,7 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
 
 
 def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start())
     before = resident(talk.process.pid)
     talk.write(b'{"jsonrpc":"2.0","id":99,"method":"session/prompt","params":{"x":"')
     for _ in range(100):
@@ -180,9 +180,7 @@ def test_a_wrong_request_is_refused_with_its_cause(
 
 
 def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start())
     error = talk.error("session/prompt", prompting(session_id, "/fails"))
     assert error["code"] == -32603
     assert error["data"] == {"details": error["message"]}
@@ -199,9 +197,7 @@ def test_a_failed_turn_is_an_error_that_says_why_and_the_session_goes_on(start: 
 @pytest.mark.parametrize("answer", ["never", "allow"])
 def test_a_cancel_while_a_permission_is_open_ends_the_turn(answer: str, start: Start, tmp_path: Path) -> None:
     """The client should answer ``cancelled``; one that never answers, or allows too late, changes nothing."""
-    talk = start()
-    talk.initialize()
-    session_id = talk.open(tmp_path)
+    talk, session_id = opened(start(), tmp_path)
     talk.answer["session/request_permission"] = lambda params: None
     prompt_id = talk.start("session/prompt", prompting(session_id, "/permission"))
     asked = talk.until(lambda line: (line.message or {}).get("method") == "session/request_permission")
@@ -245,9 +241,7 @@ async def agent(prompt, ctx):
 
 
 def test_whatever_user_code_prints_goes_to_stderr(start: Start, write_agent: Any) -> None:
-    talk = start(write_agent(LOUD))
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start(write_agent(LOUD)))
     talk.prompt(session_id, "hello")
     assert talk.said(session_id) == "stdin has 0 characters"
     assert talk.finish() == 0
@@ -266,9 +260,7 @@ def test_two_megabytes_on_stderr_disturb_nothing(start: Start, write_agent: Any)
         "        sys.stderr.write('x' * 1023 + '\\n')\n"
         "        yield f'{number} '\n"
     )
-    talk = start(target)
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start(target))
     talk.prompt(session_id, "go")
     assert talk.said(session_id) == "".join(f"{number} " for number in range(2048))
     assert talk.stderr_size >= 2 << 20
@@ -335,9 +327,7 @@ def is_over(folder: Path) -> bool:
 
 
 def test_a_client_that_does_not_read_costs_no_memory_and_misses_nothing(start: Start, tmp_path: Path) -> None:
-    talk = start(patience=50.0)
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start(patience=50.0))
     count = 200_000
     talk.prompt(session_id, "/long 20000")
     place, before = len(talk.log), resident(talk.process.pid)
@@ -370,9 +360,7 @@ async def agent(prompt, ctx):
 
 def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, Any, int]:
     """Begin a turn that runs a command for ever, and give its process id."""
-    talk = start(write_agent(CHILD))
-    talk.initialize()
-    session_id = talk.open(tmp_path)
+    talk, session_id = opened(start(write_agent(CHILD)), tmp_path)
     prompt_id = talk.start("session/prompt", prompting(session_id, "go"))
     line = talk.until(lambda line: (line.update or {}).get("sessionUpdate") == "agent_message_chunk")
     assert line is not None
@@ -430,9 +418,7 @@ def test_a_client_that_hangs_up_takes_the_process_and_its_children_along(
 @pytest.mark.slow
 def test_a_client_that_neither_reads_nor_stays_is_not_waited_for(start: Start, tmp_path: Path) -> None:
     """Its pipe is full, so the last words cannot be said; the process ends all the same."""
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start())
     talk.listen(False)
     talk.start("session/prompt", prompting(session_id, "/long 60000"))
     eventually(lambda: is_over(tmp_path))
@@ -458,9 +444,7 @@ def test_a_signal_ends_the_process_and_its_children(
 
 def kill_mid_turn(start: Start, folder: Path) -> tuple[str, dict[str, Any]]:
     """Kill a process in its third turn; give the session and what was seen of it."""
-    talk = start()
-    talk.initialize()
-    session_id = talk.open(folder)
+    talk, session_id = opened(start(), folder)
     talk.prompt(session_id, "the first prompt")
     talk.prompt(session_id, "/tools")
     talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
@@ -563,9 +547,7 @@ def test_a_client_that_says_everything_at_once_and_leaves_gets_every_answer(
 
 
 def test_a_client_that_prompts_and_leaves_is_told_that_the_turn_was_cancelled(start: Start) -> None:
-    talk = start()
-    talk.initialize()
-    session_id = talk.open()
+    talk, session_id = opened(start())
     prompt_id = talk.start("session/prompt", prompting(session_id, "/wait-for-cancel"))
     talk.stdin.close()
     reply = talk.wait(prompt_id)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "NAMES",
     "ScriptedAgent",
     "answer_all",
+    "client_of",
     "comparable",
     "held",
     "normalized",
@@ -44,6 +46,13 @@ _MOMENT = re.compile(r'"(timestamp|expiresAt)": ("[^"]*"|\d+)')
 def prompt_of(name: str) -> str:
     """The prompt that plays a scenario in little time."""
     return f"/{name}{ARGUMENTS.get(name, '')}"
+
+
+@asynccontextmanager
+async def client_of(agent: Any, **fields: Any) -> AsyncGenerator[tuple[AguiEndpoint, Client]]:
+    """A client of an agent, and the endpoint that serves it."""
+    async with world(agent, **fields) as hub:
+        yield AguiEndpoint(hub), Client()
 
 
 async def run(

@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.tools.test_client_tools import COLOUR
-from tests.frontends.agui.client_runs import comparable, held, run
+from tests.frontends.agui.client_runs import client_of, comparable, held, run
 from tests.frontends.agui.reference_client import Client
 from tests.worlds import world
 
@@ -68,9 +68,7 @@ async def test_an_approval_and_a_result_in_one_request_both_count(
 
 async def test_a_result_stays_where_it_is_until_it_is_asked_for() -> None:
     agent, model = reviewed(BOTH, [call("delete", {"path": "b"}, "d2")], "All done.")
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         client.say("go")
         await run(endpoint, client, tools=[COLOUR])
         painted(client, error="no paint")

@@ -15,7 +15,7 @@ from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import routed
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.frontends.agui.client_runs import comparable, held, run, talk
+from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import world
 
@@ -106,9 +106,7 @@ def check_valid(events: list[Told]) -> None:
 )
 async def test_what_a_client_folds_is_the_thread(answers: list[Any], options: dict[str, Any]) -> None:
     agent, _ = agent_of(*answers, each_turn=True, checkpointer=InMemorySaver(), **options)
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         for prompt in ("Go!", "Again!"):
             client.say(prompt, prompt)
             check_valid(await run(endpoint, client))
@@ -120,9 +118,7 @@ async def test_what_a_client_folds_is_the_thread(answers: list[Any], options: di
 async def test_what_a_client_folds_is_the_thread_also_when_it_was_asked(name: str, answer: str) -> None:
     made, count = SCENES[name]
     graph, _ = made(InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
         client.say("Go!", "u1")
         check_valid(await run(endpoint, client))
         assert len(client.interrupts) == count
@@ -173,9 +169,7 @@ async def test_a_refusal_with_a_reason_reads_the_same_for_the_person_and_the_mod
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_edited_arguments_are_those_of_the_call_that_ran(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
         client.say("Go!", "u1")
         await run(endpoint, client)
         edited = {"approved": True, "editedArgs": {"path": "other"}}
@@ -203,9 +197,7 @@ async def test_the_state_of_a_graph_is_the_shared_state() -> None:
     builder.add_node("note", note)
     builder.add_edge(START, "note")
     graph = builder.compile(checkpointer=InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
         for prompt in ("milk", "bread"):
             check_valid(await talk(endpoint, client, prompt))
 
@@ -215,9 +207,7 @@ async def test_the_state_of_a_graph_is_the_shared_state() -> None:
 
 async def test_a_message_that_is_asked_again_goes_back_in_the_thread() -> None:
     agent, model = agent_of("One.", "Two.", "Other.", checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         await talk(endpoint, client, "a")
         await talk(endpoint, client, "b")
         client.messages.pop()
@@ -232,9 +222,7 @@ async def test_a_thread_that_was_talked_to_elsewhere_is_shown() -> None:
     agent, _ = agent_of("Hello.", "Again.", each_turn=False, checkpointer=InMemorySaver())
     asked = {"messages": [HumanMessage("hi", id="h1")]}
     await agent.runnable.ainvoke(asked, {"configurable": {"thread_id": "t1"}})
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         await talk(endpoint, client, "and now?")
 
         await check_equal(endpoint, client, agent.runnable)

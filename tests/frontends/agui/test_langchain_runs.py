@@ -13,7 +13,7 @@ from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import PARIS, ROME, agent_of, broken, pieces
 from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.frontends.agui.client_runs import comparable, held, run, talk
+from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, Told
 from tests.frontends.agui.test_langchain import check_equal, check_valid, thread_of
 from tests.worlds import world
@@ -50,9 +50,7 @@ async def heard(agent: Any, prompt: str = "Go!") -> list[Told]:
 
 async def test_a_result_has_the_id_of_its_message_and_stands_before_the_answer() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"}, "w1")], "Sunny.", checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         await talk(endpoint, client, "Rome?")
 
         assert [message["role"] for message in client.messages] == ["user", "assistant", "tool", "assistant"]
@@ -96,9 +94,7 @@ async def test_interleaved_arguments_reach_their_own_calls() -> None:
 @pytest.mark.parametrize("name", ["batched", "per_call", "batched_subagents", "per_call_subagents"])
 async def test_two_interrupts_are_answered_at_once(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
         client.say("Go!")
         await run(endpoint, client)
         assert len(client.interrupts) == 2
@@ -125,9 +121,7 @@ async def test_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer() -
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_a_resumed_run_sends_only_results(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
-        client = Client()
-        endpoint = AguiEndpoint(hub)
+    async with client_of(adapt(graph)) as (endpoint, client):
         client.say("Go!")
         await run(endpoint, client)
         events = await run(endpoint, client, resume=client.resume(every={"approved": True}))
@@ -149,9 +143,7 @@ async def test_a_tool_of_the_front_end_is_the_models_to_call_and_the_front_ends_
             "parameters": {"type": "object", "properties": {"of": {"type": "string"}}},
         }
     ]
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         client.say("Which?")
         events = await run(endpoint, client, tools=tools)
         assert "pick" in model.calls[0].tool_names
@@ -235,9 +227,7 @@ async def test_a_model_that_cannot_stream_is_shown_all_the_same() -> None:
 
 async def test_without_a_checkpointer_the_next_turn_remembers() -> None:
     agent, model = agent_of("One.", "Two.")
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         await talk(endpoint, client, "a")
         await talk(endpoint, client, "b")
 
@@ -262,9 +252,7 @@ async def test_a_result_of_a_megabyte_is_not_copied_onto_the_wire() -> None:
 
 async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_streamed_under() -> None:
     agent, _ = agent_of([thinks("Hm."), "Yes."], each_turn=True, checkpointer=InMemorySaver())
-    async with world(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(agent) as (endpoint, client):
         events = await talk(endpoint, client, "Go!")
         (started,) = only(events, "REASONING_MESSAGE_START")
         again = Client(name="again")

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, comparable, held, run, talk
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, comparable, held, run, talk
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, Told
 from tests.frontends.agui.test_endpoint import counts
@@ -53,9 +53,7 @@ async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 async def test_a_thread_at_rest_is_sent_whole(known: bool) -> None:
-    async with world(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(ScriptedAgent()) as (endpoint, client):
         for prompt in ("/thoughts", "/parallel-tools", "/state"):
             await talk(endpoint, client, prompt)
         again = Client(name="again")
@@ -106,9 +104,7 @@ async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call
 
 
 async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered() -> None:
-    async with world(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(ScriptedAgent()) as (endpoint, client):
         client.say("/permission")
         await run(endpoint, client)
         again = Client(name="again")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, run, talk
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, run, talk
 from tests.frontends.agui.reference_client import Client, Told
 from tests.worlds import TurnContext, until, world
 
@@ -26,9 +26,7 @@ def words(client: Client) -> str:
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
 async def test_an_answer_after_the_run_was_stopped_gets_a_notice(prompt: str, what: str) -> None:
-    async with world(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(ScriptedAgent()) as (endpoint, client):
         client.say(prompt)
         await run(endpoint, client)
         await endpoint.stop("t1")
@@ -89,9 +87,7 @@ async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
 
 
 async def test_a_client_that_only_dismisses_gets_no_notice() -> None:
-    async with world(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client()
+    async with client_of(ScriptedAgent()) as (endpoint, client):
         client.say("/permission")
         await run(endpoint, client)
         await endpoint.stop("t1")
