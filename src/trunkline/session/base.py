@@ -42,7 +42,7 @@ class SessionHub(Protocol):
     agent: Agent
     journal: Journal
     settings: Settings
-    policy: Policy
+    policy: Policy | None
     owner: str
 
     def may_run(self, info: SessionInfo) -> bool:

@@ -362,6 +362,11 @@ class TurnContext:
         )
 
     @property
+    def has_policy(self) -> bool:
+        """Whether the operator gave a policy."""
+        return self._turn.permissions.has_policy
+
+    @property
     def asks_about_everything(self) -> bool:
         """Whether ``decide`` gives None for every call."""
         return self._turn.permissions.asks_about_everything

@@ -62,7 +62,7 @@ class Hub:
         self.journal = journal
         self.target = target
         self.settings = settings or Settings()
-        self.policy = policy or Policy.ask()
+        self.policy = policy
         self.default_cwd = None if default_cwd is None else existing_folder(default_cwd)
         self.owner = new_owner()
         self._sessions: dict[SessionKey, Session] = {}

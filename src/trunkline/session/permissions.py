@@ -88,9 +88,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 class Permissions:
     """The policy of a session, and the "always" answers that were given in it."""
 
-    def __init__(self, policy: Policy, view: SessionView | None = None) -> None:
+    def __init__(self, policy: Policy | None, view: SessionView | None = None) -> None:
         """Begin with the policy alone; paths and patterns begin in the folder of ``view``."""
-        self.policy = policy
+        self.has_policy = policy is not None
+        """Whether the operator gave a policy. Without one, everything that the agent asks about is asked."""
+        self.policy = policy or Policy.ask()
         self._view = view
         self.always: dict[str, bool] = {}
         """What a person allowed (or refused) for good, by the key of what the answer covers."""

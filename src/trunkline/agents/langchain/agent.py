@@ -26,6 +26,7 @@ from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, to
 from trunkline.agents.langchain.graph.instrument import InstrumentedGraph, instrument
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
+from trunkline.agents.langchain.permissions.operator_policy import apply_policy
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.turn import GraphTurn
@@ -81,7 +82,7 @@ class LangChainAgent:
             raise_tool_errors = raise_tool_errors or not middleware.handle_errors
         self.kind_mapper = kind_mapper
         self.instrumented = (
-            instrument(runnable, add_session_tools, guard_tool_calls(raise_tool_errors))
+            instrument(runnable, add_session_tools, guard_tool_calls(raise_tool_errors), apply_policy)
             if self.is_graph
             else InstrumentedGraph(runnable, sees_model=False)
         )

@@ -50,6 +50,8 @@ from trunkline.agents.langchain.messages.plain_outputs import combine_outputs, o
 from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.agents.langchain.messages.refused_inputs import REFUSED
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
+from trunkline.agents.langchain.permissions.decide import note_approval
+from trunkline.agents.langchain.permissions.operator_policy import guard_run
 from trunkline.agents.langchain.stop_reasons import failure_in_message, map_to_stop_reason
 from trunkline.agents.langchain.tools.deepagents_files import call_files_of
 from trunkline.agents.langchain.tools.session_tools import (
@@ -62,7 +64,7 @@ from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.error_redaction import marks_of
 from trunkline.json_patch import same_json
-from trunkline.questions import Coverage, Permission
+from trunkline.questions import ALLOW_KINDS, Coverage, Permission
 from trunkline.session.context import Decision, TurnContext
 from trunkline.session.ids import new_id
 from trunkline.tools.naming import kind_of
@@ -185,7 +187,7 @@ class GraphTurn:
         """Run the graph to its end, and ask the questions that it stops for."""
         self._input = cast("dict[str, Any]", payload) if isinstance(payload, dict) else None
         try:
-            with use_channel(self._channel):
+            with use_channel(self._channel), guard_run(self._channel, self._handler):
                 await wait_for_tools(self._channel)
                 while payload is not _END:
                     await self._step(payload)
@@ -384,6 +386,10 @@ class GraphTurn:
             reply = await self._channel.ask(form, durable_key=f"{item.key}:reply", group=group, lane=lane)
             reason = reply.content.get("answer") if reply.outcome == "accepted" else None
             answered = msgspec.structs.replace(answered, reason=reason)
+        if item.action and answered.option_kind in ALLOW_KINDS:
+            args = item.action.get("args") if answered.input is None else answered.input
+            call = {"id": item.native_id, "name": item.action["name"], "args": args}
+            note_approval(self._channel, call, lane)
         emit_decision(self._emitter, item, answered)
         return answered
 

@@ -22,7 +22,6 @@ from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.receipts import Receipt, Receipts
 from trunkline.session.view import SessionView
-from trunkline.workspace import Policy
 
 __all__ = ["VERSION", "OpenSnapshot", "OpenState", "read_snapshot"]
 
@@ -84,7 +83,7 @@ class OpenState:
             Grammar(),
             Receipts(),
             OpenQuestions(_emit_nothing),
-            Permissions(Policy.ask()),
+            Permissions(None),
             SessionView(session_id=""),
         )
 

@@ -30,7 +30,6 @@ from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.usage import Account, add_usage
 from trunkline.session.view import SessionView
-from trunkline.workspace import Policy
 
 __all__ = ["HostedSession", "HostedTurn"]
 
@@ -56,7 +55,7 @@ class HostedSession:
         """Begin with nothing; ``name`` is the thread of the graph."""
         self.front_end = front_end
         self.view = HostedView(session_id=name)
-        self.permissions = Permissions(Policy.ask(), self.view)
+        self.permissions = Permissions(None, self.view)
         self.busy = False
         """Whether a caller runs the agent in this session, and ends the turn itself."""
         self._idle: tuple[Grammar, HostedOutput] | None = None

@@ -30,6 +30,10 @@ async def run_extra(request: Any, execute: Any) -> Any:
     return await execute(request)
 
 
+async def run_tool(request: Any, execute: Any) -> Any:
+    return await execute(request)
+
+
 @wrap_tool_call
 async def shout(request: Any, handler: Any) -> Any:
     message = await handler(request)
@@ -40,7 +44,7 @@ async def shout(request: Any, handler: Any) -> Any:
 async def test_a_compiled_agent_gets_a_tool_that_it_was_not_made_with(middleware: list[Any]) -> None:
     model = ScriptedChatModel([call("extra", {}, "x1"), call("weather", {"city": "Rome"}, "w1")], "Done.")
     graph = create_agent(model, [weather], middleware=middleware)
-    made = instrument(graph, add_extra, run_extra)
+    made = instrument(graph, add_extra, run_extra, run_tool)
     assert made.sees_model
     said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert "extra" in model.calls[0].tool_names
@@ -51,14 +55,14 @@ async def test_a_compiled_agent_gets_a_tool_that_it_was_not_made_with(middleware
 async def test_the_original_graph_is_left_alone() -> None:
     model = ScriptedChatModel([call("weather", {"city": "Rome"})], "Done.")
     graph = create_agent(model, [weather])
-    instrument(graph, add_extra, run_extra)
+    instrument(graph, add_extra, run_extra, run_tool)
     await graph.ainvoke({"messages": "Go!"})
     assert model.calls[0].tool_names == ["weather"]
 
 
 async def test_an_agent_without_tools_has_a_hook_for_its_model_only() -> None:
     model = ScriptedChatModel("Hello.")
-    made = instrument(create_agent(model, []), add_extra, run_extra)
+    made = instrument(create_agent(model, []), add_extra, run_extra, run_tool)
     assert made.sees_model
     await made.graph.ainvoke({"messages": "Go!"})
     assert model.calls[0].tool_names == ["extra"]
@@ -70,7 +74,7 @@ async def test_a_plain_graph_has_a_hook_for_its_tools_only() -> None:
 
     graph = StateGraph(MessagesState).add_node(ask).add_node("tools", ToolNode([weather]))
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
-    made = instrument(compiled, add_extra, run_extra)
+    made = instrument(compiled, add_extra, run_extra, run_tool)
     assert not made.sees_model
     said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert said[-1].content == "from the hook"
@@ -80,7 +84,7 @@ async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_hooks() -> None:
     model = ScriptedChatModel([call("extra", {}, "x1")], "Done.")
     graph = StateGraph(MessagesState).add_node("inner", create_agent(model, [weather]))
     compiled = graph.add_edge(START, "inner").compile()
-    made = instrument(compiled, add_extra, run_extra)
+    made = instrument(compiled, add_extra, run_extra, run_tool)
     assert (made.sees_model, set(tools_in(compiled))) == (True, {"weather"})
     said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert [message.content for message in said if message.type == "tool"] == ["from the hook"]
@@ -99,11 +103,11 @@ async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
         StateGraph(MessagesState).add_node(ask).add_node("tools", ToolNode([weather], wrap_tool_call=loud))
     )
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
-    made = instrument(compiled, add_extra, run_extra)
+    made = instrument(compiled, add_extra, run_extra, run_tool)
     said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert said[-1].content == "It is sunny in Bonn."
 
 
 def test_the_model_requests_of_a_deep_agent_are_seen() -> None:
-    made = instrument(create_deep_agent(ScriptedChatModel(), [weather]), add_extra, run_extra)
+    made = instrument(create_deep_agent(ScriptedChatModel(), [weather]), add_extra, run_extra, run_tool)
     assert made.sees_model

@@ -31,6 +31,7 @@ from trunkline.journal import open_journal
 from trunkline.session.context import TurnContext
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.workspace import Policy
+from trunkline.workspace import Rule as PolicyRule
 
 ASK = {"delete": Rule(), "write": Rule()}
 GO: Any = {"messages": [("user", "go")]}
@@ -252,7 +253,7 @@ async def test_what_the_operator_denies_is_denied_inside_too() -> None:
     trace = Trace()
     inner, _ = worker(trace, call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1"))
     graph, _ = nested(inner, {})
-    deny = Policy.from_dict({"rules": [{"decision": "deny", "tool": "delete"}]})
+    deny = Policy.allow_all().also(PolicyRule(decision="deny", tool="delete"))
     events = await ask(graph, chooses("allow_once"), policy=deny)
     assert (permissions(events), trace.ran) == ([], ["b"])
     assert calls_of(events)["d1@h1"].status == "denied"

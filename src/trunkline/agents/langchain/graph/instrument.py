@@ -40,19 +40,24 @@ class InstrumentedGraph:
         self.sees_model = sees_model
 
 
-def instrument(graph: Any, change_request: ChangeRequest, wrap_call: WrapCall) -> InstrumentedGraph:
-    """Copy a graph so that ``change_request`` sees every model request and ``wrap_call`` every tool call."""
+def instrument(
+    graph: Any, change_request: ChangeRequest, wrap_call: WrapCall, wrap_tool: WrapCall
+) -> InstrumentedGraph:
+    """Copy a graph so that ``change_request`` sees every model request and ``wrap_call`` every tool call.
+
+    ``wrap_call`` is outside of all middlewares, ``wrap_tool`` inside of them: around the tool alone.
+    """
     nodes: dict[str, Any] = dict(graph.nodes)
     sees_model = False
     for name, node in graph.nodes.items():
         bound = getattr(node, "bound", None)
         if isinstance(bound, ToolNode):
-            nodes[name] = node.copy({"bound": _with_wrapped_calls(bound, wrap_call)})
+            nodes[name] = node.copy({"bound": _with_wrapped_calls(bound, wrap_call, wrap_tool)})
         elif (changed := _with_changed_requests(bound, change_request)) is not None:
             nodes[name] = node.copy({"bound": changed})
             sees_model = True
         elif isinstance(bound, Pregel):
-            inner = instrument(bound, change_request, wrap_call)
+            inner = instrument(bound, change_request, wrap_call, wrap_tool)
             nodes[name] = node.copy({"bound": inner.graph, "subgraphs": [inner.graph]})
             sees_model = sees_model or inner.sees_model
     made = copy.copy(graph)
@@ -60,14 +65,15 @@ def instrument(graph: Any, change_request: ChangeRequest, wrap_call: WrapCall) -
     return InstrumentedGraph(made, sees_model=sees_model)
 
 
-def _with_wrapped_calls(node: ToolNode, wrap_call: WrapCall) -> ToolNode:
-    """Copy a tool node with ``wrap_call`` around the wrapper that it has already."""
+def _with_wrapped_calls(node: ToolNode, wrap_call: WrapCall, wrap_tool: WrapCall) -> ToolNode:
+    """Copy a tool node with ``wrap_call`` around its own wrapper, and ``wrap_tool`` inside of that."""
     private = cast("Any", node)
     inner: WrapCall | None = private._awrap_tool_call
     plain: Callable[[Any, Callable[[Any], Any]], Any] | None = private._wrap_tool_call
     made: Any = copy.copy(node)
 
     async def outer(request: Any, execute: Execute) -> Any:
+        execute = functools.partial(_call_inner, wrap_tool, execute)
         if inner is not None:
             execute = functools.partial(_call_inner, inner, execute)
         elif plain is not None:

@@ -34,6 +34,7 @@ from trunkline.agents.langchain.middleware.plan import show_plan_of
 from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
 from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
+from trunkline.agents.langchain.permissions.verdicts import revise_request
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose
 from trunkline.tools.naming import KindMapper, kind_of
@@ -182,7 +183,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         verdict = decide_sync(channel, call, rule, lane) if isinstance(rule, Rule) else rule
         if verdict:
             with self._guarded(channel, request):
-                result = handler(_revised(request, verdict))
+                result = handler(revise_request(request, verdict))
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
@@ -196,7 +197,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
         verdict = await decide(channel, call, rule, lane) if isinstance(rule, Rule) else rule
         if verdict:
             with self._guarded(channel, request):
-                result = await handler(_revised(request, verdict))
+                result = await handler(revise_request(request, verdict))
         else:
             result = answer_error(call, verdict.message)
         if verdict is not rule:
@@ -292,12 +293,6 @@ def _name_of(tool: Any) -> str:
 
 def _metadata(tool: Any) -> Mapping[str, Any] | None:
     return getattr(tool, "metadata", None)
-
-
-def _revised(request: Any, verdict: Verdict) -> Any:
-    if verdict.args is None:
-        return request
-    return request.override(tool_call={**request.tool_call, "args": verdict.args})
 
 
 def _checked(modes: Any) -> dict[str, Mode]:

@@ -25,12 +25,12 @@ from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
     Rule,
-    Verdict,
     decide,
     decide_sync,
     forget,
 )
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
+from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
@@ -90,9 +90,9 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         verdict = await decide(channel, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
             with self._guard(channel, request):
-                result = await handler(_revised(request, verdict))
+                result = await handler(revise_request(request, verdict))
         else:
-            result = _answer(request, verdict)
+            result = answer_of(call, verdict)
         forget(channel, call, lane)
         return result
 
@@ -105,9 +105,9 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         verdict = decide_sync(channel, call, self._rule_for(call["name"]), lane, **self._about)
         if verdict:
             with self._guard(channel, request):
-                result = handler(_revised(request, verdict))
+                result = handler(revise_request(request, verdict))
         else:
-            result = _answer(request, verdict)
+            result = answer_of(call, verdict)
         forget(channel, call, lane)
         return result
 
@@ -125,22 +125,6 @@ def _runtime(request: ToolCallRequest) -> Any:
 
 def _config(request: ToolCallRequest) -> Any:
     return cast("Any", request).runtime.config
-
-
-def _revised(request: ToolCallRequest, verdict: Verdict) -> ToolCallRequest:
-    if verdict.args is None:
-        return request
-    return request.override(tool_call={**request.tool_call, "args": verdict.args})
-
-
-def _answer(request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
-    call = request.tool_call
-    return ToolMessage(
-        content=verdict.message,
-        name=call["name"],
-        tool_call_id=call["id"],
-        status="success" if verdict.word == "respond" else "error",
-    )
 
 
 # -- the table -------------------------------------------------------------------------------------

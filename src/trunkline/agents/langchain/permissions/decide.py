@@ -45,7 +45,7 @@ from trunkline.session.handles import in_loop
 from trunkline.tools.naming import kind_of
 from trunkline.workspace.coverage import coverage_of
 
-__all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget"]
+__all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget", "note_approval"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -167,6 +167,11 @@ def decide_sync(
         return end.value
 
 
+def note_approval(channel: Channel, call: Call, lane: str | None) -> None:
+    """Note that a person approved a call when the agent itself asked: it is not asked about again."""
+    _note(channel, _key(call, lane), _APPROVED)
+
+
 def forget(channel: Channel | None, call: Call, lane: str | None = None) -> None:
     """Let go of what was decided about a call: it is over, and another of its kind is asked anew."""
     decided = _DECIDED.get(channel) if channel is not None else None
@@ -196,7 +201,7 @@ def _decision_steps(
     """Yield the questions to ask, with their durable keys; take their answers; give the verdict."""
     key, name = _key(call, lane), str(call["name"])
     earlier: Decision | None = None
-    kind = rule.kind or kind_of(name)
+    kind = rule.kind or (kind_of(name) if channel is None else channel.emitter.kind_of(name))
     if channel is not None:
         known = _decided(channel).get(key)
         if known is not None:
@@ -209,7 +214,11 @@ def _decision_steps(
         covers = coverage_of(name, kind, call.get("args")) if channel is None else channel.covers(call, kind)
         earlier = _kept(always, covers, _principal_prefix(channel))
     if earlier is not None:
-        return _APPROVED if earlier else _refuse(channel, call, lane, earlier.reason or _REFUSED)
+        if not earlier:
+            return _refuse(channel, call, lane, earlier.reason or _REFUSED)
+        if channel is not None:
+            _note(channel, key, _APPROVED)
+        return _APPROVED
     words: list[Word] = [
         word for word in rule.allowed_decisions if changeable or word in ("approve", "reject")
     ]

@@ -5,13 +5,15 @@ deep agent, an agent inside a tool) is seen by callbacks, and one that raises To
 a tool before it begins: the agent below gets the reason as the tool's result, and goes on.
 
 There are two callback handlers, because LangChain awaits an async handler only where the agent runs async,
-and swallows what it raises where it does not. ``AsyncPermissionCheck`` asks and never refuses;
-``PermissionCheck`` comes after it, asks by itself about a call that was not asked about yet, and refuses.
+and swallows what it raises where it does not. So ``AsyncPermissionCheck`` asks and refuses where the agent
+runs async, and ``PermissionCheck`` where it does not. Their order is not known: LangChain merges handlers as
+a set.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -36,7 +38,7 @@ from trunkline.agents.langchain.permissions.decide import (
     forget,
 )
 
-__all__ = ["Refused", "guard_calls_below", "hide_refusals_from_log", "lane_at"]
+__all__ = ["Refused", "guard_calls_below", "guard_calls_in_run", "hide_refusals_from_log", "lane_at"]
 
 Call = dict[str, Any]
 
@@ -64,15 +66,37 @@ def guard_calls_below(
     *,
     describe: Describe | None = None,
     always: Always | None = None,
+    is_policy: bool = False,
 ) -> Generator[None]:
     """Hold ``rule_for`` against every call below the one that runs in this block.
 
     ``config`` is the configuration that call runs with. Several may guard one call: each has its say.
+    ``is_policy`` says that the rules are those of the operator's policy.
     """
-    hide_refusals_from_log()
-    guard = _CallGuard(channel, config, rule_for, describe, always)
+    guard = _CallGuard(channel, handler_in(config), _run_of(config), rule_for, describe, always)
+    guard.is_policy = is_policy
     if (other := _CHECK.get()) is not None:
         guard.join_outer(other.guard)
+    with _installed(guard):
+        yield
+
+
+@contextmanager
+def guard_calls_in_run(
+    channel: Channel, handler: Any, rule_for: Callable[[str], Rule | None]
+) -> Generator[None]:
+    """Hold the operator's policy against the calls of a run that pass no tool node of its graph."""
+    guard = _CallGuard(channel, handler, None, rule_for, None, None)
+    guard.is_policy = guard.is_whole_run = True
+    # The calls of the run's own tool nodes are decided later, inside of their middlewares.
+    guard.can_ask_early = False
+    with _installed(guard):
+        yield
+
+
+@contextmanager
+def _installed(guard: _CallGuard) -> Generator[None]:
+    hide_refusals_from_log()
     tokens = _ASYNC_CHECK.set(AsyncPermissionCheck(guard)), _CHECK.set(PermissionCheck(guard))
     try:
         yield
@@ -122,41 +146,51 @@ class _CallGuard:
     def __init__(
         self,
         channel: Channel | None,
-        config: Any,
+        handler: Any,
+        own_run: UUID | None,
         rule_for: Callable[[str], Rule | None],
         describe: Describe | None,
         always: Always | None,
     ) -> None:
         self.channel = channel
+        self.is_policy = self.is_whole_run = False
         # A question that stops the run can only be put from inside of the call.
         self.can_ask_early = channel is not None and not channel.ends_run_on_question
-        self._graph = handler_in(config)
-        self._own_run = _run_of(config)
+        self._graph = handler
+        self._own_run = own_run
         self._rule_for = rule_for
         self._about: dict[str, Any] = {"describe": describe, "always": always, "changeable": False}
-        self._outer: _CallGuard | None = None
+        self.outer: _CallGuard | None = None
         self._decided: dict[tuple[UUID | None, str], _DecidedCall] = {}
+        self.checked: set[UUID] = set()
+        """The runs that PermissionCheck has checked, until AsyncPermissionCheck is called for them."""
         self._running: dict[UUID, _DecidedCall] = {}
 
     def join_outer(self, other: _CallGuard) -> None:
         """Add another guard of the same call: a callback handler is found for the last one only."""
         if other._own_run == self._own_run:
-            self._outer = other
+            self.outer = other
+
+    def _skips(self, parent: UUID | None, call: Call) -> bool:
+        """Whether a call is decided already, or is decided elsewhere."""
+        if (parent, call["id"]) in self._decided or parent == self._own_run:
+            return True
+        return self.is_whole_run and _policy_is_nearer(self)
 
     async def decide_call(self, parent: UUID | None, call: Call, sibling: UUID | None) -> None:
         """Decide about a call of the run ``parent``, once; ``sibling`` is a run in the same lane."""
-        if self._outer is not None:
-            await self._outer.decide_call(parent, call, sibling)
-        if (parent, call["id"]) not in self._decided and parent != self._own_run:
+        if self.outer is not None:
+            await self.outer.decide_call(parent, call, sibling)
+        if not self._skips(parent, call):
             lane = self._graph.lane_of(sibling) if self._graph is not None else None
             verdict = await decide(self.channel, call, self._rule_for(call["name"]), lane, **self._about)
             self._decided[parent, call["id"]] = _DecidedCall(call, lane, verdict)
 
     def decide_call_sync(self, parent: UUID | None, call: Call, sibling: UUID | None) -> None:
         """Decide in a plain function."""
-        if self._outer is not None:
-            self._outer.decide_call_sync(parent, call, sibling)
-        if (parent, call["id"]) not in self._decided and parent != self._own_run:
+        if self.outer is not None:
+            self.outer.decide_call_sync(parent, call, sibling)
+        if not self._skips(parent, call):
             lane = self._graph.lane_of(sibling) if self._graph is not None else None
             # If this is interrupted, the async check must not ask again: its answer would not be used.
             self._decided[parent, call["id"]] = _DecidedCall(call, lane, _UNDECIDED)
@@ -165,8 +199,8 @@ class _CallGuard:
 
     def check(self, parent: UUID | None, call: Call, run_id: UUID) -> None:
         """Refuse a call that was not allowed."""
-        if self._outer is not None:
-            self._outer.check(parent, call, run_id)
+        if self.outer is not None:
+            self.outer.check(parent, call, run_id)
         decided = self._decided.get((parent, call["id"]))
         if decided is None:
             return  # It is the middleware's own.
@@ -177,14 +211,25 @@ class _CallGuard:
 
     def end(self, run_id: UUID) -> None:
         """Forget a call that gave a result."""
-        if self._outer is not None:
-            self._outer.end(run_id)
+        if self.outer is not None:
+            self.outer.end(run_id)
         if (decided := self._running.pop(run_id, None)) is not None:
             forget(self.channel, decided.call, decided.lane)
 
 
+def _policy_is_nearer(guard: _CallGuard) -> bool:
+    """Whether the call that runs here is one of a tool node, or below one, where the policy is held."""
+    check = _CHECK.get()
+    other = check.guard if check is not None else None
+    while other is not None:
+        if other.is_policy and other is not guard:
+            return True
+        other = other.outer
+    return False
+
+
 class AsyncPermissionCheck(AsyncCallbackHandler):
-    """Asks about the calls of agents that run async, before a thread is taken for them."""
+    """Asks about the calls of agents that run async, and refuses what was not allowed."""
 
     run_inline = True
     raise_error = True
@@ -202,16 +247,27 @@ class AsyncPermissionCheck(AsyncCallbackHandler):
                 await self._guard.decide_call(run_id, call, parent_run_id)
 
     async def on_tool_start(
-        self, serialized: Any, input_str: str, *, parent_run_id: UUID | None = None, **kwargs: Any
+        self,
+        serialized: Any,
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
     ) -> None:
-        """Ask about a call that was not known before it started."""
+        """Ask about a call that was not known before it started, and raise Refused if it may not run."""
         call = _call_of(serialized, kwargs)
         if self._guard.channel is not None and call is not None:
             await self._guard.decide_call(parent_run_id, call, parent_run_id)
+            if run_id in self._guard.checked:
+                # In a plain run LangChain runs this coroutine after the other check, and logs what it raises.
+                self._guard.checked.discard(run_id)
+            else:
+                self._guard.check(parent_run_id, call, run_id)
 
 
 class PermissionCheck(BaseCallbackHandler):
-    """Refuses a call that was not allowed; asks first where the async check did not."""
+    """Asks about the calls of agents that run in a plain function, and refuses what was not allowed."""
 
     run_inline = True
     raise_error = True
@@ -224,7 +280,7 @@ class PermissionCheck(BaseCallbackHandler):
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Ask about the calls that the async check is called for too late."""
-        if self.guard.can_ask_early:
+        if self.guard.can_ask_early and not _is_awaited():
             for call in _calls_in(inputs):
                 self.guard.decide_call_sync(run_id, call, parent_run_id)
 
@@ -239,13 +295,21 @@ class PermissionCheck(BaseCallbackHandler):
     ) -> None:
         """Let a call begin, or raise Refused."""
         call = _call_of(serialized, kwargs)
-        if call is not None:
+        if call is not None and not (self.guard.channel is not None and _is_awaited()):
             self.guard.decide_call_sync(parent_run_id, call, parent_run_id)
+            self.guard.checked.add(run_id)
             self.guard.check(parent_run_id, call, run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Forget a call that ended."""
         self.guard.end(run_id)
+
+
+def _is_awaited() -> bool:
+    """Whether LangChain's async callback manager calls the check: then it awaits the async check as well."""
+    frame = inspect.currentframe()
+    caller = frame.f_back.f_back if frame is not None and frame.f_back is not None else None
+    return caller is not None and caller.f_code.co_name == "_ahandle_event_for_handler"
 
 
 def _calls_in(inputs: Any) -> list[Call]:
@@ -271,6 +335,5 @@ _ASYNC_CHECK: ContextVar[AsyncPermissionCheck | None] = ContextVar(
     "trunkline_async_permission_check", default=None
 )
 _CHECK: ContextVar[PermissionCheck | None] = ContextVar("trunkline_permission_check", default=None)
-# The order matters: the async check is awaited before the other is called.
 register_configure_hook(_ASYNC_CHECK, inheritable=True)
 register_configure_hook(_CHECK, inheritable=True)

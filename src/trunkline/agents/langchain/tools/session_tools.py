@@ -18,6 +18,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.errors import answer_error
+from trunkline.agents.langchain.permissions.operator_policy import decide_by_policy
+from trunkline.agents.langchain.permissions.verdicts import answer_of
 from trunkline.agents.langchain.tools.attached_servers import (
     attached_tools,
     server_failures,
@@ -145,6 +147,11 @@ async def answer_open_calls(
 
 
 async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
+    verdict = await decide_by_policy(channel, call)
+    if verdict is not None and not verdict:
+        return _emit_result(channel, answer_of(call, verdict))
+    if verdict is not None and verdict.args is not None:
+        call = {**call, "args": verdict.args}
     channel.emitter.tool_started(None, call["id"], tool.name, call["args"])
     try:
         answered: ToolMessage = await tool.ainvoke({**call, "type": "tool_call"})
@@ -152,6 +159,10 @@ async def _answer(tool: BaseTool, call: Any, channel: Channel) -> ToolMessage:
         raise
     except (Exception, SystemExit) as error:
         answered = answer_error(call, error)
+    return _emit_result(channel, answered)
+
+
+def _emit_result(channel: Channel, answered: ToolMessage) -> ToolMessage:
     answered.id = answered.id or new_id("result")
     channel.emitter.tool_message(None, answered)
     return answered
