@@ -47,6 +47,7 @@ class AgentHooks:
     ) -> None:
         """Serve one session; the agent knows nothing of it yet."""
         self._agent = agent
+        self._card = agent.card  # Of the time when the session was opened here: it may be a placeholder.
         self._view = view
         self._prepare = prepare
         self._before_open = before_open
@@ -72,9 +73,8 @@ class AgentHooks:
 
     async def _prepare_agent(self) -> None:
         """Wait for the agent's own card; before, a session has the options of a placeholder."""
-        view, before = self._view, self._agent.card
         await self._prepare()
-        card = self._agent.card
+        view, before, card = self._view, self._card, self._agent.card
         if view.options == before.options:
             view.options = card.options
         if view.commands == before.commands:
