@@ -148,8 +148,8 @@ def test_each_line_of_a_pipe_is_a_prompt_or_an_answer(home: Path) -> None:
 
     assert "\n> hello\nhello" in shown
     assert "choose one of red, green, blue" in shown
-    assert "'many' is not of type integer" in shown
-    assert "'perhaps' is not of type boolean" in shown
+    assert "'many' is not a whole number: type a whole number, or - to decline" in shown
+    assert "'perhaps' is not yes or no: type yes or no, or - to decline" in shown
     assert '{"colour": "blue", "copies": 2, "gift": true, "name": "Ada"}' in " ".join(shown.split())
     assert "the device is confirmed" in shown
     assert "The device was not confirmed." in shown

@@ -22,6 +22,14 @@ __all__ = ["KeyboardQuestions"]
 _LETTERS = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
 _EDIT = "e"
 _SHOW_ALL = "s"
+_KINDS = {
+    "boolean": "yes or no",
+    "integer": "a whole number",
+    "number": "a number",
+    "array": "a list in JSON",
+    "object": "an object in JSON",
+}
+"""What a person types into a field of a form whose type is not text."""
 _YES = frozenset({"y", "yes", "true", "1", "on"})
 _NO = frozenset({"n", "no", "false", "0", "off"})
 
@@ -141,8 +149,8 @@ class KeyboardQuestions:
             try:
                 value = _convert(typed, str(field.get("type", "string")))
             except ValueError:
-                kind = one_line(str(field.get("type")), 30)
-                self._screen.note(f"{one_line(typed, 40)!r} is not of type {kind}")
+                kind = _KINDS[field["type"]]
+                self._screen.note(f"{one_line(typed, 40)!r} is not {kind}: type {kind}, or - to decline")
                 continue
             if not choices or value in choices:
                 return value

@@ -6,17 +6,19 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from trunkline.server.agents import ServedAgents
+from trunkline.server.errors import HttpError
 from trunkline.server.security.gate import Gate
 from trunkline.server.security.origins import Hosts, Origins
 from trunkline.server.security.tokens import Authenticate, TokenRing
 from trunkline.server.security.unauthenticated import UnauthenticatedLimit
 
 __all__ = ["FrontEnd", "Server"]
+
+_ROUTES = (Route, WebSocketRoute)
 
 
 class FrontEnd(Protocol):
@@ -47,7 +49,7 @@ class Server:
         self.unauthenticated = UnauthenticatedLimit(most, 2 * most)
         """Connections that have shown no token yet; the HTTP protocol of ``run`` counts them here."""
         self._authenticate = authenticate
-        router = Router(self.routes, redirect_slashes=False, default=_not_found, lifespan=self.lifespan)
+        router = Router(self.routes, redirect_slashes=False, default=self._not_found, lifespan=self.lifespan)
         self._gate = Gate(
             router,
             authenticate=authenticate,
@@ -89,6 +91,7 @@ class Server:
         """Cancel what runs, write everything and close the journal; idempotent."""
         await self.agents.close()
 
-
-async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    raise HTTPException(404)
+    async def _not_found(self, scope: Scope, receive: Receive, send: Send) -> None:
+        paths = (route.path for route in self.routes if isinstance(route, _ROUTES))
+        known = sorted({f"/{path.split('/')[1]}" for path in paths})
+        raise HttpError(404, "not_found", f"nothing is served at this address; there are {', '.join(known)}")

@@ -57,7 +57,9 @@ def refusal_of(error: Exception) -> HttpError:
         return HttpError(status, code, _OURS.format(code))
     if isinstance(error, HTTPException):
         phrase = HTTPStatus(error.status_code).phrase.lower()
-        return HttpError(error.status_code, phrase.replace(" ", "_"), f"{phrase} here", error.headers)
+        allowed = (error.headers or {}).get("allow") or (error.headers or {}).get("Allow")
+        message = f"{phrase} here" + (f": use {allowed}" if allowed else "")
+        return HttpError(error.status_code, phrase.replace(" ", "_"), message, error.headers)
     log.error("a request failed", exc_info=error)
     return HttpError(500, "internal", _OURS.format("internal"))
 

@@ -93,10 +93,16 @@ def start(*messages: Told, **fields: Any) -> StartTurn:
     [
         (b"", "the request is not JSON"),
         (b'{"threadId": "t", "runId"', "the request is not JSON"),
-        (b"[]", "the request is no RunAgentInput: Expected `object`, got `array`"),
-        (b'{"threadId": "t", "messages": []}', "missing required field `runId`"),
-        (b'{"threadId": 1, "runId": "r", "messages": []}', "Expected `str`, got `int` - at `$.threadId`"),
-        (b'{"threadId": "t", "runId": "r", "messages": [{"role": "user"}]}', "at `$.messages[0]`"),
+        (b"[]", "the request is no RunAgentInput: it must be an object, not a list"),
+        (b'{"threadId": "t", "messages": []}', "the field runId is missing"),
+        (
+            b'{"threadId": 1, "runId": "r", "messages": []}',
+            "threadId must be a text, not a whole number",
+        ),
+        (
+            b'{"threadId": "t", "runId": "r", "messages": [{"role": "user"}]}',
+            "field messages[0].id is missing",
+        ),
         (b'{"threadId": "", "runId": "r", "messages": []}', "threadId must be a printable text"),
         (b'{"threadId": "t", "runId": "a\\nb", "messages": []}', "runId must be a printable text"),
         (b'{"threadId": "%b", "runId": "r", "messages": []}' % (b"x" * 513), "of 1 to 512 characters"),

@@ -6,6 +6,7 @@ what is new counts, which is a message, the answers to open questions, or a mess
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -40,6 +41,16 @@ _decoder = msgspec.json.Decoder(wire.RunAgentInput)
 _MAX_ID = 512
 _MAX_IMPORTED = 5_000
 """Messages, calls and results that a new thread imports at once, while nothing else runs."""
+
+
+_FAULT = re.compile(
+    r"(?:Object missing required field `(?P<missing>\w+)`|Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)`)"
+    r"(?: - at `\$(?P<path>[^`]*)`)?"
+)
+_KINDS = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "a boolean",
+    "array": "a list", "object": "an object",
+}  # fmt: skip
 
 
 class ThreadOutline:
@@ -101,7 +112,7 @@ def read_input(body: bytes, *, most: int | None = None) -> wire.RunAgentInput:
     except RecursionError:
         raise InvalidCommand("the request is nested too deeply") from None
     except msgspec.ValidationError as error:
-        raise InvalidCommand(f"the request is no RunAgentInput: {error}") from None
+        raise InvalidCommand(f"the request is no RunAgentInput: {_explain(str(error))}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidCommand(f"the request is not JSON: {error}") from None
     for name, value in (("threadId", request.thread_id), ("runId", request.run_id)):
@@ -112,6 +123,19 @@ def read_input(body: bytes, *, most: int | None = None) -> wire.RunAgentInput:
             f"the request has {len(request.messages)} messages, and {most} are the most: begin a new thread"
         )
     return request
+
+
+def _explain(fault: str) -> str:
+    """Say in plain words which field of a request is wrong, and what it must be."""
+    found = _FAULT.fullmatch(fault)
+    if found is None:
+        return fault
+    path = (found["path"] or "").lstrip(".")
+    if found["missing"]:
+        return f"the field {path + '.' if path else ''}{found['missing']} is missing"
+    wanted = " or ".join(_KINDS.get(kind, kind) for kind in found["wanted"].split(" | "))
+    got = _KINDS.get(found["got"], found["got"])
+    return f"{'the field ' + path if path else 'it'} must be {wanted}, not {got}"
 
 
 def is_modern(request: wire.RunAgentInput) -> bool:
