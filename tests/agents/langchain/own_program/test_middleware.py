@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.agents.langchain.untyped_langchain import create_agent
 
-from trunkline.agents.langchain import ModeMiddleware, PermissionMiddleware, Rule, ToolMiddleware
+from trunkline.agents.langchain import (
+    ModeMiddleware,
+    PermissionMiddleware,
+    Rule,
+    ToolMiddleware,
+    acp_agent,
+    agui_agent,
+)
 from trunkline.agents.langchain.own_program.middleware import OwnMiddleware, assemble, known_options
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel
@@ -49,3 +57,30 @@ def test_an_agent_that_is_built_already_takes_no_tools() -> None:
     built = assemble("acp_agent", ScriptedChatModel("Hi."), None, own, (), known_options("acp"), {})
     with pytest.raises(ConfigurationError, match="built already, so tools cannot be added"):
         assemble("acp_agent", built, [print], own, (), known_options("acp"), {})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": {"*": Rule()}},
+        {"default_mode": "agentic"},
+        {"mcp_servers": {"files": {"transport": "stdio", "command": "true", "args": []}}},
+        {"emit_state_snapshots": "final"},
+        {"content_mapper": str},
+        {"build_plan": list},
+    ],
+)
+@pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
+def test_an_agent_that_is_built_already_takes_no_option_of_a_middleware(wrap: Any, options: Any) -> None:
+    (name,) = options
+    with pytest.raises(
+        ConfigurationError, match=rf"so {name} cannot.*give a\w+_agent the model.*_middleware"
+    ):
+        wrap(create_agent(ScriptedChatModel("Hi."), []), **options)
+
+
+def test_an_agent_that_is_built_already_takes_what_callbacks_can_do() -> None:
+    built = create_agent(ScriptedChatModel("Hi."), [])
+    for_callbacks: dict[str, Any] = {"emit_text_chunks": False, "emit_tool_results": False, "policy": None}
+    acp_agent(built, tool_kind_mapper=lambda name: "read", **for_callbacks)
+    agui_agent(built, on_disconnect="cancel", **for_callbacks)

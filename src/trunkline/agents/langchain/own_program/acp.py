@@ -48,7 +48,7 @@ def acp_agent(
     """Make an agent that speaks ACP, from a model (as ``create_agent`` does) or around an agent.
 
     Options are those of ``acp_middleware`` and of ``create_agent``. An agent that exists already is
-    followed by callbacks alone: it was built without our middlewares, and takes only their options.
+    followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
     """
     known = known_options("acp")
     own = acp_middleware(transport, **{name: options.pop(name) for name in known if name in options})

@@ -68,7 +68,7 @@ def agui_agent(
     """Make an agent that speaks AG-UI, from a model (as ``create_agent`` does) or around an agent.
 
     Options are those of ``agui_middleware`` and of ``create_agent``. An agent that exists already is
-    followed by callbacks alone: it was built without our middlewares.
+    followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
     """
     known = known_options("agui")
     own = agui_middleware(transport, **{name: options.pop(name) for name in known if name in options})

@@ -36,6 +36,8 @@ _PIECES: tuple[Callable[..., Any], ...] = (
 )
 _RUN_OPTIONS = ("session_id_extractor", "tool_kind_mapper")
 _NOT_OPTIONS = frozenset({"transport", "event_filter", "front_end"})
+# ToolMiddleware has these two, and the event filter of the runs carries them out without it.
+_FILTER_OPTIONS = ("emit_tool_start", "emit_tool_results")
 
 
 class _OwnSession(SessionMiddleware):
@@ -70,6 +72,12 @@ class OwnMiddleware(list[AgentMiddleware[Any, Any, Any]]):
             pieces.append(ModeMiddleware(**share(rest, ModeMiddleware)))
         pieces.append(PlanMiddleware(**share(rest, PlanMiddleware)))
         self.pieces = tuple(pieces)
+        without_middleware = {*for_front_end, *for_runs, *_FILTER_OPTIONS} - {"emit_state_snapshots"}
+        without_middleware |= share(options, TrunklineCallbackHandler).keys()
+        self.middleware_options = [
+            name for name, value in options.items() if value is not None and name not in without_middleware
+        ]
+        """The given options that only a middleware inside the agent can carry out."""
         combined = CombinedMiddleware(pieces)
         super().__init__([combined])
         handler = TrunklineCallbackHandler(**share(rest, TrunklineCallbackHandler))
@@ -101,6 +109,13 @@ def assemble(
             raise ConfigurationError(
                 f"this agent is built already, so {', '.join(extra)} cannot be added: "
                 f"give {name} the model instead, or give them to create_agent"
+            )
+        if own.middleware_options:
+            # Without the middleware a policy would be ignored, and every tool would run unasked.
+            raise ConfigurationError(
+                f"this agent is built already, so {', '.join(own.middleware_options)} cannot be carried out: "
+                f"give {name} the model instead, or put {name.replace('_agent', '_middleware')}(...) with "
+                "these options into create_agent"
             )
         return cast("Runnable[Any, Any]", model_or_agent)
     build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
