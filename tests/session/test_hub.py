@@ -28,7 +28,9 @@ from tests.worlds import (
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
+from trunkline.conversation import Conversation
 from trunkline.errors import (
+    AgentError,
     AlreadyAnswered,
     ConfigurationError,
     Corrupt,
@@ -499,3 +501,40 @@ async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_f
         assert closed == [], "the session is closed, its agent is not done"
         asyncio.get_running_loop().call_soon(stopped.set)
     assert closed == ["s"]
+
+
+class Handshake:
+    """Says only after a handshake that its memory is the truth."""
+
+    def __init__(self) -> None:
+        self.card = AgentCard(name="placeholder")
+
+    async def prepare(self) -> None:
+        self.card = AgentCard(name="real", authoritative_history=True)
+
+    async def history(self, session: SessionView) -> Conversation | None:
+        text = ev.Text(turn_id="t", message_id="m", delta="from elsewhere")
+        return fold([ev.TurnStarted(turn_id="t"), text, ev.TurnFinished(turn_id="t")])
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield str(ctx.session.cwd)
+
+
+async def test_a_session_that_only_the_agent_remembers_is_found_before_the_handshake_too() -> None:
+    async with world(Handshake()) as hub:
+        session = await hub.session("elsewhere")
+        assert [message.text for message in (await session.history()).messages] == ["from elsewhere"]
+
+
+async def test_a_stored_session_is_judged_by_the_real_card_and_opens_without_it_too() -> None:
+    class Silent(Handshake):
+        async def prepare(self) -> None:
+            raise AgentError("the program does not answer")
+
+    journal = await open_journal("memory:")
+    async with world(journal=journal) as hub:
+        await collect(await hub.create("s"), "stored")
+    for agent, texts in ((Silent(), 2), (Handshake(), 3)):
+        async with world(agent, journal=journal) as hub:
+            assert len((await (await hub.session("s")).history()).messages) == texts
+    await journal.close()

@@ -120,6 +120,13 @@ class Hub:
                 await self.agent.prepare()
             self._prepared = True
 
+    async def _try_to_prepare(self) -> None:
+        """Prepare the agent if it answers; what is stored can be read without it."""
+        try:
+            await self.prepare_agent()
+        except Exception as error:
+            log.warning("%s is not ready, and is asked again later: %s", self.agent.card.name, error)
+
     async def session(
         self,
         session_id: str,
@@ -142,7 +149,11 @@ class Hub:
                     return live
                 if live is not None:
                     await live.released.wait()
-                info = await self.journal.get(key) or await self._recall(key)
+                info = await self.journal.get(key)
+                if info is None:
+                    info = await self._recall(key)
+                elif self.may_run(info):
+                    await self._try_to_prepare()
                 session = await self._open(info, mcp_servers, client)
                 await adopt(session)
                 return session
@@ -152,6 +163,7 @@ class Hub:
 
     async def _recall(self, key: SessionKey) -> SessionInfo:
         """Make a session of what only the agent remembers: a conversation held elsewhere."""
+        await self.prepare_agent()
         view = SessionView(session_id=key.session_id, principal=key.principal)
         # A caller may send any id: an agent whose memory is not the truth need not look for it.
         if not self.agent.card.authoritative_history or await recall(self.agent, view) is None:
