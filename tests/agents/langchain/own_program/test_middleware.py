@@ -82,5 +82,5 @@ def test_an_agent_that_is_built_already_takes_no_option_of_a_middleware(wrap: An
 def test_an_agent_that_is_built_already_takes_what_callbacks_can_do() -> None:
     built = create_agent(ScriptedChatModel("Hi."), [])
     for_callbacks: dict[str, Any] = {"emit_text_chunks": False, "emit_tool_results": False, "policy": None}
-    acp_agent(built, tool_kind_mapper=lambda name: "read", **for_callbacks)
+    acp_agent(built, tool_kind_mapper=str, **for_callbacks)
     agui_agent(built, on_disconnect="cancel", **for_callbacks)

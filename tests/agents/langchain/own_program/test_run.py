@@ -6,6 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from langgraph.errors import GraphInterrupt
+from langgraph.types import Interrupt
+from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.recorded_updates import call_of, pieces, statuses, text
 
 from trunkline import events as ev
@@ -14,6 +17,7 @@ from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.hosted import AcpHosted
+from trunkline.frontends.agui.hosted import AguiHosted
 from trunkline.testing.recording import RecordingTransport
 
 THREAD: Any = {"configurable": {"thread_id": "s1"}}
@@ -91,6 +95,24 @@ def test_an_interrupted_turn_can_be_given_up() -> None:
     run_of(channel).finish()
     assert opened(runs) is not channel
     assert statuses(transport, "c1")[-1] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "last"),
+    [
+        (asyncio.CancelledError(), "RUN_FINISHED cancelled"),
+        (TurnCancelled("gone"), "RUN_FINISHED cancelled"),
+        (ValueError("no fuel"), "RUN_ERROR"),
+        (GraphInterrupt(), "RUN_FINISHED interrupt"),
+        (GeneratorExit(), "RUN_FINISHED interrupt"),
+    ],
+)
+def test_a_run_with_an_interrupt_and_an_error_ends_as_the_error(outcome: BaseException, last: str) -> None:
+    page = Page()
+    run = run_of(opened(OwnRuns(AguiHosted(), page)))
+    run.interrupt(GraphInterrupt([Interrupt({"question": "Which?"}, id="i1")]))
+    run.end(outcome)
+    assert " ".join(filter(None, (page.kinds[-1], page.outcome))) == last
 
 
 def test_two_runs_of_one_session_at_once_do_not_end_each_other() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+from langgraph.errors import GraphBubbleUp
+
 from trunkline import events as ev
 from trunkline.agents.langchain.errors import code_of, explain
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions
@@ -125,9 +127,14 @@ class OwnRun:
             self._interrupts.setdefault(str(stop.id), (lane, stop))
 
     def end(self, outcome: Any = None) -> None:
-        """End the run with its last message or with an error; an interrupted one suspends its turn."""
+        """End the run with its last message or with an error; an interrupted one suspends its turn.
+
+        A call may interrupt the graph while another one fails or is cancelled: the run ends as that.
+        """
+        # A caller that has read the interrupt of a stream may close it: GeneratorExit.
+        broken = isinstance(outcome, BaseException) and not isinstance(outcome, GraphBubbleUp | GeneratorExit)
         with self.turn.lock:
-            if not self._interrupted:
+            if not self._interrupted or (broken and self.turn.output.is_open):
                 self.finish(self.final if outcome is None else outcome)
             elif self.turn.live:
                 self._suspend()
