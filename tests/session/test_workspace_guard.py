@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,51 @@ async def test_what_the_agent_was_just_allowed_is_not_asked_again(folder: Path) 
     answer, events = await say(folder, MIGRATIONS, "allowed-write migrations/1.sql")
     assert answer == "written"
     assert len(only(events, ev.Asked)) == 1
+
+
+EVERYTHING = Policy(rules=(Rule(decision="ask", kind=("read", "edit", "delete", "execute")),))
+
+
+async def questions(agent: Callable[..., Any], folder: Path, policy: Policy) -> list[str]:
+    """Run an agent whose questions are all answered yes, and give the questions."""
+    async with world(make(agent), policy=policy) as hub:
+        session = await hub.create(cwd=str(folder))
+
+        async def allow(asked: ev.Asked) -> None:
+            await session.answer(Answer(question_id=asked.question_id, option_id="allow_once", by="person"))
+
+        shown = await collect(session, "go", {ev.Asked: allow})
+        assert isinstance(shown[-1], ev.TurnFinished)
+        return [asked.question.message for asked in only(shown, ev.Asked)]
+
+
+async def test_an_approval_is_for_one_kind_of_access_to_a_file(folder: Path) -> None:
+    async def works(ctx: TurnContext) -> None:
+        for _ in range(2):
+            await ctx.files.read("a.txt")
+            await ctx.files.write("a.txt", "text")
+        await ctx.files.remove("a.txt")
+
+    assert await questions(works, folder, EVERYTHING) == ["Read a.txt?", "Write a.txt?", "Delete a.txt?"]
+
+
+async def test_an_approved_command_with_other_variables_is_asked_again(folder: Path) -> None:
+    async def runs(ctx: TurnContext) -> None:
+        for env in ({}, {}, {"MODE": "other"}, {"MODE": "other"}):
+            terminal = await ctx.terminals.create(["echo", "hello"], env=env)
+            await terminal.wait()
+            await terminal.release()
+
+    assert await questions(runs, folder, EVERYTHING) == ["Run echo hello?"] * 2
+
+
+async def test_what_the_policy_allowed_is_still_asked_where_another_rule_asks(folder: Path) -> None:
+    async def writes(ctx: TurnContext) -> None:
+        assert await ctx.permission("Write?", tool="save", kind="edit", paths=["a.txt"])
+        await ctx.files.write("a.txt", "text")
+
+    rules = (Rule(decision="allow", tool="save"), Rule(decision="ask", tool="write_file"))
+    assert await questions(writes, folder, Policy(rules=rules)) == ["Write a.txt?"]
 
 
 async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:

@@ -31,7 +31,7 @@ from trunkline.questions import (
     name_coverage,
 )
 from trunkline.session.handles import SharedState, ToolHandle
-from trunkline.session.permissions import Decision, Edited, Permissions, ToolRequest
+from trunkline.session.permissions import Approval, Decision, Edited, Permissions, ToolRequest
 from trunkline.session.view import SessionView
 from trunkline.workspace.coverage import command_in, variables_in
 
@@ -116,8 +116,8 @@ class TurnContext:
         self._inputs: dict[str, Any] = {}
         self.denied: set[str] = set()
         """The calls that were refused in this turn."""
-        self.approved: set[str | tuple[str, ...]] = set()
-        """The files and commands that ``permission`` allowed in this turn."""
+        self.approved: set[Approval] = set()
+        """The accesses that a person approved in this turn, or by an earlier "always"."""
         self._recorded: set[ev.Decided] = set()
         self._message_id = f"{turn.prefix}.1"
         self._message_over = False
@@ -307,7 +307,10 @@ class TurnContext:
             why = decision.reason or "the user refused it"
             self.emit(ev.ToolUpdate(call_id=call_id, status="denied", reason=why))
             return decision
-        self.approved |= self._turn.permissions.subjects(self._edited_request(request, decision.input))
+        if decision.by != "policy":
+            # What the policy allows here may be another call to a rule that asks: only a person answers that.
+            edited = self._edited_request(request, decision.input)
+            self.approved |= self._turn.permissions.approvals(edited)
         self.emit(self._approval(request, decision, blocks))
         if own:
             self._turn.hold(call_id)

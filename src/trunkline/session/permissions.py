@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, cast, get_args
 
 import msgspec
@@ -25,7 +25,10 @@ from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
 
-__all__ = ["Decision", "Edited", "Permissions", "ToolRequest"]
+__all__ = ["Approval", "Decision", "Edited", "Permissions", "ToolRequest"]
+
+Approval = tuple[Hashable, ...]
+"""One access that was approved: a kind and a file, or a command's words and its variables."""
 
 
 class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,12 +131,18 @@ class Permissions:
         """Whether no rule of the policy is about a request and its default is to ask."""
         return self._judge(request).leaves_it_open
 
-    def subjects(self, request: ToolRequest) -> frozenset[str | tuple[str, ...]]:
-        """The files and the command of a request: what is allowed once need not be asked again in a turn."""
+    def approvals(self, request: ToolRequest) -> frozenset[Approval]:
+        """The accesses of a request: one that a person approved need not be asked again in a turn.
+
+        Only the same access is equal: another kind of access to the file is not, nor is the command
+        with other variables.
+        """
         command = command_in(request.input) if request.command is None else request.command
         words = split_command(command) if isinstance(command, str) else command
         paths = _with_resolved(request.paths, self._cwd)[len(request.paths) :]
-        return frozenset((*paths, *((words,) if words else ())))
+        variables = frozenset({**variables_in(request.input), **request.env}.items())
+        files = ((request.kind, path) for path in paths)
+        return frozenset((*files, *(((tuple(words), variables),) if words else ())))
 
     @property
     def _cwd(self) -> str | None:

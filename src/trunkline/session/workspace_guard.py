@@ -1,7 +1,7 @@
 """The policy for a session's files and terminals: asked for every access through them.
 
 What a rule or the default denies is refused, and what they allow goes on; both leave a ``Decided`` record.
-Where a rule asks, a person is asked, unless the agent has just been allowed the same by ``ctx.permission``.
+Where a rule asks, a person is asked, unless a person has approved the same access in this turn already.
 Where the policy has no rule and its default is to ask, the access goes on: to ask is up to the agent.
 """
 
@@ -50,7 +50,8 @@ class WorkspaceGuard:
                 return
             if context is None:
                 raise Denied(f"{title}: a rule of the policy asks about it, and no turn runs to ask in")
-            if self._permissions.subjects(request) <= context.approved:
+            wanted = self._permissions.approvals(request)
+            if wanted and wanted <= context.approved:
                 return
             decision = await context.permission(
                 f"{title}?",
