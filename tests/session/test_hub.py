@@ -478,29 +478,66 @@ async def test_a_poster_waits_while_the_owner_reports_that_it_works(address: str
     await journal.close()
 
 
+class SlowToClose:
+    """Closes what it holds for a session when it may, and remembers what it was asked."""
+
+    card = AgentCard(name="slow to close")
+
+    def __init__(self) -> None:
+        self.may_close = asyncio.Event()
+        self.calls: list[str] = []
+
+    async def open_session(self, session: SessionView) -> None:
+        self.calls.append("open")
+
+    async def close_session(self, session: SessionView) -> None:
+        await self.may_close.wait()
+        self.calls.append("closed")
+
+    async def delete_session(self, session: SessionView) -> None:
+        self.calls.append("delete")
+
+    async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield ""
+
+
 async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_for_it() -> None:
-    stopped, closed = asyncio.Event(), list[str]()
-
-    class Stubborn:
-        card = AgentCard(name="stubborn")
-
-        async def open_session(self, session: SessionView) -> None:
-            return
-
-        async def close_session(self, session: SessionView) -> None:
-            await stopped.wait()
-            closed.append(session.session_id)
-
-        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-            yield ""
-
-    async with world(Stubborn(), detach_after=0.01) as hub:
+    agent = SlowToClose()
+    async with world(agent, detach_after=0.01) as hub:
         session = await hub.create("s")
         await session.prepare()
         await soon(session.close())
-        assert closed == [], "the session is closed, its agent is not done"
-        asyncio.get_running_loop().call_soon(stopped.set)
-    assert closed == ["s"]
+        assert agent.calls == ["open"], "the session is closed, its agent is not done"
+        asyncio.get_running_loop().call_soon(agent.may_close.set)
+    assert agent.calls == ["open", "closed"]
+
+
+async def test_a_session_is_opened_again_and_deleted_only_after_its_agent_closed_it() -> None:
+    agent = SlowToClose()
+
+    async def open_again(hub: Hub) -> None:
+        await (await hub.session("s")).prepare()
+
+    async def delete(hub: Hub) -> None:
+        assert await hub.delete("s")
+
+    async with world(agent, detach_after=0.01) as hub:
+        await (await hub.create("s")).prepare()
+        for next_step in (open_again, delete):
+            agent.may_close.clear()
+            await soon((await hub.session("s")).close())
+            waiting = asyncio.create_task(next_step(hub))
+            assert not (await asyncio.wait({waiting}, timeout=0.1))[0]
+            agent.may_close.set()
+            await soon(waiting)
+    assert agent.calls == ["open", "closed", "open", "closed", "delete"]
+
+
+async def test_an_agent_that_does_not_close_keeps_its_session_from_opening_for_a_bounded_time() -> None:
+    async with world(SlowToClose(), detach_after=0.01, close_agent_after=0.05) as hub:
+        await (await hub.create("s")).prepare()
+        await soon((await hub.session("s")).close())
+        assert await soon(hub.delete("s"))
 
 
 class Handshake:

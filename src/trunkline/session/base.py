@@ -69,8 +69,8 @@ class SessionHub(Protocol):
         """Wait until the agent's card is the real one."""
         ...
 
-    def wait_at_close(self, task: asyncio.Task[None]) -> None:
-        """Wait for a task when the hub is closed."""
+    def wait_at_close(self, key: SessionKey, task: asyncio.Task[None]) -> None:
+        """Wait for this task before the session is opened again or deleted, and when the hub is closed."""
         ...
 
     def discard(self, key: SessionKey, session: object) -> None:

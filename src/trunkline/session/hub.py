@@ -71,7 +71,7 @@ class Hub:
         self._change = asyncio.Event()
         self._activity = asyncio.Event()
         self._renewing: asyncio.Task[None] | None = None
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing: dict[asyncio.Task[None], SessionKey] = {}
         self._preparing = asyncio.Lock()
         self._prepared = not isinstance(agent, Prepares)
         self._closed = False
@@ -149,6 +149,7 @@ class Hub:
                     return live
                 if live is not None:
                     await live.released.wait()
+                await self._wait_for_agent(key)
                 info = await self.journal.get(key)
                 if info is None:
                     info = await self._recall(key)
@@ -198,6 +199,8 @@ class Hub:
         live = self._sessions.get(key)
         if live is not None:
             await live.close()
+            await live.released.wait()
+        await self._wait_for_agent(key)
         info = await self.journal.get(key)
         if info is not None and info.owner is not None:
             raise SessionBusy("another process owns this session: close it there first")
@@ -265,10 +268,15 @@ class Hub:
         if self._sessions.get(key) is session:
             del self._sessions[key]
 
-    def wait_at_close(self, task: asyncio.Task[None]) -> None:
-        """Wait for a task when the hub is closed."""
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+    def wait_at_close(self, key: SessionKey, task: asyncio.Task[None]) -> None:
+        """Wait for this task before the session is opened again or deleted, and when the hub is closed."""
+        self._closing[task] = key
+        task.add_done_callback(self._closing.pop)
+
+    async def _wait_for_agent(self, key: SessionKey) -> None:
+        """Wait until the agent has closed what it held for an earlier opening of a session."""
+        if closing := {task for task, closed in self._closing.items() if closed == key}:
+            await asyncio.wait(closing, timeout=self.settings.close_agent_after)
 
     # -- lifetime ----------------------------------------------------------------------------------
 

@@ -439,7 +439,7 @@ class Session(BaseSession):
     async def _release(self) -> None:
         """Release what the session holds in this process, even if its agent fails to."""
         closing = asyncio.create_task(self._close_agent(), name=f"trunkline close {self.session_id}")
-        self.hub.wait_at_close(closing)
+        self.hub.wait_at_close(self.key, closing)
         await asyncio.wait({closing}, timeout=self.settings.detach_after)
         await self.tasks.wait(self.settings.finish_grace)
         self.hub.discard(self.key, self)
