@@ -160,8 +160,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
                 self._keeper.transport.close()
             if self._transport is not None:
                 self._transport.close()
-        if self._transport is not None:
-            await within(self._grace + MARGIN, self._disconnected)
+                # Also when this is cancelled: a loop that ends before the exit is seen leaves a zombie.
+                await within(self._grace + MARGIN, self._disconnected)
         self.output_ended = True
         self.finished.set()
         self._on_end()
