@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tests.worlds import collect, events_of, make, only, world
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import Denied
-from trunkline.session.context import TurnContext
+from trunkline.session.context import TurnContext, current
 from trunkline.workspace import Policy, Rule
 
 
@@ -173,6 +174,26 @@ async def test_what_the_policy_allowed_is_still_asked_where_another_rule_asks(fo
 
     rules = (Rule(decision="allow", tool="save"), Rule(decision="ask", tool="write_file"))
     assert await questions(writes, folder, Policy(rules=rules)) == ["Write a.txt?"]
+
+
+async def test_an_approval_ends_with_its_turn(folder: Path) -> None:
+    over = asyncio.Event()
+    tasks: list[asyncio.Task[None]] = []
+
+    async def writes(ctx: TurnContext) -> None:
+        async def write_later() -> None:
+            await over.wait()
+            assert current() is None
+            await ctx.files.write("a.txt", "unasked")
+
+        await ctx.files.write("a.txt", "approved")
+        tasks.append(asyncio.create_task(write_later()))
+
+    assert await questions(writes, folder, EVERYTHING) == ["Write a.txt?"]
+    over.set()
+    with pytest.raises(Denied, match="a rule of the policy asks about it"):
+        await asyncio.wait_for(tasks[0], 5)
+    assert (folder / "a.txt").read_text() == "approved"
 
 
 async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:

@@ -61,11 +61,12 @@ CURRENT: ContextVar[TurnContext | None] = ContextVar("trunkline.context", defaul
 
 
 def current() -> TurnContext | None:
-    """Give the context of the turn that runs this code; None outside a turn.
+    """Give the context of the turn that runs this code; None outside a turn, and once the turn is over.
 
     It is known in the agent's task, in tasks that it starts, and in threads of ``asyncio.to_thread``.
     """
-    return CURRENT.get()
+    context = CURRENT.get()
+    return context if context is not None and context.live else None
 
 
 class RunningTurn(Protocol):

@@ -24,6 +24,7 @@ class Ear(Channel):
             thread_id=session_id, memory={}, mode=mode, principal="local", options=(), session_id=session_id
         )
         ctx = SimpleNamespace(
+            live=True,
             session=session,
             prompt=SimpleNamespace(tools=(), content=()),
             emit=self.heard.append,
