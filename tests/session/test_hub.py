@@ -575,3 +575,32 @@ async def test_a_stored_session_is_judged_by_the_real_card_and_opens_without_it_
         async with world(agent, journal=journal) as hub:
             assert len((await (await hub.session("s")).history()).messages) == texts
     await journal.close()
+
+
+async def test_a_session_that_only_the_agent_remembers_gets_the_hubs_folder(tmp_path: Path) -> None:
+    async with Hub(Handshake(), await open_journal("memory:"), default_cwd=tmp_path) as hub:
+        assert text_of(await collect(await hub.session("elsewhere"), "where?")) == str(tmp_path)
+
+
+async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since() -> None:
+    seen: list[dict[str, Any]] = []
+
+    class Keeps:
+        card = AgentCard(name="keeps")
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            await ctx.session.keep("id", prompt.text)
+            yield ""
+
+        async def fork(self, session: SessionView, origin: SessionView) -> None:
+            seen.append(origin.kept)
+
+    journal = await open_journal("memory:")
+    async with world(Keeps(), journal=journal) as owner, world(Keeps(), journal=journal) as other:
+        session = await owner.create("s")
+        follower = await other.session("s")
+        await collect(session, "one")
+        await until(lambda: follower.last_turn_id is not None and not follower.busy)
+        await other.fork(follower, "f")
+    assert seen == [{"id": "one"}]
+    await journal.close()

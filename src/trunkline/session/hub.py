@@ -165,12 +165,14 @@ class Hub:
     async def _recall(self, key: SessionKey) -> SessionInfo:
         """Make a session of what only the agent remembers: a conversation held elsewhere."""
         await self.prepare_agent()
-        view = SessionView(session_id=key.session_id, principal=key.principal)
+        view = SessionView(session_id=key.session_id, principal=key.principal, cwd=self.default_cwd)
         # A caller may send any id: an agent whose memory is not the truth need not look for it.
         if not self.agent.card.authoritative_history or await recall(self.agent, view) is None:
             raise SessionNotFound(f"there is no session {key.session_id!r}")
         return await self.journal.create(
-            SessionInfo(principal=key.principal, session_id=key.session_id, target=self.target)
+            SessionInfo(
+                principal=key.principal, session_id=key.session_id, target=self.target, cwd=self.default_cwd
+            )
         )
 
     async def _open(
@@ -222,6 +224,7 @@ class Hub:
         )
         try:
             if isinstance(self.agent, Forks):
+                await session.read_kept()
                 await self.agent.fork(fork.view, session.view)
             await self._copy(session, fork)
         except BaseException:

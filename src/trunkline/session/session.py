@@ -73,7 +73,7 @@ class Session(BaseSession):
             hub.agent,
             view,
             prepare=hub.prepare_agent,
-            before_open=self._read_kept,
+            before_open=self._before_open,
             after_open=self._out_of_turn.announce,
         )
         view.connect(
@@ -274,9 +274,13 @@ class Session(BaseSession):
         """Let the agent get ready for this session; a missing login raises here."""
         await self.hooks.open()
 
-    async def _read_kept(self) -> None:
+    async def read_kept(self) -> None:
+        """Read what the agent keeps with the session: another process may have kept more since."""
         info = await self.hub.journal.get(self.key)
-        self.view.kept = (info and info.kept) or {}  # Another process may have kept more since.
+        self.view.kept = (info and info.kept) or {}
+
+    async def _before_open(self) -> None:
+        await self.read_kept()
         self._out_of_turn.begin_watch()
 
     # -- questions ---------------------------------------------------------------------------------
