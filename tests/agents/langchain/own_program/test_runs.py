@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.tools import tool
+from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import soon
@@ -14,11 +17,13 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter
 from trunkline.agents.langchain.own_program import runs as module
+from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware
 from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.own_program.runs import OwnRuns, session_in
+from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.hosted import AcpHosted
-from trunkline.testing.chat import ScriptedChatModel
+from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 
 THREAD: Any = {"configurable": {"thread_id": "s1"}}
@@ -119,6 +124,42 @@ async def test_runs_that_nobody_ended_make_room(monkeypatch: pytest.MonkeyPatch)
         run_of(channel).finish()
     channels[0].emit(ev.Text(message_id="m", delta="too late"))
     assert all(one["sessionUpdate"] != "agent_message_chunk" for one in transport.updates)
+
+
+async def test_live_runs_and_busy_sessions_are_never_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_RUNS", 1)
+    monkeypatch.setattr(module, "_MOST_SESSIONS", 1)
+    everyone = asyncio.Barrier(5)
+
+    @tool
+    async def meet() -> str:
+        """Wait for the other runs."""
+        await everyone.wait()
+        await everyone.wait()
+        return "met"
+
+    def answer(messages: list[Any]) -> Any:
+        return call("meet", {}) if messages[-1].type == "human" else "Done."
+
+    own = agui_middleware()
+    built = create_agent(ScriptedChatModel(*[answer] * 4), [meet], middleware=own)
+    wrapped = agui_agent(ScriptedChatModel(*[answer] * 4), [meet])
+    pages = [Page(f"t{number}") for number in range(4)]
+
+    def run(page: Page) -> Any:
+        context, config = TrunklineContext(transport=page), on_thread(page.thread_id)
+        if page in pages[:2]:
+            return built.ainvoke(PROMPT, {**config, "callbacks": own.callbacks}, context=context)
+        return wrapped.ainvoke(PROMPT, config, context=context)
+
+    tasks = [asyncio.create_task(run(page)) for page in pages]
+    await soon(everyone.wait())
+    with pytest.raises(SessionBusy):
+        await soon(wrapped.ainvoke(PROMPT, on_thread("t2"), transport=Page("t2")))
+    assert all(page.kinds[-1] == "TOOL_CALL_END" for page in pages)
+    await soon(everyone.wait())
+    await soon(asyncio.gather(*tasks))
+    assert [(page.text, page.outcome) for page in pages] == [("Done.", "success")] * 4
 
 
 def test_a_config_names_its_session_by_its_thread() -> None:

@@ -2,12 +2,14 @@
 
 LangGraph gives each run a control object of its own, and a run is found by it. So two clients of one
 agent never mix, with or without thread ids. Runs and sessions that are not used any more make room for
-new ones.
+new ones; those in use are never discarded, so their number is bounded only by the runs of the program.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -32,8 +34,9 @@ __all__ = ["OwnRuns", "SessionIdExtractor", "runs_of_context", "session_in"]
 SessionIdExtractor = Callable[[Any], "str | None"]
 """From the config of a run (or of a checkpoint) to the session it belongs to."""
 
-_MOST_RUNS = 1024
-_MOST_SESSIONS = 1024
+_MOST_RUNS = 1024  # kept before abandoned ones are looked for
+_MOST_SESSIONS = 1024  # kept before idle ones are looked for
+_CHECKED_AT_ONCE = 2  # of the oldest, for each new one: so their number shrinks again after a peak
 
 
 def session_in(config: Any) -> str | None:
@@ -47,11 +50,12 @@ def session_in(config: Any) -> str | None:
 
 
 class _Session:
-    """A hosted session, and the channel whose turn waits to be resumed."""
+    """A hosted session, its live runs, and the channel whose turn waits to be resumed."""
 
     def __init__(self, front_end: HostedFrontEnd, name: str) -> None:
         self.hosted = HostedSession(front_end, name)
         self.suspended: Channel | None = None
+        self.live: set[int] = set()
 
 
 class OwnRuns:
@@ -103,11 +107,21 @@ class OwnRuns:
                 return None
             self._runs[id(control)] = (control, channel)
             self._keys.setdefault(id(channel.run), []).append(id(control))
-            oldest = next(iter(self._runs.values()))[1]
-            crowded = len(self._runs) > _MOST_RUNS
-        if crowded and oldest.run is not None:
-            oldest.run.finish()
+            abandoned = self._abandoned_runs() if len(self._runs) > _MOST_RUNS else []
+        for run in abandoned:
+            run.finish(RuntimeError("the run ended unseen: give the callbacks to each run to see its error"))
         return channel
+
+    def _abandoned_runs(self) -> list[OwnRun]:
+        """Look among the oldest for runs that are over without a callback or middleware that saw it."""
+        found: list[OwnRun] = []
+        for key in list(itertools.islice(self._runs, _CHECKED_AT_ONCE)):
+            self._runs.move_to_end(key)
+            # A run holds its control for as long as it lasts, and a control takes no weak reference. Two
+            # references are the one kept here and the argument.
+            if sys.getrefcount(self._runs[key][0]) <= 2 and (run := self._runs[key][1].run) is not None:
+                found.append(run)
+        return found
 
     def identify(self, context: TrunklineContext | None, config: Any, request: Any = None) -> RunInfo:
         """Say which session and run this is, and on which transport."""
@@ -145,6 +159,7 @@ class OwnRuns:
                 channel = self._start(session, run, ended_by_wrapper)
             else:
                 channel.run.resume(run, ended_by_wrapper=ended_by_wrapper)
+            session.live.add(id(channel.run))
         channel.emitter.scrub = self.scrub
         return channel
 
@@ -158,6 +173,7 @@ class OwnRuns:
             with self._lock:
                 for key in self._keys.pop(id(own), ()):
                     del self._runs[key]
+                session.live.discard(id(own))
                 if suspended:
                     session.suspended = channel
                 elif session.suspended is channel:
@@ -170,11 +186,19 @@ class OwnRuns:
     def _session(self, run: RunInfo) -> _Session:
         session = self._sessions.get(run.session_key)
         if session is None:
+            if len(self._sessions) >= _MOST_SESSIONS:
+                self._discard_idle_sessions()
             session = self._sessions[run.session_key] = _Session(self._front_end, run.session_name)
-            if len(self._sessions) > _MOST_SESSIONS:
-                self._sessions.popitem(last=False)
         self._sessions.move_to_end(run.session_key)
         return session
+
+    def _discard_idle_sessions(self) -> None:
+        """Look among the oldest for sessions in which nothing runs."""
+        for key in list(itertools.islice(self._sessions, _CHECKED_AT_ONCE)):
+            if self._sessions[key].live:
+                self._sessions.move_to_end(key)
+            elif len(self._sessions) >= _MOST_SESSIONS:
+                del self._sessions[key]
 
 
 _BY_FRONT_END: dict[str, OwnRuns] = {}
