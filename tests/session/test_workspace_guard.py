@@ -11,9 +11,10 @@ import pytest
 from tests.worlds import collect, events_of, make, only, world
 
 from trunkline import events as ev
+from trunkline.agents.interface import AgentCard
 from trunkline.commands import Answer, Prompt
 from trunkline.errors import Denied
-from trunkline.session.context import TurnContext, current
+from trunkline.session.context import SessionView, TurnContext, current
 from trunkline.workspace import Policy, Rule
 
 
@@ -196,6 +197,50 @@ async def test_an_approval_ends_with_its_turn(folder: Path) -> None:
     assert (folder / "a.txt").read_text() == "approved"
 
 
+@pytest.mark.parametrize("choose", ["deny", "ask"])
+async def test_an_access_in_the_turn_of_another_session_is_out_of_turn(folder: Path, choose: Any) -> None:
+    views: dict[str, SessionView] = {}
+
+    async def crosses(prompt: Prompt, ctx: TurnContext) -> str:
+        views[ctx.session.session_id] = ctx.session
+        if prompt.text == "cross":
+            with pytest.raises(Denied):
+                await views["first"].files.write("b.txt", "text")
+        return "done"
+
+    policy = Policy(rules=(Rule(decision=choose, kind="edit"),))
+    async with world(make(crosses), policy=policy) as hub:
+        first, second = (
+            await hub.create("first", cwd=str(folder)),
+            await hub.create("second", cwd=str(folder)),
+        )
+        await collect(first, "begin")
+        shown = await collect(second, "cross")
+        await first.durable()
+        assert isinstance(shown[-1], ev.TurnFinished)
+        assert only(shown, ev.Asked) == []
+        assert decided(await events_of(second)) == []
+        assert len(decided(await events_of(first))) == (choose == "deny")
+
+
+async def test_a_decision_before_the_session_is_owned_is_recorded_once_it_is(folder: Path) -> None:
+    class WritesAtOpen:
+        card = AgentCard(name="writes")
+
+        async def open_session(self, session: SessionView) -> None:
+            with pytest.raises(Denied):
+                await session.files.write("b.txt", "text")
+
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+            yield "done"
+
+    async with world(WritesAtOpen(), policy=Policy.read_only()) as hub:
+        session = await hub.create(cwd=str(folder))
+        await session.prepare()
+        await session.durable()
+        assert [allowed for allowed, *_ in decided(await events_of(session))] == [False]
+
+
 async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:
     async def twice(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield await ctx.files.read("a.txt")
@@ -214,7 +259,7 @@ async def test_between_turns_the_policy_holds_and_is_recorded(folder: Path) -> N
         assert await session.own()
         with pytest.raises(Denied, match="refused by policy"):
             await session.view.files.write("b.txt", "text")
-        with pytest.raises(Denied, match="no turn runs to ask in"):
+        with pytest.raises(Denied, match="no turn of its session runs to ask in"):
             await session.view.files.read("a.txt")
         await session.durable()
         assert decided(await events_of(session)) == [(False, "policy", "deny kind edit", "write_file")]

@@ -69,6 +69,13 @@ class OutOfTurnEvents:
             )
         card = self._agent.card
         event, _ = check_event(event, card.name, foreign_words=card.foreign_words)
+        self._take_in_loop(event)
+
+    def record(self, decided: ev.Decided) -> None:
+        """Store a decision about an access outside of a turn. Safe from any thread."""
+        self._take_in_loop(decided)
+
+    def _take_in_loop(self, event: ev.Event) -> None:
         if threading.get_ident() == self._thread:
             self._take(event)
         else:

@@ -79,7 +79,7 @@ class Session(BaseSession):
         view.connect(
             self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
         )
-        view.guard = WorkspaceGuard(self.permissions, self._emit_out_of_turn)
+        view.guard = WorkspaceGuard(self.permissions, self._out_of_turn.record)
         self.event_stream.on_applied = self._apply_entry
         self.event_stream.on_turn_started = self.open_state.begin
         self.event_stream.on_failed = self.fail

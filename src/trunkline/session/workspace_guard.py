@@ -45,11 +45,16 @@ class WorkspaceGuard:
     async def _check(self, request: ToolRequest, title: str) -> None:
         decision = self._permissions.decide(request)
         context = current()
+        if context is not None and context.session.guard is not self:
+            # A turn of another session: its journal and its people have no say about these files.
+            context = None
         if decision is None:
             if self._permissions.has_no_rule_for(request):
                 return
             if context is None:
-                raise Denied(f"{title}: a rule of the policy asks about it, and no turn runs to ask in")
+                raise Denied(
+                    f"{title}: a rule of the policy asks about it, and no turn of its session runs to ask in"
+                )
             wanted = self._permissions.approvals(request)
             if wanted and wanted <= context.approved:
                 return
