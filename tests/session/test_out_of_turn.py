@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.worlds import collect, events_of, forever, only, soon, text_of, until, world
@@ -180,3 +180,16 @@ async def test_a_turn_cannot_wait_for_itself_and_a_turn_of_the_agents_own_can_be
         await until(lambda: session.position.record > 4)
         assert await session.cancel(turn_id)
         assert only(await events_of(session), ev.TurnFinished)[-1].stop_reason == "cancelled"
+
+
+async def test_a_function_that_returns_instead_of_yielding_begins_no_turn() -> None:
+    async def returns(ctx: TurnContext) -> str:
+        return "x"
+
+    agent, run = Talker(), cast(Any, returns)
+    async with world(agent) as hub:
+        session = await hub.create()
+        await session.prepare()
+        with pytest.raises(AgentProtocolError, match="let the function yield"):
+            await agent.view.begin_turn(run)
+        assert await events_of(session) == []

@@ -7,6 +7,7 @@ turn: an agent that has some out of turn begins one (``SessionView.begin_turn``)
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
@@ -149,6 +150,10 @@ class AgentTurnSession(Protocol):
 async def begin_agent_turn(session: AgentTurnSession, run: Run, wait: bool) -> str:
     """Begin a turn of the agent's own and give its id; it waits for a running turn, or is refused."""
     session.check_open()
+    if inspect.iscoroutinefunction(run):
+        raise AgentProtocolError(
+            "begin_turn needs an async generator: let the function yield what it returns"
+        )
     if not await session.own():
         raise SessionBusy("another process owns this session: only its agent can begin a turn")
     if session.turn is not None and current() is session.turn.ctx:
