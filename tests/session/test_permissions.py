@@ -316,3 +316,11 @@ async def test_an_edit_cannot_put_into_a_call_what_the_policy_denies(apart: bool
     async with world(agent, policy=deny) as hub, editing(hub) as editor:
         card = await edit(hub, editor, tmp_path, "go", {"command": "rm -rf x", "path": "a"})
         assert (decided, card["status"]) == ([False], "failed")
+
+
+def test_a_path_rule_sees_the_path_among_the_arguments() -> None:
+    permissions = Permissions(Policy.allow_all().also(Rule(decision="deny", path="hello.txt")))
+    refused = decide(permissions, input={"path": "hello.txt"})
+    assert refused is not None
+    assert not refused
+    assert decide(permissions, input={"path": "other.txt"})

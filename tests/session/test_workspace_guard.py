@@ -33,7 +33,7 @@ async def work(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
             await ctx.files.remove(rest)
             yield "removed"
         elif name == "allowed-write":
-            if await ctx.permission("Write?", tool="write", kind="edit", paths=[rest]):
+            if await ctx.permission("Write?", tool="write", kind="edit", input={"path": rest}):
                 await ctx.files.write(rest, "text")
                 yield "written"
         else:

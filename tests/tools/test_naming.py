@@ -13,8 +13,8 @@ from tests.agents.langchain.untyped_langchain import create_deep_agent
 
 from trunkline import events as ev
 from trunkline.content import DiffBlock
-from trunkline.tools.diffs import diff_of
 from trunkline.tools.naming import kind_of, locations_of, title_of
+from trunkline.workspace.diffs import diff_of
 
 # -- kinds -----------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from trunkline.content import Content, DiffBlock
 from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
+from trunkline.workspace.call_paths import paths_of
 from trunkline.workspace.coverage import command_in, coverage_of, variables_in
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
@@ -46,6 +47,11 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The variables that the command is given besides its words."""
 
     @property
+    def named_paths(self) -> tuple[str, ...]:
+        """The paths of the call: those that the agent gives, and those among the arguments."""
+        return tuple(dict.fromkeys((*self.paths, *paths_of(self.input))))
+
+    @property
     def coverage(self) -> Coverage | None:
         """What an "always" about this call covers."""
         return coverage_of(self.tool, self.kind, self.input, self.command, self.env)
@@ -65,7 +71,7 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
             call_id=self.call_id or None,
             tool=self.tool,
             kind=self.kind,
-            paths=self.paths,
+            paths=self.named_paths,
             command=command,
         )
 
@@ -139,7 +145,8 @@ class Permissions:
         """
         command = command_in(request.input) if request.command is None else request.command
         words = split_command(command) if isinstance(command, str) else command
-        paths = _with_resolved(request.paths, self._cwd)[len(request.paths) :]
+        named = request.named_paths
+        paths = _with_resolved(named, self._cwd)[len(named) :]
         variables = frozenset({**variables_in(request.input), **request.env}.items())
         files = ((request.kind, path) for path in paths)
         return frozenset((*files, *(((tuple(words), variables),) if words else ())))
@@ -175,7 +182,7 @@ class Permissions:
                 tool=request.tool,
                 # A kind that only the agent knows is under no rule of its own.
                 kind=request.kind if request.kind in get_args(ev.ToolKind) else "other",
-                paths=_with_resolved(request.paths, cwd),
+                paths=_with_resolved(request.named_paths, cwd),
                 command=command,
                 cwd=cwd,
                 env=tuple({**variables_in(request.input), **request.env}),

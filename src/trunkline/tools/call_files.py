@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from trunkline import events as ev
 from trunkline.content import Content, DiffBlock, TextBlock
-from trunkline.tools.diffs import diff_of
-from trunkline.tools.naming import locations_of, paths_of
+from trunkline.tools.naming import locations_of
+from trunkline.workspace.call_paths import paths_of
+from trunkline.workspace.diffs import diff_of
 
 __all__ = ["CallFiles", "DiskPath", "ReadText"]
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, TypeGuard, cast, get_args
-from urllib.parse import unquote, urlsplit
 
 from trunkline import events as ev
-from trunkline.content import DiffBlock
 from trunkline.safe_text import one_line
-from trunkline.tools.diffs import PATH_KEYS, diff_of
+from trunkline.workspace.call_paths import openable_paths
+from trunkline.workspace.diffs import PATH_KEYS
 
-__all__ = ["KindMapper", "kind_of", "locations_of", "paths_of", "title_of"]
+__all__ = ["KindMapper", "kind_of", "locations_of", "title_of"]
 
 KindMapper = Callable[[str], ev.ToolKind | None]
 
@@ -43,7 +42,6 @@ _VERBS = {"ls": "List", "cat": "Read", "glob": "Find", "grep": "Search for", "wr
 _SUBJECT_KEYS = ("query", "pattern", "url")
 _OTHER_KEYS = ("description", "name", "title")
 _LINE_KEYS = ("line", "line_number", "start_line", "line_start")
-_LIST_KEYS = ("paths", "files", "file_paths", "edits")
 _TITLE_LENGTH = 80
 _LOCATIONS = 100
 
@@ -127,51 +125,9 @@ def locations_of(args: Any) -> tuple[ev.Location, ...]:
     if not isinstance(args, dict):
         return ()
     given = cast("dict[str, Any]", args)
-    paths = dict.fromkeys(_paths_in(given))
+    paths = dict.fromkeys(openable_paths(given))
     line = _line_of(given) if paths else None
     return tuple(ev.Location(path=path, line=line) for path in paths)[:_LOCATIONS]
-
-
-def paths_of(args: Any) -> tuple[str, ...]:
-    """Find every path that a call's arguments name, for a policy: also one that no client could open.
-
-    A name with a line feed, ``://`` or many dots in it is still a file to the system.
-    """
-    if not isinstance(args, dict):
-        return ()
-    named = cast("dict[str, Any]", args)
-    patched = [block.path for block in diff_of("", args) if isinstance(block, DiffBlock)]
-    found = [*_named_in(named), *_paths_in(named), *patched]
-    return tuple(dict.fromkeys(found))
-
-
-def _paths_in(given: dict[str, Any]) -> Iterator[str]:
-    for value in _named_in(given):
-        yield from _as_paths(value)
-
-
-def _named_in(given: dict[str, Any]) -> Iterator[str]:
-    keys: Iterable[str] = PATH_KEYS
-    if "source" in given and "destination" in given:
-        keys = (*keys, "source", "destination")
-    for key in keys:
-        if isinstance(given.get(key), str):
-            yield given[key]
-    for key in _LIST_KEYS:
-        for item in cast("list[Any]", given[key]) if isinstance(given.get(key), list) else ():
-            if isinstance(item, dict):
-                yield from _named_in(cast("dict[str, Any]", item))
-            elif isinstance(item, str):
-                yield item
-
-
-def _as_paths(value: str) -> Iterator[str]:
-    if not value.strip() or "\n" in value or len(value) > 4096:
-        return
-    if value.startswith("file://"):
-        yield unquote(urlsplit(value).path)
-    elif "://" not in value:
-        yield value
 
 
 def _line_of(given: dict[str, Any]) -> int | None:

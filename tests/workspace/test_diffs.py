@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trunkline.content import DiffBlock
-from trunkline.tools.diffs import diff_of
+from trunkline.workspace.diffs import diff_of
 
 UNIFIED = """diff --git a/a.sql b/a.sql
 index 1..2 100644
