@@ -980,3 +980,21 @@ async def test_a_permission_about_a_call_that_is_shown_shows_what_it_asks_for() 
 
         await collect(session, "go", {ev.Asked: reply})
     assert at_the_question == [(asked_for, ["b"])]
+
+
+@pytest.mark.parametrize("verb", ["permission", "form", "link"])
+async def test_a_question_that_is_not_awaited_is_no_yes(verb: str) -> None:
+    questions: dict[str, Callable[[TurnContext], object]] = {
+        "permission": lambda ctx: ctx.permission("Delete everything?", tool="rm"),
+        "form": lambda ctx: ctx.form("How many?", {"n": {"type": "integer"}}),
+        "link": lambda ctx: ctx.link("Look", "https://example.org"),
+    }
+
+    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
+        yield "deleted" if questions[verb](ctx) else "kept"
+
+    async with world(agent) as hub:
+        events = await collect(await hub.create(), "go")
+    (failed,) = only(events, ev.TurnFailed)
+    assert f"write `await ctx.{verb}(...)`" in failed.message
+    assert text_of(events) == ""

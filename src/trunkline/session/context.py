@@ -30,7 +30,7 @@ from trunkline.questions import (
     default_options,
     name_coverage,
 )
-from trunkline.session.handles import SharedState, ToolHandle
+from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
 from trunkline.session.permissions import Approval, Decision, Edited, Permissions, ToolRequest
 from trunkline.session.view import SessionView
 from trunkline.workspace.coverage import command_in, variables_in
@@ -241,6 +241,7 @@ class TurnContext:
             raise TurnCancelled("the turn was cancelled while a question was open")
         return answered
 
+    @must_be_awaited
     async def permission(
         self,
         message: str,
@@ -401,12 +402,14 @@ class TurnContext:
         """Keep an "always" for the rest of the session."""
         self._turn.permissions.remember(covers, decision)
 
+    @must_be_awaited
     async def form(self, message: str, fields: dict[str, Any]) -> dict[str, Any] | None:
         """Ask for a few fields (a flat JSON schema); None when the person declines."""
         schema = fields if "properties" in fields else {"type": "object", "properties": fields}
         answered = await self.ask(Form(message=message, fields=schema))
         return answered.content if answered.outcome == "accepted" else None
 
+    @must_be_awaited
     async def link(self, message: str, url: str) -> bool:
         """Ask the person to visit an address; true when they did."""
         return (await self.ask(Link(message=message, url=url))).outcome == "accepted"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from trunkline import events as ev
 from trunkline.content import Content, as_content
@@ -13,9 +14,18 @@ from trunkline.errors import TurnCancelled
 from trunkline.json_patch import diff
 from trunkline.session.view import SessionView
 
-__all__ = ["HandleContext", "SharedState", "ToolHandle", "discard", "in_loop", "wait_in_loop"]
+__all__ = [
+    "HandleContext",
+    "SharedState",
+    "ToolHandle",
+    "discard",
+    "in_loop",
+    "must_be_awaited",
+    "wait_in_loop",
+]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class HandleContext(Protocol):
@@ -183,3 +193,46 @@ def discard(awaitable: Awaitable[Any]) -> None:
     """Let go of something that is not awaited, without a warning from Python."""
     if asyncio.iscoroutine(awaitable):
         awaitable.close()
+
+
+class Unanswered(Coroutine[Any, Any, T]):
+    """An answer that has not been awaited: it has no truth value, so a forgotten ``await`` is no yes."""
+
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, T]) -> None:
+        """Wrap the coroutine of ``ctx.<name>(...)``."""
+        self._name = name
+        self._coroutine = coroutine
+
+    def __bool__(self) -> bool:
+        """Refuse to be a yes or a no."""
+        self._coroutine.close()
+        call = f"ctx.{self._name}(...)"
+        raise TypeError(f"write `await {call}`; in a plain function `ctx.wait({call})`")
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        """Wait for the answer."""
+        return self._coroutine.__await__()
+
+    def send(self, value: Any, /) -> Any:
+        """Go on with the coroutine."""
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error inside the coroutine."""
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        """Close the coroutine."""
+        self._coroutine.close()
+
+
+def must_be_awaited(
+    method: Callable[P, Coroutine[Any, Any, T]],
+) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Make the result of an async method refuse to be a truth value before it is awaited."""
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return Unanswered(method.__name__, method(*args, **kwargs))
+
+    return call
