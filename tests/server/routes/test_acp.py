@@ -76,6 +76,19 @@ async def test_a_cancel_ends_the_turn(dial: Dial) -> None:
         assert stopped.is_set()
 
 
+async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
+    agent, running, stopped = agent_that_waits()
+    async with served(agent) as (_, client), dial(client) as caller:
+        await caller.initialize()
+        session_id = await caller.open()
+        params = {"sessionId": session_id, "prompt": [{"type": "text", "text": "go"}]}
+        request_id, answer = caller.connection.ask("session/prompt", params)
+        await soon(running.wait())
+        caller.connection.withdraw_request(request_id)
+        assert (await soon(answer))["stopReason"] == "cancelled"
+        assert stopped.is_set()
+
+
 async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_answer(dial: Dial) -> None:
     async with served() as (_, client):
         await run_events(client, told("hello from a page", thread="t1"))
