@@ -79,3 +79,16 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_name_is_answered_with_the_near_one_and_all_of_them() -> None:
     with pytest.raises(ConfigurationError, match=r"did you mean 'read-only'.* allow-reads, accept-edits"):
         load_policy("readonly")
+
+
+def test_a_json_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    file.write_text('{"default": "deny"}', encoding="utf-8-sig")
+    assert load_policy(str(file)).default == "deny"
+
+
+def test_a_json_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    file.write_text('{"default": "deny", "default": "allow"}')
+    with pytest.raises(ConfigurationError, match="'default' is given twice"):
+        load_policy(str(file))

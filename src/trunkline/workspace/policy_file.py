@@ -42,7 +42,7 @@ def load_policy(name_or_file: str) -> Policy:
 
 def _read(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             text = file.read(_LARGEST + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"the policy {path} cannot be read: {error}") from None
@@ -52,11 +52,25 @@ def _read(path: Path) -> str:
 
 
 def _parse(path: Path, text: str) -> Any:
-    form, loads = ("JSON", json.loads) if text.lstrip().startswith("{") else ("TOML", tomllib.loads)
+    form, loads = ("JSON", _load_json) if text.lstrip().startswith("{") else ("TOML", tomllib.loads)
     try:
         return loads(text)
     except ValueError as error:
         raise ConfigurationError(f"{path} is not {form}: {error}") from None
+
+
+def _load_json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that is given twice: json would silently keep the last."""
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"{key!r} is given twice")
+        table[key] = value
+    return table
 
 
 def _line_of_rule(text: str, number: int) -> str:
