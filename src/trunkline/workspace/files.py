@@ -88,6 +88,7 @@ class Files:
 
     async def exists(self, path: StrPath) -> bool:
         """Whether a regular file or a folder is there that can be reached without links."""
+        await self.check_access("read", path)
         return await asyncio.to_thread(self._exists, path)
 
     async def list(self, path: StrPath = ".") -> builtins.list[str]:

@@ -15,8 +15,8 @@ from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.worlds import only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
-from trunkline.agents.langchain.own_program.agui import agui_agent
-from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.agents.langchain.hosted.agui import agui_agent
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.frontends.agui.hosted import AguiHosted
 from trunkline.questions import Form
 from trunkline.session.context import Decision

@@ -21,8 +21,8 @@ from trunkline.agents.langchain.channel_lookup import (
     is_nested,
     use_run_channel,
 )
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport

@@ -13,7 +13,7 @@ from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, 
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import soon, text_of
 from trunkline import events as ev
-from trunkline.agents.langchain.own_program.acp import acp_agent
+from trunkline.agents.langchain.hosted.acp import acp_agent
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import AgentMiddleware
 
-from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.errors import map_error_to_content
+from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
+from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.mode import Mode
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
@@ -18,9 +21,6 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.acp import AcpAgent, acp_agent, acp_middleware
-from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
-from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools

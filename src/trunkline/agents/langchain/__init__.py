@@ -10,9 +10,9 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``class_methods``: Take methods away from one object, where LangChain asks its class which methods it has
 * ``errors``: what went wrong in a run: a code for programs, the provider's own text for people
 * ``graph``: a compiled graph: read, copy with hooks, state, threads, interrupts
+* ``hosted``: an agent in one's own program, without our server
 * ``messages``: LangChain's messages and blocks to events and back
 * ``middleware``: middlewares for ``create_agent``, usable alone
-* ``own_program``: an agent in one's own program, without our server
 * ``permissions``: whether a tool call may run, also below subagents
 * ``pii``: keeps what an agent's PIIMiddleware redacts out of the stream
 * ``recognise``: recognises LangChain's objects without importing LangChain
@@ -29,17 +29,17 @@ from trunkline._lazy import lazy_names
 
 if TYPE_CHECKING:
     from trunkline.agents.langchain.agent import LangChainAgent
-    from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+    from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
     from trunkline.agents.langchain.errors import map_error_to_content
+    from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
+    from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
+    from trunkline.agents.langchain.hosted.context import TrunklineContext
     from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
     from trunkline.agents.langchain.middleware.modes import READY_MODES, Mode, ModeMiddleware
     from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
     from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
     from trunkline.agents.langchain.middleware.session import SessionMiddleware
     from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-    from trunkline.agents.langchain.own_program.acp import acp_agent, acp_middleware
-    from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
-    from trunkline.agents.langchain.own_program.context import TrunklineContext
     from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
     from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
     from trunkline.agents.langchain.tools.session_tools import session_tools
@@ -82,13 +82,13 @@ __getattr__, __dir__ = lazy_names(
         "Rule": "trunkline.agents.langchain.middleware.permission",
         "SessionMiddleware": "trunkline.agents.langchain.middleware.session",
         "ToolMiddleware": "trunkline.agents.langchain.middleware.tools",
-        "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks.own_run_handler",
-        "TrunklineContext": "trunkline.agents.langchain.own_program.context",
-        "acp_agent": "trunkline.agents.langchain.own_program.acp",
-        "acp_middleware": "trunkline.agents.langchain.own_program.acp",
-        "agui_agent": "trunkline.agents.langchain.own_program.agui",
-        "agui_middleware": "trunkline.agents.langchain.own_program.agui",
-        "agui_system": "trunkline.agents.langchain.own_program.agui",
+        "TrunklineCallbackHandler": "trunkline.agents.langchain.callbacks.hosted_handler",
+        "TrunklineContext": "trunkline.agents.langchain.hosted.context",
+        "acp_agent": "trunkline.agents.langchain.hosted.acp",
+        "acp_middleware": "trunkline.agents.langchain.hosted.acp",
+        "agui_agent": "trunkline.agents.langchain.hosted.agui",
+        "agui_middleware": "trunkline.agents.langchain.hosted.agui",
+        "agui_system": "trunkline.agents.langchain.hosted.agui",
         "emit_plan": "trunkline.agents.langchain.middleware.plan",
         "load_mcp_tools": "trunkline.agents.langchain.tools.mcp_tools",
         "map_error_to_content": "trunkline.agents.langchain.errors",

@@ -17,8 +17,8 @@ from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 
 from trunkline import events as ev
 from trunkline.agents.langchain.graph.interrupts import interrupt_for, read_answer
+from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.questions import ClientCall, Coverage, Question
 from trunkline.session.context import Decision, ToolRequest, TurnContext
 from trunkline.session.questions import check_answer

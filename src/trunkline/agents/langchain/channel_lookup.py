@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from trunkline.agents.langchain.channel import CHANNEL, Channel
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.runs import runs_of_context
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.run_channels import runs_of_context
 from trunkline.session.context import CURRENT
 
 __all__ = ["ChannelSource", "find_channel", "is_nested", "use_run_channel"]

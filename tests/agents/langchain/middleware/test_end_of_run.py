@@ -24,15 +24,15 @@ from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
+from trunkline.agents.langchain.hosted.acp import acp_middleware
+from trunkline.agents.langchain.hosted.agui import agui_middleware
+from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.middleware import _end_of_run
 from trunkline.agents.langchain.middleware._end_of_run import EndOfRun, add_to_state, middlewares_in
 from trunkline.agents.langchain.middleware.modes import Mode, ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.acp import acp_middleware
-from trunkline.agents.langchain.own_program.agui import agui_middleware
-from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport
 

@@ -16,9 +16,9 @@ from tests.worlds import collect, until, world
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import use_channel
+from trunkline.agents.langchain.hosted.acp import acp_agent
 from trunkline.agents.langchain.middleware import _mcp_servers
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
-from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel, call
 from trunkline.testing.recording import RecordingTransport

@@ -25,9 +25,9 @@ from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import channel_lookup
 from trunkline.agents.langchain.channel import use_channel
+from trunkline.agents.langchain.hosted.acp import acp_agent
+from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
-from trunkline.agents.langchain.own_program.acp import acp_agent
-from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 from trunkline.testing.recording import RecordingTransport

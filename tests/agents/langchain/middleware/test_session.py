@@ -22,9 +22,9 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
+from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.acp import acp_agent, acp_middleware
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import apply_patch
 from trunkline.testing.chat import ScriptedChatModel, call

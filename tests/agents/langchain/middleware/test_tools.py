@@ -20,9 +20,9 @@ from tests.agents.langchain.untyped_langchain import create_agent
 from tests.worlds import collect, only, soon, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
+from trunkline.agents.langchain.hosted.acp import acp_agent
 from trunkline.agents.langchain.middleware import tools as tools_module
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
-from trunkline.agents.langchain.own_program.acp import acp_agent
 from trunkline.content import ImageBlock, TextBlock
 from trunkline.errors import TurnCancelled
 from trunkline.grammar import Grammar

@@ -19,7 +19,7 @@ from tests.worlds import collect, only, soon, text_of, world
 
 from trunkline import adapt
 from trunkline import events as ev
-from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter

@@ -1,7 +1,7 @@
 """LangChain's callbacks: what models and tools report while they run.
 
+* ``hosted_handler``: the callback handler for one's own ``invoke`` and ``ainvoke``
 * ``lanes``: which lane (subagent) a run belongs to
 * ``listener``: what callbacks report, given to an emitter in the right lane
-* ``own_run_handler``: the callback handler for one's own ``invoke`` and ``ainvoke``
 * ``session_handler``: the callback handler for a turn of a session
 """

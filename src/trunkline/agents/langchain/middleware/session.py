@@ -16,6 +16,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
+from trunkline.agents.langchain.hosted.run_channels import SessionIdExtractor, session_in
 from trunkline.agents.langchain.middleware._end_of_run import SEES_END_OF_RUN, add_to_state, call_at_end
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
@@ -26,7 +27,6 @@ from trunkline.agents.langchain.middleware._hooks import (
     remove_hooks,
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
-from trunkline.agents.langchain.own_program.runs import SessionIdExtractor, session_in
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import copy_json, diff, same_json

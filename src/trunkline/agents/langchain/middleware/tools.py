@@ -16,7 +16,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 
 from trunkline import events as ev
-from trunkline.agents.langchain.callbacks.own_run_handler import is_followed
+from trunkline.agents.langchain.callbacks.hosted_handler import is_followed
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error, explain

@@ -33,10 +33,10 @@ from tests.worlds import soon, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
-from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware, agui_system
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.run import OwnRun
-from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware, agui_system
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.run import OwnRun
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.errors import ConfigurationError
 from trunkline.frontends.agui import sse_transport
 from trunkline.frontends.agui.hosted import AguiHosted

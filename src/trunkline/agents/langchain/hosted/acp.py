@@ -18,8 +18,8 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from trunkline.agents.langchain.own_program.agent import OwnAgent
-from trunkline.agents.langchain.own_program.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.agent import OwnAgent
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
 from trunkline.protocols.acp.transport import AcpTransport
 
 __all__ = ["AcpAgent", "acp_agent", "acp_middleware"]

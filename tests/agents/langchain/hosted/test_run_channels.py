@@ -15,12 +15,12 @@ from tests.worlds import soon
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.hosted import run_channels as module
+from trunkline.agents.langchain.hosted.agui import agui_agent, agui_middleware
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.run import OwnRun
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns, session_in
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter
-from trunkline.agents.langchain.own_program import runs as module
-from trunkline.agents.langchain.own_program.agui import agui_agent, agui_middleware
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.run import OwnRun
-from trunkline.agents.langchain.own_program.runs import OwnRuns, session_in
 from trunkline.errors import SessionBusy
 from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.testing.chat import ScriptedChatModel, call

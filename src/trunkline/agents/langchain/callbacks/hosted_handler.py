@@ -23,9 +23,9 @@ from trunkline.agents.langchain.callbacks.session_handler import handlers_in
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.class_methods import replace_methods
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.session.hosted.frontends import load_front_end
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from langchain_core.runnables.config import RunnableConfig, merge_configs
 
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.middleware import OwnMiddleware
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.session.hosted.frontends import RunInfo
 

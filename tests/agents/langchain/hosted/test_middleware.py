@@ -15,7 +15,7 @@ from trunkline.agents.langchain import (
     acp_agent,
     agui_agent,
 )
-from trunkline.agents.langchain.own_program.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel
 

@@ -13,8 +13,8 @@ from tests.agents.langchain.recorded_updates import call_of, pieces, statuses, t
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.own_program.run import OwnRun
-from trunkline.agents.langchain.own_program.runs import OwnRuns
+from trunkline.agents.langchain.hosted.run import OwnRun
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp.hosted import AcpHosted
 from trunkline.frontends.agui.hosted import AguiHosted

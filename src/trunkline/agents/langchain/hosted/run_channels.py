@@ -19,9 +19,9 @@ from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from trunkline.agents.langchain.channel import Channel, Filter, filtered
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.own_program.context import TrunklineContext
-from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.agents.langchain.pii import Scrub
 from trunkline.errors import SessionBusy
 from trunkline.session.handles import in_loop

@@ -26,7 +26,7 @@ from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 
-from trunkline.agents.langchain.own_program.agui import AguiAgent, agui_agent
+from trunkline.agents.langchain.hosted.agui import AguiAgent, agui_agent
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.testing.chat import ScriptedChatModel, call
 

@@ -12,14 +12,14 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 
-from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.runs import OwnRuns
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
 

@@ -34,17 +34,17 @@ from tests.agents.langchain.recorded_updates import (
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import collect, only, soon, text_of, world
 
-import trunkline.agents.langchain.callbacks.own_run_handler as callbacks
+import trunkline.agents.langchain.callbacks.hosted_handler as callbacks
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
-from trunkline.agents.langchain.callbacks.own_run_handler import TrunklineCallbackHandler, is_followed
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler, is_followed
 from trunkline.agents.langchain.channel import use_channel
+from trunkline.agents.langchain.hosted.acp import acp_agent
+from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.own_program.acp import acp_agent
-from trunkline.agents.langchain.own_program.context import TrunklineContext
 from trunkline.content import TextBlock
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 from trunkline.testing.recording import RecordingTransport

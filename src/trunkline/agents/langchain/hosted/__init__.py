@@ -7,5 +7,5 @@
 * ``context``: what a caller gives with one invocation: the transport and the ids
 * ``middleware``: the middlewares of an agent in one's own program, made from one set of options
 * ``run``: what all these channels have in common: one run of an agent
-* ``runs``: which run uses which channel
+* ``run_channels``: which run uses which channel
 """

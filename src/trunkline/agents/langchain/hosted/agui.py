@@ -25,11 +25,11 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.interrupts import emit_decision
+from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent
+from trunkline.agents.langchain.hosted.agui_request import is_durable, read_request, thread_messages
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import conversation_of
-from trunkline.agents.langchain.own_program.agent import NOTHING, OwnAgent
-from trunkline.agents.langchain.own_program.agui_request import is_durable, read_request, thread_messages
-from trunkline.agents.langchain.own_program.middleware import OwnMiddleware, assemble, known_options
-from trunkline.agents.langchain.own_program.run import OwnRun
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.transport import AguiTransport

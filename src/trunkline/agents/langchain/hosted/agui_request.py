@@ -16,9 +16,9 @@ from trunkline import events as ev
 from trunkline.agents.langchain.graph import threads
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.interrupts import OpenCalls, Pending, pending_questions, resume_value
+from trunkline.agents.langchain.hosted.run import question_of
 from trunkline.agents.langchain.messages.history import conversation_of, messages_of, unanswered_calls
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
-from trunkline.agents.langchain.own_program.run import question_of
 from trunkline.conversation import IMPORTED, Conversation
 from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
