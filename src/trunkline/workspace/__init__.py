@@ -4,8 +4,10 @@
 gives both a guard (``guard.py``) that asks its policy.
 
 * ``access``: what an agent can rely on in terminals, ours or the editor's
+* ``call_paths``: the paths that a call names, by its arguments
 * ``command_lines``: which programs a command may run, and whether that can be told
 * ``coverage``: what an "always" covers
+* ``diffs``: what an edit, a write or a patch changes in files
 * ``files``: reads, writes, lists and removes files
 * ``guard``: what files and terminals ask before an agent's access
 * ``launches``: what a command must be before it is started
