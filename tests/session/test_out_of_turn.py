@@ -193,3 +193,51 @@ async def test_a_function_that_returns_instead_of_yielding_begins_no_turn() -> N
         with pytest.raises(AgentProtocolError, match="let the function yield"):
             await agent.view.begin_turn(run)
         assert await events_of(session) == []
+
+
+async def test_what_a_follower_emits_changes_nothing_in_its_own_view_either() -> None:
+    agent, other = Talker(), Talker()
+    journal = await open_journal("memory:")
+    async with world(agent, journal=journal) as owner, world(other, journal=journal) as hub:
+        session = await owner.create("s")
+        await collect(session, "hi")
+        follower = await hub.session("s")
+        await follower.prepare()
+        other.view.emit(ev.ConfigChanged(options=(MODEL,)))
+        assert follower.view.options == ()
+        await until(lambda: follower.idle)
+        assert follower.view.options == ()
+        agent.view.emit(ev.ConfigChanged(options=(MODEL,)))
+        await until(lambda: follower.view.options == (MODEL,))
+    await journal.close()
+
+
+async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
+    class Schedules(Talker):
+        async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
+            self.later = asyncio.create_task(ctx.session.begin_turn(self.background))
+            await asyncio.sleep(0)
+            yield "first "
+
+        async def background(self, ctx: TurnContext) -> AsyncIterator[Any]:
+            yield "second"
+
+    agent = Schedules()
+    async with world(agent) as hub:
+        session = await hub.create()
+        await collect(session, "go")
+        await soon(agent.later)
+        await soon(session.wait_until_idle())
+        assert text_of(await events_of(session)) == "first second"
+
+
+async def test_a_closed_session_takes_neither_events_nor_turns_of_its_agent() -> None:
+    agent = Talker()
+    async with world(agent) as hub:
+        session = await hub.create()
+        await session.prepare()
+        await session.close()
+        with pytest.raises(SessionClosed, match="is not open here"):
+            agent.view.emit(OF_SESSION[4])
+        with pytest.raises(SessionClosed, match="is not open here"):
+            await agent.view.begin_turn(agent.run)  # pyright: ignore[reportArgumentType]

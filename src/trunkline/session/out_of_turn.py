@@ -18,7 +18,6 @@ from trunkline.agents.interface import Agent
 from trunkline.commands import Prompt
 from trunkline.errors import AgentProtocolError, SessionBusy, TrunklineError
 from trunkline.grammar.event_check import check_event
-from trunkline.session.context import current
 from trunkline.session.ids import new_id
 from trunkline.session.turn import Turn
 from trunkline.session.view import Run, SessionView
@@ -83,12 +82,18 @@ class OutOfTurnEvents:
             self._loop.call_soon_threadsafe(self._take, event)
 
     def _take(self, event: ev.Event) -> None:
-        self._view.apply(event)
-        self._announced = (self._view.options, self._view.commands)
-        if self._waiting or not self._emit(event):
+        if self._waiting or not self._write(event):
             self._waiting.append(event)
             if len(self._waiting) == 1:
                 self._spawn(self.flush())
+
+    def _write(self, event: ev.Event) -> bool:
+        """Emit an event and apply it to the view; False, and nothing is done, without the session's lease."""
+        if not self._emit(event):
+            return False
+        self._view.apply(event)
+        self.begin_watch()
+        return True
 
     async def flush(self) -> None:
         """Write what waits; a process that does not own the session discards it: the owner's agent counts."""
@@ -101,7 +106,7 @@ class OutOfTurnEvents:
             owned = False
         waiting, self._waiting = self._waiting, []
         for event in waiting if owned else ():
-            self._emit(event)
+            self._write(event)
 
     def begin_watch(self) -> None:
         """Remember the options and commands, so that ``announce`` emits what the agent changes after."""
@@ -156,7 +161,7 @@ async def begin_agent_turn(session: AgentTurnSession, run: Run, wait: bool) -> s
         )
     if not await session.own():
         raise SessionBusy("another process owns this session: only its agent can begin a turn")
-    if session.turn is not None and current() is session.turn.ctx:
+    if session.turn is not None and session.turn.is_current_task:
         raise AgentProtocolError("a turn cannot wait for its own end: emit what there is in this turn")
     await session.wait_for_rewind()
     while session.turn is not None:

@@ -103,6 +103,11 @@ class Turn:
         """Whether the turn is about to end: it was cancelled, or its terminal is being stored."""
         return self._cancelled_by is not None or not self._live
 
+    @property
+    def is_current_task(self) -> bool:
+        """Whether the caller is the agent's task itself, and not one that the agent started beside it."""
+        return self._task is not None and asyncio.current_task() is self._task
+
     def start(self, answers: Mapping[str, ev.Answered] | None = None) -> None:
         """Begin to work; with answers, go on with a turn of an earlier process."""
         self._task = asyncio.create_task(self._run(answers), name=f"trunkline {self.turn_id}")
