@@ -1,10 +1,16 @@
-"""The session as its agent sees it: the one name that says whose it is too."""
+"""The session as its agent sees it: the one name that says whose it is too, and what it keeps."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.worlds import world
 
+from trunkline.errors import AgentProtocolError
+from trunkline.session.settings import Settings
 from trunkline.session.view import SessionView
 
 PARTS = st.lists(
@@ -50,3 +56,35 @@ def test_a_percent_sign_that_escapes_nothing_leaves_a_thread_its_name() -> None:
     assert name("local", "50% off") == "50% off"
     assert name("local", "%2f%20") == "%2f%20"
     assert name("local", "%/") == "%%2F"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({1, 2}, "not JSON: Object of type set"),
+        (b"bytes", "not JSON: Object of type bytes"),
+        (float("nan"), "not JSON: Out of range float"),
+        ("\ud800", "not JSON: .*surrogates"),
+        ({"a": (1, 2)}, "JSON has no tuples"),
+        ({1: "a"}, "its keys are text"),
+        ("x" * 1000, "would hold 1009 bytes of kept values, and the limit is 100"),
+    ],
+)
+async def test_what_an_agent_keeps_is_plain_json_of_a_bounded_size(value: Any, message: str) -> None:
+    async with world(settings=Settings(keep_limit=100)) as hub:
+        view = (await hub.create()).view
+        await view.keep("a", [1])
+        with pytest.raises(AgentProtocolError, match=message):
+            await view.keep("a", value)
+        assert view.kept == {"a": [1]}
+
+
+async def test_what_is_kept_is_a_copy_and_none_removes_it() -> None:
+    async with world() as hub:
+        view = (await hub.create()).view
+        value = [1]
+        await view.keep("a", value)
+        value.append(2)
+        assert view.kept == {"a": [1]}
+        await view.keep("a", None)
+        assert view.kept == {}

@@ -77,7 +77,10 @@ class Session(BaseSession):
             after_open=self._out_of_turn.announce,
         )
         view.connect(
-            self._out_of_turn.emit, partial(begin_agent_turn, self), partial(hub.journal.keep, self.key)
+            self._out_of_turn.emit,
+            partial(begin_agent_turn, self),
+            partial(hub.journal.keep, self.key),
+            hub.settings.keep_limit,
         )
         view.guard = WorkspaceGuard(self.permissions, self._out_of_turn.record)
         self.event_stream.on_applied = self._apply_entry
@@ -447,6 +450,7 @@ class Session(BaseSession):
         await asyncio.wait({closing}, timeout=self.settings.detach_after)
         await self.tasks.wait(self.settings.finish_grace)
         self.hub.discard(self.key, self)
+        self.view.disconnect()
         self.released.set()
 
     async def _close_agent(self) -> None:

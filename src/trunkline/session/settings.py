@@ -18,6 +18,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What a second prompt does when the caller does not choose."""
     queue_limit: int = 16
     """How many prompts may wait."""
+    keep_limit: int = 64 * 1024
+    """How many bytes an agent may keep with a session, all of its values together as JSON."""
     suspend_after: float = 0.2
     """With a question open and no event for this long, the turn counts as suspended."""
     detach_after: float = 5.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trunkline import events as ev
-from trunkline.errors import SessionClosed
+from trunkline.errors import AgentProtocolError, SessionClosed
 from trunkline.json_patch import PatchError, apply_patch, copy_json, same_json
 from trunkline.options import ConfigOption
 
@@ -59,6 +60,7 @@ class SessionView:
         self._emit: Callable[[ev.Event], None] | None = None
         self._begin_turn: Callable[[Run, bool], Awaitable[str]] | None = None
         self._keep: Callable[[str, Any], Awaitable[None]] | None = None
+        self._keep_limit = 0
         self._state: Any = None
         self.memory: dict[Any, Any] = {}
         """The agent's own things; they live as long as the session in this process."""
@@ -129,21 +131,34 @@ class SessionView:
         emit: Callable[[ev.Event], None],
         begin_turn: Callable[[Run, bool], Awaitable[str]],
         keep: Callable[[str, Any], Awaitable[None]],
+        keep_limit: int,
     ) -> None:
         """Let the agent reach its open session through this view."""
-        self._emit, self._begin_turn, self._keep = emit, begin_turn, keep
+        self._emit, self._begin_turn, self._keep, self._keep_limit = emit, begin_turn, keep, keep_limit
+
+    def disconnect(self) -> None:
+        """Refuse events and turns from now on: the session is closed in this process."""
+        self._emit = self._begin_turn = None
 
     async def keep(self, name: str, value: Any) -> None:
         """Store a JSON value with the session, for this agent in every process; None removes it.
 
-        It is in ``kept`` when the session is opened, forked or deleted later.
+        It is in ``kept`` when the session is opened, forked or deleted later. All values together may have
+        ``Settings.keep_limit`` bytes.
         """
         if self._keep is None:
             raise SessionClosed(f"the session {self.session_id!r} is not open here: nothing can be kept")
-        await self._keep(name, value)
-        self.kept = {key: one for key, one in self.kept.items() if key != name}
+        kept = {key: one for key, one in self.kept.items() if key != name}
         if value is not None:
-            self.kept[name] = value
+            value = kept[name] = _plain_json(name, value)
+        size = len(_json(kept))
+        if size > self._keep_limit:
+            raise AgentProtocolError(
+                f"{name!r} cannot be kept: the session would hold {size} bytes of kept values, and the limit "
+                f"is {self._keep_limit}; keep less, or raise Settings.keep_limit"
+            )
+        await self._keep(name, value)
+        self.kept = kept
 
     def emit(self, event: ev.Event) -> None:
         """Emit an event of the session at any time, in a turn or out of one. Safe from any thread.
@@ -157,7 +172,8 @@ class SessionView:
     async def begin_turn(self, run: Run, *, wait: bool = True) -> str:
         """Begin a turn without a prompt, and give its id; ``run(ctx)`` is the turn, as ``Agent.run`` is.
 
-        Waits until no other turn runs; with ``wait=False`` a busy session raises SessionBusy instead.
+        Waits until no other turn runs; with ``wait=False`` a busy session raises SessionBusy instead. A turn
+        must not wait for this, in its own task or in another one: it would wait for its own end.
         """
         if self._begin_turn is None:
             raise SessionClosed(f"the session {self.session_id!r} is not open here: it has no turns")
@@ -229,6 +245,23 @@ class SessionView:
         for terminals in (*self._retired, self._terminals):
             if terminals is not None:
                 await terminals.close()
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+
+
+def _plain_json(name: str, value: Any) -> Any:
+    """Give a copy of a value; refuse one that the next process would not read as the same."""
+    try:
+        copy = json.loads(_json(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AgentProtocolError(f"{name!r} cannot be kept, as it is not JSON: {error}") from None
+    if copy != value:
+        raise AgentProtocolError(
+            f"{name!r} cannot be kept: JSON has no tuples, and its keys are text; keep lists and such keys"
+        )
+    return copy
 
 
 def _without_slash(text: str) -> str:
