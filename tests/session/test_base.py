@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
 from tests.worlds import collect, entries_of, only, soon, world
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.cursor import Cursor, Gap, cut, piece_of
+from trunkline.errors import InvalidCommand
 from trunkline.folding import fold
 
 
@@ -39,6 +41,26 @@ async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows()
             before.append(entry.event)
             assert await session.history(until=entry.cursor) == fold(before)
         assert await session.history(until=session.position) == await session.history()
+
+
+async def test_a_cursor_that_names_no_position_of_the_session_gives_no_history() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        await collect(session, "one")
+        fence, record, offset = session.position
+        for cursor in (
+            Cursor(fence + 1, record, offset),
+            Cursor(fence, record + 1),
+            Cursor(fence, 2, 10_000),
+        ):
+            with pytest.raises(InvalidCommand, match=f"the cursor {cursor} names no position"):
+                await session.history(until=cursor)
+
+
+async def test_an_empty_session_has_an_empty_history_up_to_its_position() -> None:
+    async with world() as hub:
+        session = await hub.create()
+        assert (await session.history(until=session.position)).messages == []
 
 
 async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> None:

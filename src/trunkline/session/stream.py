@@ -272,7 +272,7 @@ class EventStream:
         """Open a reader from a cursor on (None: from now on)."""
         if after is None:
             return self.follow()
-        gap = await self._locate(after)
+        gap = await self.find_gap(after)
         return gap or self._attach(after, live=False)
 
     def follow(self) -> Reader:
@@ -355,7 +355,7 @@ class EventStream:
             self.on_followers_changed(len(self._readers))
         return reader
 
-    async def _locate(self, cursor: Cursor) -> Gap | None:
+    async def find_gap(self, cursor: Cursor) -> Gap | None:
         """Give the gap if the position that a cursor names is not part of this journal."""
         if cursor.record == 0:
             info = await self.journal.get(self.key)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from trunkline import events as ev
 from trunkline.conversation import Conversation
 from trunkline.cursor import Cursor, cut, piece_of
+from trunkline.errors import InvalidCommand
 from trunkline.folding import Folder
 from trunkline.outline import Outline, OutlineReader, PresentOutline, Step
 from trunkline.session.history.snapshots import OUTLINE, read_outline
@@ -83,6 +84,11 @@ class EarlierTurns:
 
     async def fold(self, before_turn: str | None = None, until: Cursor | None = None) -> Conversation:
         """Fold every event so far, or only those before a turn and up to a cursor."""
+        if until not in (None, self._stream.position) and (gap := await self._stream.find_gap(until)):
+            raise InvalidCommand(
+                f"the cursor {until} names no position in this session, whose records are {gap.first_seq} to "
+                f"{gap.last_seq}: give a cursor of one of its entries, or none for all of them"
+            )
         if before_turn in (None, self._stream.grammar.turn_id) and (
             until is None or until.record >= self.start
         ):
