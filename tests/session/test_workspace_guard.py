@@ -168,6 +168,21 @@ async def test_an_approved_command_with_other_variables_is_asked_again(folder: P
     assert await questions(runs, folder, EVERYTHING) == ["Run echo hello?"] * 2
 
 
+async def test_an_approved_command_in_another_folder_is_asked_again(folder: Path) -> None:
+    (folder / "sub").mkdir()
+
+    async def runs(ctx: TurnContext) -> None:
+        assert await ctx.permission("Here?", tool="run", kind="execute", command=["echo", "hello"])
+        assert await ctx.permission("There?", tool="run", input={"command": "echo bye", "cwd": "sub"})
+        for argv, cwd in ((["echo", "hello"], None), (["echo", "hello"], "sub"), (["echo", "bye"], "sub")):
+            terminal = await ctx.terminals.create(argv, cwd=cwd)
+            await terminal.wait()
+            await terminal.release()
+
+    asked = ["Here?", "There?", f"Run echo hello in {folder / 'sub'}?"]
+    assert await questions(runs, folder, EVERYTHING) == asked
+
+
 async def test_what_the_policy_allowed_is_still_asked_where_another_rule_asks(folder: Path) -> None:
     async def writes(ctx: TurnContext) -> None:
         assert await ctx.permission("Write?", tool="save", kind="edit", paths=["a.txt"])

@@ -134,6 +134,15 @@ def test_words_that_are_given_apart_belong_to_their_program(input: Any, command:
     assert command_in(input) == command
 
 
+def test_an_always_for_a_subcommand_is_for_the_sessions_folder() -> None:
+    here = coverage_of("run", "execute", command=["git", "status"])
+    assert here == coverage_of("run", "execute", command=["git", "status", "-s"])
+    there = coverage_of("run", "execute", command=["git", "status"], cwd="/there")
+    assert there is not None
+    assert there not in (here, coverage_of("run", "execute", command=["git", "status"], cwd="/elsewhere"))
+    assert there == coverage_of("run", "execute", {"command": ["git", "status"], "cwd": "/there"})
+
+
 @pytest.mark.parametrize(
     "other",
     [

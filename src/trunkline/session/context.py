@@ -33,7 +33,7 @@ from trunkline.questions import (
 from trunkline.session.handles import SharedState, ToolHandle, must_be_awaited
 from trunkline.session.permissions import Approval, Decision, Edited, Permissions, ToolRequest
 from trunkline.session.view import SessionView
-from trunkline.workspace.coverage import command_in, variables_in
+from trunkline.workspace.coverage import command_in, folder_in, variables_in
 
 if TYPE_CHECKING:
     from trunkline.workspace import Files
@@ -255,6 +255,7 @@ class TurnContext:
         paths: Sequence[str] = (),
         command: Sequence[str] | str | None = None,
         env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
         content: str | Content | Sequence[Content] = (),
         durable_key: str | None = None,
         group: str | None = None,
@@ -263,10 +264,11 @@ class TurnContext:
 
         Without a ``call_id`` a call is shown for it. It ends with the turn, or as soon as the agent
         emits something else; a refused one is shown as denied. ``env`` is what the command is given besides
-        its words: no rule allows a command with variables. The person sees the whole ``input``, ``env`` and
-        ``command``, and ``content``: a DiffBlock for what is written, or any other block. An "always" is
-        kept by tool and kind, for a command by its program and subcommand; a permission that names no
-        tool, or that a rule of the policy wants to be asked, is asked for every time.
+        its words: no rule allows a command with variables. ``cwd`` is where it runs, if not in the session's
+        folder. The person sees the whole ``input``, ``env``, ``cwd`` and ``command``, and ``content``: a
+        DiffBlock for what is written, or any other block. An "always" is kept by tool and kind, for a command
+        by its program and subcommand; a permission that names no tool, or that a rule of the policy wants to
+        be asked, is asked for every time.
         """
         self._check_live()
         blocks = as_content(content)
@@ -283,6 +285,7 @@ class TurnContext:
             paths=tuple(paths),
             command=command if command is None or isinstance(command, str) else tuple(command),
             env=dict(env or {}),
+            cwd=cwd,
         )
         if input is not None and self._inputs.get(call_id) != input:
             # The card may show other arguments: what is approved is what it shows.
@@ -472,9 +475,10 @@ def _locations(paths: Iterable[str | ev.Location]) -> tuple[ev.Location, ...] | 
 
 def _command_block(request: ToolRequest) -> tuple[Content, ...]:
     """Show the command that runs, where the arguments do not show it whole."""
-    command, env, input = request.command, request.env, request.input
-    if command is None or (command == command_in(input) and env == variables_in(input)):
+    command, env, cwd, input = request.command, request.env, request.cwd, request.input
+    shown = (command_in(input), variables_in(input), folder_in(input) if cwd else None)
+    if command is None or (command, env, cwd) == shown:
         return ()
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
     line = command if isinstance(command, str) else shlex.join(command)
-    return (TextBlock(text=f"$ {variables}{line}"),)
+    return (TextBlock(text=f"{f'{cwd} ' if cwd else ''}$ {variables}{line}"),)

@@ -21,7 +21,7 @@ from trunkline.questions import Coverage, Permission
 from trunkline.session.view import SessionView
 from trunkline.workspace import Policy
 from trunkline.workspace.call_paths import paths_of
-from trunkline.workspace.coverage import command_in, coverage_of, variables_in
+from trunkline.workspace.coverage import command_in, coverage_of, folder_in, variables_in
 from trunkline.workspace.patterns import split_command
 from trunkline.workspace.policy import Verdict
 from trunkline.workspace.rules import Request
@@ -29,7 +29,7 @@ from trunkline.workspace.rules import Request
 __all__ = ["Approval", "Decision", "Edited", "Permissions", "ToolRequest"]
 
 Approval = tuple[Hashable, ...]
-"""One access that was approved: a kind and a file, or a command's words and its variables."""
+"""One access that was approved: a kind and a file, or a command's words, its variables and its folder."""
 
 
 class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +45,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What runs, where the arguments do not say it."""
     env: dict[str, str] = {}
     """The variables that the command is given besides its words."""
+    cwd: str | None = None
+    """The folder that the command runs in, where it is not the session's and not among the arguments."""
 
     @property
     def named_paths(self) -> tuple[str, ...]:
@@ -54,7 +56,7 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def coverage(self) -> Coverage | None:
         """What an "always" about this call covers."""
-        return coverage_of(self.tool, self.kind, self.input, self.command, self.env)
+        return coverage_of(self.tool, self.kind, self.input, self.command, self.env, self.cwd)
 
     def decided(self, decision: Decision) -> ev.Decided:
         """Give the record of a decision that no person was asked for."""
@@ -141,15 +143,21 @@ class Permissions:
         """The accesses of a request: one that a person approved need not be asked again in a turn.
 
         Only the same access is equal: another kind of access to the file is not, nor is the command
-        with other variables.
+        with other variables or in another folder.
         """
         command = command_in(request.input) if request.command is None else request.command
         words = split_command(command) if isinstance(command, str) else command
         named = request.named_paths
         paths = _with_resolved(named, self._cwd)[len(named) :]
+        cwd = request.cwd or folder_in(request.input) or ""
+        folder = os.path.realpath(os.path.join(self._cwd or "", cwd))
         variables = frozenset({**variables_in(request.input), **request.env}.items())
         files = ((request.kind, path) for path in paths)
-        return frozenset((*files, *(((tuple(words), variables),) if words else ())))
+        return frozenset((*files, *(((tuple(words), variables, folder),) if words else ())))
+
+    def is_own_folder(self, folder: str) -> bool:
+        """Whether a folder is the one of the session."""
+        return os.path.realpath(folder) == self._cwd
 
     @property
     def _cwd(self) -> str | None:

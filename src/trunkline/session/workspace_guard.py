@@ -36,11 +36,14 @@ class WorkspaceGuard:
         request = ToolRequest(call_id="", tool=_TOOLS[access], kind=access, input={"path": path}, paths=paths)
         await self._check(request, f"{_VERBS[access]} {path}")
 
-    async def check_command(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Let a command start, or refuse."""
+    async def check_command(self, argv: Sequence[str], env: Mapping[str, str], folder: str) -> None:
+        """Let a command start in a folder, or refuse."""
         command = tuple(argv)
-        request = ToolRequest(call_id="", tool="terminal", kind="execute", command=command, env=dict(env))
-        await self._check(request, f"Run {shlex.join(command)}")
+        cwd = None if self._permissions.is_own_folder(folder) else folder
+        request = ToolRequest(
+            call_id="", tool="terminal", kind="execute", command=command, env=dict(env), cwd=cwd
+        )
+        await self._check(request, f"Run {shlex.join(command)}" + (f" in {cwd}" if cwd else ""))
 
     async def _check(self, request: ToolRequest, title: str) -> None:
         decision = self._permissions.decide(request)
@@ -66,6 +69,7 @@ class WorkspaceGuard:
                 paths=request.paths,
                 command=request.command,
                 env=request.env,
+                cwd=request.cwd,
             )
         elif context is not None:
             context.record(request, decision)

@@ -4,8 +4,8 @@ It is for a tool of one kind. Where the tool runs a command it is for less:
 
 * a program with subcommands and its subcommand, as in ``git status``, whatever follows;
 * a program that only looks, as ``ls``, whatever follows;
-* any other command, every line that takes a shell to read, one with variables, and one with an option
-  that runs another command (``git fetch --upload-pack``): exactly that.
+* any other command, every line that takes a shell to read, one with variables, one that runs in another
+  folder, and one with an option that runs another command (``git fetch --upload-pack``): exactly that.
 
 A tool that executes something which is no command is covered for exactly the same arguments.
 """
@@ -23,7 +23,7 @@ from trunkline.questions import Coverage
 from trunkline.workspace.command_lines import hides_commands
 from trunkline.workspace.patterns import split_command
 
-__all__ = ["command_in", "coverage_of", "variables_in"]
+__all__ = ["command_in", "coverage_of", "folder_in", "variables_in"]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -50,7 +50,8 @@ _LOOKS = _names(
 _COMMAND_KEYS = ("command", "cmd")
 _WORD_KEYS = ("args", "arguments", "argv")
 # What else makes another command of the same words: where it runs, and what it reads.
-_PLACE_KEYS = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir", "stdin", "input")
+_FOLDER_KEYS = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
+_PLACE_KEYS = (*_FOLDER_KEYS, "stdin", "input")
 _VARIABLE_KEYS = ("env", "environment", "env_vars")
 
 
@@ -61,10 +62,10 @@ def command_in(input: Any) -> tuple[str, ...] | str | None:
     """
     if not isinstance(input, dict):
         return None
-    told = cast("dict[str, Any]", input)
-    more: Any = next((told[key] for key in _WORD_KEYS if told.get(key)), ())
+    arguments = cast("dict[str, Any]", input)
+    more: Any = next((arguments[key] for key in _WORD_KEYS if arguments.get(key)), ())
     for key in _COMMAND_KEYS:
-        given: Any = told.get(key)
+        given: Any = arguments.get(key)
         if isinstance(given, str):
             return _with_words(given, more)
         words = _words(given)
@@ -105,14 +106,24 @@ def variables_in(input: Any) -> dict[str, str]:
     return found
 
 
+def folder_in(input: Any) -> str | None:
+    """The folder that a command runs in, among a call's arguments."""
+    arguments = cast("dict[str, Any]", input) if isinstance(input, dict) else {}
+    return next((arguments[key] for key in _FOLDER_KEYS if isinstance(arguments.get(key), str)), None)
+
+
 def coverage_of(
     tool: str,
     kind: str,
     input: Any = None,
     command: Sequence[str] | str | None = None,
     env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
 ) -> Coverage | None:
-    """Say what an "always" about this call covers; None for one about no tool, which is not kept."""
+    """Say what an "always" about this call covers; None for one about no tool, which is not kept.
+
+    ``cwd`` is the folder of a command that does not run in the session's.
+    """
     if not tool:
         return None
     line = command_in(input) if command is None else command
@@ -121,11 +132,13 @@ def coverage_of(
     argv = split_command(line) if isinstance(line, str) else tuple(line)
     words = _head(argv or ())
     variables = {**variables_in(input), **(env or {})}
-    if words and not variables and not hides_commands(line):
+    given = cast("dict[str, Any]", input) if isinstance(input, dict) else {}
+    places = {key: given[key] for key in _PLACE_KEYS if given.get(key)}
+    if cwd is not None:
+        places["cwd"] = cwd
+    if words and not variables and not places and not hides_commands(line):
         return Coverage(tool=tool, kind=kind, words=words)
     exactly: Any = line if isinstance(line, str) else list(line)
-    told = cast("dict[str, Any]", input) if isinstance(input, dict) else {}
-    places = {key: told[key] for key in _PLACE_KEYS if told.get(key)}
     if variables or places:
         exactly = [exactly, variables, places] if places else [exactly, variables]
     return Coverage(tool=tool, kind=kind, digest=_digest(exactly))

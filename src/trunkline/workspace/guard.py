@@ -17,6 +17,6 @@ class AccessGuard(Protocol):
         """Let a file be touched, or refuse; ``path`` is as requested, ``resolved`` where it leads."""
         ...
 
-    async def check_command(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
-        """Let a command start, or refuse."""
+    async def check_command(self, argv: Sequence[str], env: Mapping[str, str], folder: str) -> None:
+        """Let a command start in a folder, or refuse."""
         ...

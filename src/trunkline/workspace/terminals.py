@@ -70,7 +70,7 @@ class Terminals:
             raise WorkspaceError("the session is closing: no terminal can be started any more")
         launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
         if self.guard is not None:
-            await self.guard.check_command(launch.argv, launch.env)
+            await self.guard.check_command(launch.argv, launch.env, launch.place.path)
             # Others may have been started meanwhile.
             launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=len(self._open))
         terminal = Terminal(self._ids(), launch.output_byte_limit, self._forget)

@@ -134,7 +134,7 @@ class EditorTerminals:
         opened = len(self._running) + self._starting
         launch = self._launches.judge(argv, cwd, env, output_byte_limit, opened=opened)
         if self.guard is not None:
-            await self.guard.check_command(launch.argv, launch.env)
+            await self.guard.check_command(launch.argv, launch.env, launch.place.path)
         await asyncio.to_thread(self._launches.check_folder, launch.place)
         params: dict[str, Any] = {
             "sessionId": self._session_id,
