@@ -58,7 +58,25 @@ def test_a_file_is_toml_or_json(tmp_path: Path, name: str, text: str) -> None:
         ('rules = [{decision = "deny", kind = "run"}]', "policy.toml: rule 1: 'run' is not a kind"),
         ("defaults = 1", "policy.toml: a policy has no field 'defaults': it has base, default, rules"),
         ('base = "yolo"', "policy.toml: 'yolo' is not a policy: choose one of ask"),
+        (
+            'base = "READ-ONLY"',
+            r"'READ-ONLY' is not a policy \(did you mean 'read-only'\?\): choose",
+        ),
+        ("base = 5", "5 is not a policy: choose one of ask"),
+        ("default = 5", "5 is not a decision: choose one of allow, ask, deny"),
         ("rules = 1", "policy.toml: the rules of a policy are a list of tables"),
+        ('[rules]\ndecision = "deny"', r"in TOML write \[\[rules\]\], with two brackets, before each rule"),
+        ('[[rules]]\ntool = "x"', "line 1: rule 1: a rule needs a decision: add one of allow, ask, deny"),
+        ('[[rules]]\ndecision = "deny"\ntool = 5', "rule 1: the tool of a rule is text, not 5"),
+        ('[[rules]]\ndecision = "deny"\npath = ["a"]', r"the path of a rule is text, not \['a'\]"),
+        ('[[rules]]\ndecision = "deny"\ncommand = [1]', "the command of a rule is text or a list of texts"),
+        ('[[rules]]\ndecision = "deny"\nkind = 5', "5 is not a kind: choose one of read"),
+        ('rules = ["deny"]', "rule 1: a rule is a table of decision, tool, kind, path, command, not 'deny'"),
+        ("[]", r"policy.toml: a policy is a table of base, default, rules, not \[\]"),
+        ("\n", 'policy.toml is empty: write at least base = "ask", or a rule'),
+        ("# base = 'deny'", "policy.toml is empty"),
+        ("{}", "policy.toml is empty"),
+        ('{"default": "deny", "default": "allow"}', "'default' is given twice"),
         ("#" * (1024 * 1024 + 1), "policy.toml has more than 1 MiB"),
     ],
 )
@@ -69,26 +87,32 @@ def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, text: str, messag
         load_policy(str(path))
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "policy.toml"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigurationError, match=r"policy\.toml cannot be read"):
-        load_policy(str(path))
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("policy.toml", b"\xff\xfe", "is no text in UTF-8: name a TOML or JSON file"),
+        ("policy.yaml", b"base: ask", "is YAML, which is not read here: write the policy in TOML or JSON"),
+        ("policy.json", b"", "policy.json is empty"),
+        ("policy.json", b"base = 1", "policy.json is not JSON"),
+        ("folder/policy.toml", b"base = 'ask'", "folder is a folder: name a TOML or JSON file in it"),
+    ],
+)
+def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=message):
+        load_policy(str(path.parent if "folder" in name else path))
 
 
-def test_an_unknown_name_is_answered_with_the_near_one_and_all_of_them() -> None:
-    with pytest.raises(ConfigurationError, match=r"did you mean 'read-only'.* allow-reads, accept-edits"):
-        load_policy("readonly")
+@pytest.mark.parametrize("name", ["readonly", "READ-ONLY", "Read_Only"])
+def test_an_unknown_name_is_answered_with_the_near_one_and_all_of_them(name: str) -> None:
+    expected = r"\(did you mean 'read-only'\?\): the policies are ask, .*; a file is TOML or JSON"
+    with pytest.raises(ConfigurationError, match=expected):
+        load_policy(name)
 
 
 def test_a_json_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "policy.json"
     file.write_text('{"default": "deny"}', encoding="utf-8-sig")
     assert load_policy(str(file)).default == "deny"
-
-
-def test_a_json_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "policy.json"
-    file.write_text('{"default": "deny", "default": "allow"}')
-    with pytest.raises(ConfigurationError, match="'default' is given twice"):
-        load_policy(str(file))

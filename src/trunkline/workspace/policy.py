@@ -96,8 +96,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
             except msgspec.DecodeError as error:
                 raise ConfigurationError(f"the policy is not JSON: {error}") from None
             return cls.from_dict(table)
-        demand("policy", spec, POLICY_NAMES)
-        return _NAMED[spec]()
+        return cls._named(spec)
+
+    @classmethod
+    def _named(cls, name: Any) -> Policy:
+        demand("policy", name, POLICY_NAMES)
+        return _NAMED[name]()
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Policy:
@@ -107,10 +111,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         tables with the fields of Rule.
         """
         _demand_fields("a policy", table, ("base", "default", "rules"))
-        base = cls.parse(str(table.get("base", "ask")))
+        base = cls._named(table.get("base", "ask"))
         rules = table.get("rules", [])
         if not isinstance(rules, list | tuple):
-            raise ConfigurationError("the rules of a policy are a list of tables")
+            raise ConfigurationError(
+                "the rules of a policy are a list of tables: in TOML write [[rules]], with two brackets, "
+                "before each rule"
+            )
         more = tuple(_read_rule(number, entry) for number, entry in enumerate(cast("list[Any]", rules), 1))
         return cls(rules=base.rules + more, default=table.get("default", base.default))
 
@@ -176,10 +183,21 @@ def _demand_fields(what: str, table: Any, known: tuple[str, ...]) -> None:
             raise ConfigurationError(f"{what} has no field {name!r}: it has {', '.join(known)}")
 
 
+def _demand_text(field: str, value: Any, *, or_list: bool) -> None:
+    words = cast("list[Any]", value if or_list and isinstance(value, list | tuple) else [value])
+    if value is not None and not all(isinstance(word, str) for word in words):
+        form = "text or a list of texts" if or_list else "text"
+        raise ConfigurationError(f"the {field} of a rule is {form}, not {value!r}")
+
+
 def _read_rule(number: int, table: Any) -> Rule:
     try:
         _demand_fields("a rule", table, Rule.__struct_fields__)
-        demand("decision", table.get("decision"), get_args(Decision))
+        if "decision" not in table:
+            raise ConfigurationError(f"a rule needs a decision: add one of {', '.join(get_args(Decision))}")
+        demand("decision", table["decision"], get_args(Decision))
+        for field in ("tool", "path", "command"):
+            _demand_text(field, table.get(field), or_list=field == "command")
         kinds: Any = table.get("kind", ())
         for kind in cast("list[Any]", kinds if isinstance(kinds, list | tuple) else [kinds]):
             demand("kind", kind, get_args(ToolKind))

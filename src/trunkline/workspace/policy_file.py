@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import re
@@ -23,15 +24,19 @@ def load_policy(name_or_file: str) -> Policy:
     if name_or_file in POLICY_NAMES:
         return Policy.parse(name_or_file)
     path = Path(name_or_file)
+    if path.is_dir():
+        raise ConfigurationError(f"the policy {path} is a folder: name a TOML or JSON file in it")
     if not path.is_file():
-        near = difflib.get_close_matches(name_or_file, POLICY_NAMES, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        near = difflib.get_close_matches(name_or_file.lower(), POLICY_NAMES, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ConfigurationError(
-            f"there is no policy and no file {name_or_file!r}: {hint}"
-            f"The policies are {', '.join(POLICY_NAMES)}; a file is TOML or JSON"
+            f"there is no policy and no file {name_or_file!r}{hint}: "
+            f"the policies are {', '.join(POLICY_NAMES)}; a file is TOML or JSON"
         )
     text = _read(path)
     table = _parse(path, text)
+    if table == {}:
+        raise ConfigurationError(f'the policy {path} is empty: write at least base = "ask", or a rule')
     try:
         return Policy.from_dict(table)
     except RuleError as error:
@@ -44,19 +49,28 @@ def _read(path: Path) -> str:
     try:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(_LARGEST + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"the policy {path} cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"the policy {path} is no text in UTF-8: name a TOML or JSON file") from None
+    except OSError as error:
+        raise ConfigurationError(f"the policy {path} cannot be read: {error.strerror}") from None
     if len(text) > _LARGEST:
         raise ConfigurationError(f"the policy {path} has more than {_LARGEST >> 20} MiB: name another file")
     return text
 
 
 def _parse(path: Path, text: str) -> Any:
-    form, loads = ("JSON", _load_json) if text.lstrip().startswith("{") else ("TOML", tomllib.loads)
+    if path.suffix in (".yaml", ".yml"):
+        raise ConfigurationError(f"{path} is YAML, which is not read here: write the policy in TOML or JSON")
+    if not text.strip():
+        return {}
+    is_json = path.suffix == ".json" or text.lstrip().startswith("{")
     try:
-        return loads(text)
-    except ValueError as error:
-        raise ConfigurationError(f"{path} is not {form}: {error}") from None
+        return _load_json(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        if not is_json:
+            with contextlib.suppress(ValueError, RecursionError):
+                return _load_json(text)  # A list or a word, which ``from_dict`` refuses.
+        raise ConfigurationError(f"{path} is not {'JSON' if is_json else 'TOML'}: {error}") from None
 
 
 def _load_json(text: str) -> Any:

@@ -16,6 +16,7 @@ command    what a command begins with, in any part of a   all words of a plain c
 
 from __future__ import annotations
 
+import difflib
 import glob
 import shlex
 from fnmatch import fnmatchcase
@@ -177,9 +178,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def demand(what: str, value: Any, legal: tuple[str, ...]) -> None:
-    """Refuse a word that is not one of the legal ones, and list those."""
+    """Refuse a word that is not one of the legal ones, and list those; a near one is named first."""
     if value not in legal:
-        raise ConfigurationError(f"{value!r} is not a {what}: choose one of {', '.join(legal)}")
+        near = difflib.get_close_matches(str(value).lower(), legal, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ConfigurationError(f"{value!r} is not a {what}{hint}: choose one of {', '.join(legal)}")
 
 
 def _fits_narrowly(pattern: str, request: Request) -> bool:
