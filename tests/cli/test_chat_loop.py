@@ -162,7 +162,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
     assert "declined" in shown
 
 
-async def test_a_turn_that_the_agent_began_is_shown_before_the_next_prompt_and_asks() -> None:
+async def test_a_turn_that_the_agent_begins_is_shown_at_once_and_asks() -> None:
     agent, shown = Restless(), io.StringIO()
     reader, writer = os.pipe()
     async with opened() as journal, asyncio.timeout(20), Hub(agent, journal) as hub:
@@ -174,10 +174,12 @@ async def test_a_turn_that_the_agent_began_is_shown_before_the_next_prompt_and_a
         )
         await until(lambda: "> " in shown.getvalue())
         await agent.session.begin_turn(agent.report)
-        await session.wait_until_idle()
+        await until(lambda: "backup is done" in shown.getvalue())
         await agent.session.begin_turn(agent.ask)
-        await until(lambda: session.is_suspended)
-        os.write(writer, b"hello\na\n/quit\n")
+        await until(lambda: "a/A/r/R > " in shown.getvalue())
+        os.write(writer, b"a\n")
+        await until(lambda: "allowed" in shown.getvalue())
+        os.write(writer, b"hello\n/quit\n")
         assert await chat == 0
     os.close(writer)
     os.close(reader)

@@ -63,9 +63,8 @@ class ChatLoop:
             if left_open is not None:
                 await self._ask_again(conversation, left_open)
             self._shown_seq = self._session.position.record
-            while (line := await self._keyboard_questions.read("> ")) is not None:
+            while (line := await self._next_line()) is not None:
                 self._presses = 0
-                await self._show_agent_turns()
                 if line in ("/quit", "/exit"):
                     return 0
                 if line == "/help":
@@ -80,6 +79,31 @@ class ChatLoop:
         commands = self._session.view.commands
         rows = [f"  /{one_line(c.name, 30):<18} {one_line(c.description, 100)}" for c in commands]
         self._screen.note("\n".join((*rows, "  /help              This list", "  /quit              Leave")))
+
+    async def _next_line(self) -> str | None:
+        """Read a line; the turns that the agent begins by itself meanwhile are shown at once."""
+        while True:
+            async with self._session.follow() as reader:
+                reading = asyncio.create_task(self._keyboard_questions.read("> "))
+                watching = asyncio.create_task(self._wait_for_agent_turn(reader))
+                try:
+                    await asyncio.wait({reading, watching}, return_when=asyncio.FIRST_COMPLETED)
+                    if not reading.done():
+                        reading.cancel()
+                        self._screen.note("")
+                finally:
+                    watching.cancel()
+                    await asyncio.wait({reading, watching})
+            await self._show_agent_turns()
+            if not reading.cancelled():
+                return reading.result()
+
+    async def _wait_for_agent_turn(self, reader: Reader) -> None:
+        with suppress(TrunklineError):
+            async for entry in reader:
+                if isinstance(entry.event, ev.TurnStarted) and entry.event.by == "agent":
+                    return
+        await asyncio.Event().wait()  # The session is closed: the next prompt says so.
 
     # -- one turn --
 
@@ -130,7 +154,7 @@ class ChatLoop:
                 self._cancelling = None
 
     async def _show_agent_turns(self) -> None:
-        """Show the turns that the agent began by itself since the last prompt; wait for the end of one."""
+        """Show the turns that the agent began by itself since the last look; wait for the end of one."""
         first, turn_id, events = 0, None, list[ev.AnyEvent]()
         async with aclosing(self._session.replay(self._shown_seq + 1)) as entries:
             async for entry in entries:

@@ -20,6 +20,7 @@ class Keyboard:
         self._typed = b""
         self._ended = False
         self._ready: asyncio.Future[None] | None = None
+        self._reading: asyncio.Future[bytes] | None = None
 
     async def line(self) -> str | None:
         """Wait for the next line."""
@@ -48,8 +49,12 @@ class Keyboard:
         try:
             loop.add_reader(self._fd, lambda: ready.done() or ready.set_result(None))
         except (PermissionError, NotImplementedError):
-            # A file, whose reads do not wait, or a platform that cannot watch descriptors.
-            return await asyncio.to_thread(self._take)
+            # A file, whose reads do not wait, or a platform that cannot watch descriptors. What a cancelled
+            # wait leaves behind, the next one gets.
+            self._reading = self._reading or asyncio.ensure_future(asyncio.to_thread(self._take))
+            data = await asyncio.shield(self._reading)
+            self._reading = None
+            return data
         try:
             await ready
         finally:
