@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.reference_client import Client
 from tests.worlds import soon
+from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.hosted.agui import AguiAgent
-from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.frontends.agui import RunAgentInput, read_input
 from trunkline.protocols.agui.wire import AguiEvent, encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langchain.agents.middleware import AgentMiddleware
 
+from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.errors import map_error_to_content
 from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
@@ -21,7 +22,6 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware, emit_plan
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
-from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.agents.langchain.stop_reasons import map_to_stop_reason
 from trunkline.agents.langchain.tools.mcp_tools import load_mcp_tools
 from trunkline.frontends.agui import console_transport, http_transport, sse_transport, websocket_transport

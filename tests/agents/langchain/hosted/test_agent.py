@@ -41,12 +41,12 @@ from tests.agents.langchain.recorded_updates import (
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.worlds import soon
 
+from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.channel import current_channel
 from trunkline.agents.langchain.hosted.acp import AcpAgent, acp_agent, acp_middleware
 from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.middleware._end_of_run import EndOfRun
 from trunkline.agents.langchain.middleware.modes import Mode
-from trunkline.agents.langchain.permissions.decide import Rule
 from trunkline.errors import ConfigurationError, TurnCancelled
 from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.testing.chat import ScriptedChatModel, call, thinks

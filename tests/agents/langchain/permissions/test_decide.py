@@ -8,7 +8,7 @@ from tests.worlds import collect, only, world
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.messages.emitter import Emitter
-from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide, decide_sync, forget
 from trunkline.commands import Prompt
 from trunkline.session.context import TurnContext
 
@@ -54,7 +54,7 @@ def made(number: int = 1, **args: Any) -> dict[str, Any]:
 
 async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
     async def ask(channel: Channel) -> Verdict:
-        return await decide(channel, made(), Rule())
+        return await decide(channel, made(), PermissionRule())
 
     async def let_go(channel: Channel) -> None:
         forget(channel, made())
@@ -67,13 +67,13 @@ async def test_a_call_is_decided_once_until_it_is_forgotten() -> None:
 
 async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_call() -> None:
     async def first(channel: Channel) -> Verdict:
-        return await decide(channel, made(), Rule())
+        return await decide(channel, made(), PermissionRule())
 
     async def other_arguments(channel: Channel) -> Verdict:
-        return await decide(channel, made(path="b"), Rule())
+        return await decide(channel, made(path="b"), PermissionRule())
 
     async def other_lane(channel: Channel) -> Verdict:
-        return await decide(channel, made(), Rule(), "l1")
+        return await decide(channel, made(), PermissionRule(), "l1")
 
     results, _ = await verdicts(
         says(chooses("allow_once"), chooses("reject_once"), chooses("reject_once")),
@@ -86,7 +86,7 @@ async def test_the_same_id_with_other_arguments_or_in_another_lane_is_another_ca
 
 async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
     async def ask(channel: Channel) -> Verdict:
-        return await decide(channel, made(), Rule(allowed_decisions=("approve", "reject")))
+        return await decide(channel, made(), PermissionRule(allowed_decisions=("approve", "reject")))
 
     results, _ = await verdicts(chooses("allow_once"), ask, channels=Frank)
     assert results == [Verdict(word="reject", message="The arguments of delete may not be edited.")]
@@ -95,13 +95,13 @@ async def test_an_edit_that_was_not_offered_runs_nothing() -> None:
 async def test_what_was_decided_is_bounded() -> None:
     async def many(channel: Channel) -> None:
         for number in range(1100):
-            await decide(channel, made(number), Rule())
+            await decide(channel, made(number), PermissionRule())
 
     async def oldest(channel: Channel) -> Verdict:
-        return await decide(channel, made(0), Rule())
+        return await decide(channel, made(0), PermissionRule())
 
     async def newest(channel: Channel) -> Verdict:
-        return await decide(channel, made(1099), Rule())
+        return await decide(channel, made(1099), PermissionRule())
 
     class Quick(Channel):
         """A channel that says yes without asking."""
@@ -117,7 +117,7 @@ async def test_what_was_decided_is_bounded() -> None:
 
 
 async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> None:
-    never = Rule(allowed_decisions=("reject",))
+    never = PermissionRule(allowed_decisions=("reject",))
     assert not await decide(None, made(), never)
     assert not decide_sync(None, made(), never)
     assert await decide(None, made(), None)
@@ -126,10 +126,10 @@ async def test_without_a_channel_a_rule_that_nobody_could_approve_refuses() -> N
 
 async def test_an_edit_is_shown_and_a_second_gate_finds_it_approved() -> None:
     async def ask(channel: Channel) -> Verdict:
-        return await decide(channel, made(), Rule())
+        return await decide(channel, made(), PermissionRule())
 
     async def again(channel: Channel) -> Verdict:
-        return await decide(channel, made(path="b"), Rule())
+        return await decide(channel, made(path="b"), PermissionRule())
 
     async def let_go(channel: Channel) -> None:
         forget(channel, made())

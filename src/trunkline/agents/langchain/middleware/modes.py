@@ -31,7 +31,8 @@ from trunkline.agents.langchain.middleware._hooks import (
 )
 from trunkline.agents.langchain.middleware.mode import READY_MODES, Mode
 from trunkline.agents.langchain.middleware.plan import show_plan_of
-from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide, decide_sync, forget
+from trunkline.agents.langchain.permissions.decide import PermissionRule as Rule
+from trunkline.agents.langchain.permissions.decide import Verdict, decide, decide_sync, forget
 from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import revise_request

@@ -24,10 +24,12 @@ from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, inline
 from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
-    Rule,
     decide,
     decide_sync,
     forget,
+)
+from trunkline.agents.langchain.permissions.decide import (
+    PermissionRule as Rule,
 )
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request

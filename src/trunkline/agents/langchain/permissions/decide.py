@@ -45,7 +45,16 @@ from trunkline.session.handles import in_loop
 from trunkline.tools.naming import kind_of
 from trunkline.workspace.coverage import coverage_of
 
-__all__ = ["DECISIONS", "Rule", "Verdict", "Word", "decide", "decide_sync", "forget", "note_approval"]
+__all__ = [
+    "DECISIONS",
+    "PermissionRule",
+    "Verdict",
+    "Word",
+    "decide",
+    "decide_sync",
+    "forget",
+    "note_approval",
+]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -69,7 +78,7 @@ _REMEMBERED = 1024
 _NOBODY = "trunkline"  # who answers a question that ran out
 
 
-class Rule(msgspec.Struct, frozen=True):
+class PermissionRule(msgspec.Struct, frozen=True):
     """What a policy says of the tools that fit a pattern.
 
     ``kind`` is what the tool does (read, edit, execute, ...) where its name does not tell. ``respond``
@@ -118,7 +127,7 @@ _APPROVED = Verdict(word="approve")
 async def decide(
     channel: Channel | None,
     call: Call,
-    rule: Rule | None,
+    rule: PermissionRule | None,
     lane: str | None = None,
     *,
     describe: Describe | None = None,
@@ -145,7 +154,7 @@ async def decide(
 def decide_sync(
     channel: Channel | None,
     call: Call,
-    rule: Rule | None,
+    rule: PermissionRule | None,
     lane: str | None = None,
     *,
     describe: Describe | None = None,
@@ -183,7 +192,7 @@ def forget(channel: Channel | None, call: Call, lane: str | None = None) -> None
 
 # -- the way to a verdict --------------------------------------------------------------------------
 
-_FREE = Rule(require_permission=False)
+_FREE = PermissionRule(require_permission=False)
 
 # What was decided in each run, so that a call which comes twice (a retry, a second gate) is asked once.
 _DECIDED: WeakKeyDictionary[Any, OrderedDict[str, Verdict]] = WeakKeyDictionary()
@@ -192,7 +201,7 @@ _DECIDED: WeakKeyDictionary[Any, OrderedDict[str, Verdict]] = WeakKeyDictionary(
 def _decision_steps(
     channel: Channel | None,
     call: Call,
-    rule: Rule,
+    rule: PermissionRule,
     lane: str | None,
     describe: Describe | None,
     always: Always | None,

@@ -13,16 +13,16 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from trunkline.agents.langchain.channel import Channel, current_channel
-from trunkline.agents.langchain.permissions.decide import Rule, Verdict, decide
+from trunkline.agents.langchain.permissions.decide import PermissionRule, Verdict, decide
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, guard_calls_in_run, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
 
 __all__ = ["apply_policy", "decide_by_policy", "guard_run"]
 
-_ASK = Rule()
+_ASK = PermissionRule()
 
 
-def _rule_for(tool: str) -> Rule:
+def _rule_for(tool: str) -> PermissionRule:
     return _ASK
 
 

@@ -31,7 +31,7 @@ from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.permissions.decide import (
     Always,
     Describe,
-    Rule,
+    PermissionRule,
     Verdict,
     decide,
     decide_sync,
@@ -62,7 +62,7 @@ class Refused(ToolInvocationError):
 def guard_calls_below(
     channel: Channel | None,
     config: Any,
-    rule_for: Callable[[str], Rule | None],
+    rule_for: Callable[[str], PermissionRule | None],
     *,
     describe: Describe | None = None,
     always: Always | None = None,
@@ -83,7 +83,7 @@ def guard_calls_below(
 
 @contextmanager
 def guard_calls_in_run(
-    channel: Channel, handler: Any, rule_for: Callable[[str], Rule | None]
+    channel: Channel, handler: Any, rule_for: Callable[[str], PermissionRule | None]
 ) -> Generator[None]:
     """Hold the operator's policy against the calls of a run that pass no tool node of its graph."""
     guard = _CallGuard(channel, handler, None, rule_for, None, None)
@@ -148,7 +148,7 @@ class _CallGuard:
         channel: Channel | None,
         handler: Any,
         own_run: UUID | None,
-        rule_for: Callable[[str], Rule | None],
+        rule_for: Callable[[str], PermissionRule | None],
         describe: Describe | None,
         always: Always | None,
     ) -> None:
