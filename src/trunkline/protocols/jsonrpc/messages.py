@@ -156,7 +156,7 @@ def parse(line: bytes) -> Message | Malformed:
         fields: dict[str, Any] = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         if line.startswith(_BOM):
-            # "Implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259,
+            # "implementations that parse JSON texts MAY ignore the presence of a byte order mark" (RFC 8259,
             # 8.1): a file that is redirected into us may have one.
             return parse(line[len(_BOM) :].strip())
         try:
