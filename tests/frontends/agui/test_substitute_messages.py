@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, run, talk
 from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import TurnContext, until, world
+from tests.worlds import BRISK, TurnContext, until, world
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.journal import open_journal
+from trunkline.session.hub import Hub
 
 
 def words(client: Client) -> str:
@@ -45,17 +47,14 @@ async def test_an_answer_after_the_run_was_stopped_gets_a_notice(prompt: str, wh
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
 async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -> None:
     journal = await open_journal("memory:")
-    async with world(ScriptedAgent(), journal=journal) as hub:
-        client = Client()
-        client.say(prompt)
-        await run(AguiEndpoint(hub), client)
-        # As a process that was killed leaves it.
-        session = await hub.session("t1")
-        assert session.turn is not None
-        session.turn.detach()
-        session.turn = None
+    # A hub that is not entered renews no lease: it is like a process that was killed.
+    dead = Hub(ScriptedAgent(), journal, settings=msgspec.structs.replace(BRISK, lease_ttl=0.05))
+    client = Client()
+    client.say(prompt)
+    await run(AguiEndpoint(dead), client)
     async with world(ScriptedAgent(), journal=journal) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))
+    await dead.close()
     await journal.close()
 
     assert words(client).startswith(f"Your {what} came too late and was not used: the server was restarted")
