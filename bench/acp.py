@@ -87,13 +87,13 @@ def play(command: Sequence[str], count: int, journal: str, cache: str) -> Turn:
         session_id: str = orjson.loads(opened)["result"]["sessionId"]
         prompt = [{"type": "text", "text": str(count)}]
         cpu, began = program.cpu(), time.perf_counter()
-        said = program.request("session/prompt", {"sessionId": session_id, "prompt": prompt})
+        output = program.request("session/prompt", {"sessionId": session_id, "prompt": prompt})
         wall, cpu = time.perf_counter() - began, program.cpu() - cpu
     finally:
         program.end()
-    told = [orjson.loads(line)["params"]["update"] for line in said.splitlines()[:-1]]
+    lines = [orjson.loads(line)["params"]["update"] for line in output.splitlines()[:-1]]
     # A session is also told its title.
-    updates = [update for update in told if "content" in update]
+    updates = [update for update in lines if "content" in update]
     heard = "".join(update["content"]["text"] for update in updates)
     assert heard == "x" * count, "the reader lost something"
     if "trunkline" in command:

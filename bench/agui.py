@@ -86,8 +86,8 @@ class Listener:
         events = [json.loads(line[6:]) for line in answer.split(b"\n") if line.startswith(b"data: ")]
         if not events or events[-1]["type"] != "RUN_FINISHED":
             raise RuntimeError(f"the run did not finish: {answer[-500:]!r}")
-        said = "".join(event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT")
-        assert said.count(PIECE) == case.times, "the reader lost something"
+        output = "".join(event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT")
+        assert output.count(PIECE) == case.times, "the reader lost something"
         return spent
 
     def _cpu(self) -> float:

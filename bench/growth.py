@@ -61,11 +61,11 @@ def story(turns: int) -> Iterator[ev.AnyEvent]:
 
 def history(turns: int) -> list[dict[str, str]]:
     """The messages of a page that has all of it."""
-    told: list[dict[str, str]] = []
+    output: list[dict[str, str]] = []
     for number in range(turns):
-        told.append({"id": f"u{number}", "role": "user", "content": "Next?"})
-        told.append({"id": f"a-u{number}", "role": "assistant", "content": "word"})
-    return told
+        output.append({"id": f"u{number}", "role": "user", "content": "Next?"})
+        output.append({"id": f"a-u{number}", "role": "assistant", "content": "word"})
+    return output
 
 
 async def write(journal: Journal, turns: int) -> None:
@@ -127,10 +127,10 @@ async def run_agui(hub: Hub, messages: list[dict[str, str]], number: int) -> Tim
     times: Times = {}
     async with Stall() as stall:
         came = time.perf_counter()
-        told = read_input(sent)
+        output = read_input(sent)
         began = time.perf_counter()
         times["read"] = began - came
-        run = await AguiEndpoint(hub).open(told)
+        run = await AguiEndpoint(hub).open(output)
         async for _, batch in run:
             for event in batch:
                 if isinstance(event, wire.RunStarted):

@@ -61,11 +61,11 @@ class Measurer:
         assert self._child.stdout is not None
         self._child.stdin.write(f"{case.way} {case.times}\n")
         self._child.stdin.flush()
-        told = self._child.stdout.readline()
-        if not told:
+        output = self._child.stdout.readline()
+        if not output:
             code = self._child.wait(CHILD_TIMEOUT)
             raise RuntimeError(f"{case.way} could not be measured: its program ended with {code}")
-        return json.loads(told)
+        return json.loads(output)
 
     def end(self) -> None:
         """Close its input and wait."""

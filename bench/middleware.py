@@ -51,8 +51,8 @@ def measure(turns: int, times: int) -> dict[str, list[float]]:
         check=True,
         timeout=CHILD_TIMEOUT,
     )
-    told: dict[str, list[float]] = json.loads(done.stdout)
-    return {name: told[way] for name, way in WAYS.items()}
+    report: dict[str, list[float]] = json.loads(done.stdout)
+    return {name: report[way] for name, way in WAYS.items()}
 
 
 def added_by(samples: dict[str, list[float]], name: str, base: str = NONE) -> float:

@@ -27,7 +27,7 @@ class Case(NamedTuple):
     """A program and what it is told; one that is new here finds no cache of ours."""
 
     command: tuple[str, ...]
-    told: bytes = b""
+    stdin: bytes = b""
     new: bool = False
 
 
@@ -76,7 +76,7 @@ def start(case: Case, folder: Path) -> Start | None:
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        child.stdin.write(case.told)
+        child.stdin.write(case.stdin)
         child.stdin.flush()
         child.stdout.readline()
         wall = time.perf_counter() - began

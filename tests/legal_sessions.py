@@ -50,10 +50,10 @@ class Meaning:
     notices: list[str] = field(default_factory=list[str])
 
 
-def meaning_of(told: Conversation) -> Meaning:
+def meaning_of(folded: Conversation) -> Meaning:
     """Read a folded conversation as a Meaning."""
     return Meaning(
-        messages={m.message_id: (m.role, m.lane, _parts(m) or [m.text]) for m in told.messages},
+        messages={m.message_id: (m.role, m.lane, _parts(m) or [m.text]) for m in folded.messages},
         calls={
             call.call_id: {
                 "status": call.status,
@@ -64,19 +64,19 @@ def meaning_of(told: Conversation) -> Meaning:
                 "turn": call.turn_id,
                 "message": call.message_id,
             }
-            for call in told.calls.values()
+            for call in folded.calls.values()
         },
-        turns=[(turn.turn_id, turn.code or turn.stop_reason or turn.status) for turn in told.turns],
-        questions={key: q.answered and q.answered.outcome for key, q in told.questions.items()},
-        lanes={name: lane.outcome for name, lane in told.lanes.items()},
-        steps=dict(told.steps),
-        terminals={name: (t.data, t.exit_code if t.exited else None) for name, t in told.terminals.items()},
-        activities=dict(told.activities),
-        compactions={name: compaction.status for name, compaction in told.compactions.items()},
-        plan=[entry.content for entry in told.plan],
-        state=told.state,
-        title=told.title,
-        notices=[notice.title for notice in told.notices],
+        turns=[(turn.turn_id, turn.code or turn.stop_reason or turn.status) for turn in folded.turns],
+        questions={key: q.answered and q.answered.outcome for key, q in folded.questions.items()},
+        lanes={name: lane.outcome for name, lane in folded.lanes.items()},
+        steps=dict(folded.steps),
+        terminals={name: (t.data, t.exit_code if t.exited else None) for name, t in folded.terminals.items()},
+        activities=dict(folded.activities),
+        compactions={name: compaction.status for name, compaction in folded.compactions.items()},
+        plan=[entry.content for entry in folded.plan],
+        state=folded.state,
+        title=folded.title,
+        notices=[notice.title for notice in folded.notices],
     )
 
 
@@ -439,13 +439,13 @@ def _unfinished(event: Any) -> dict[str, Any]:
 def rewound_sessions(draw: Any) -> list[ev.Event]:
     """Legal sessions that go back now and then, between turns."""
     story: LegalSession = draw(legal_sessions())
-    told: list[ev.Event] = []
-    said: list[str | None] = [None]
+    output: list[ev.Event] = []
+    outputs: list[str | None] = [None]
     grammar = Grammar()
     for event in story.events:
-        told += grammar.feed(event)
+        output += grammar.feed(event)
         if message_id := getattr(event, "message_id", None):
-            said.append(message_id)
+            outputs.append(message_id)
         if grammar.phase is Phase.IDLE and draw(st.integers(0, 3)) == 0:
-            told += grammar.feed(ev.Rewound(to_message_id=draw(st.sampled_from(said))))
-    return told + grammar.close()
+            output += grammar.feed(ev.Rewound(to_message_id=draw(st.sampled_from(outputs))))
+    return output + grammar.close()

@@ -110,7 +110,7 @@ def test_a_soak_that_holds_the_same_in_every_lap_grew_nowhere() -> None:
 @pytest.mark.parametrize("held", ["memory", "files", "tasks", "sessions"])
 def test_a_soak_names_what_grows(held: str) -> None:
     by = 2**20 if held == "memory" else 1
-    assert [held in said for said in soak.judge(laps(30, **{held: by}))] == [True]
+    assert [held in output for output in soak.judge(laps(30, **{held: by}))] == [True]
 
 
 def test_a_soak_forgives_what_is_only_held_at_first() -> None:

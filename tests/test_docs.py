@@ -81,8 +81,8 @@ def run_console(text: str, folder: Path, *, everything: bool) -> None:
         f"{command}\nprintf '\\036%s\\036' $?\n" for command, _ in steps
     )
     done = run(["sh", "-c", script], folder)
-    *said, _ = done.stdout.split("\036")
-    for (command, shown), output, code in zip(steps, said[::2], said[1::2], strict=True):
+    *outputs, _ = done.stdout.split("\036")
+    for (command, shown), output, code in zip(steps, outputs[::2], outputs[1::2], strict=True):
         assert code == "0", f"$ {command}\n{output}{done.stderr}"
         if shown:
             assert matches(shown, output), f"$ {command}\n{output}\n-- but the page shows --\n{shown}"

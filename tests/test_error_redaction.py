@@ -26,11 +26,11 @@ def test_an_error_of_ours_keeps_its_words() -> None:
     [("agent_failed", "the agent failed"), ("rate_limited", "fewer requests"), ("odd", "the agent failed")],
 )
 def test_any_other_exception_is_told_by_its_type_and_where_to_look(code: str, why: str) -> None:
-    told = without_words(failed(FileNotFoundError("/home/ada/.key"), code))
-    assert "/home/ada" not in told.message
-    assert why in told.message
-    assert "FileNotFoundError" in told.message
-    assert "turn-7" in told.message
+    output = without_words(failed(FileNotFoundError("/home/ada/.key"), code))
+    assert "/home/ada" not in output.message
+    assert why in output.message
+    assert "FileNotFoundError" in output.message
+    assert "turn-7" in output.message
 
 
 @pytest.mark.parametrize("meta", [None, {}, {"trunkline": 7}, {"trunkline": {"exception": 7}}, {"other": {}}])

@@ -146,8 +146,10 @@ def test_simple_streams_thoughts_a_tool_card_and_its_answer(start: Start) -> Non
     for _ in range(2):
         place = len(talk.log)
         assert talk.prompt(session_id, "Do I need a coat?") == DONE
-        assert talk.said(session_id, place) == ANSWERS["simple"]
-        assert talk.said(session_id, place, "agent_thought_chunk").startswith("They ask about the weather.")
+        assert talk.message_text(session_id, place) == ANSWERS["simple"]
+        assert talk.message_text(session_id, place, "agent_thought_chunk").startswith(
+            "They ask about the weather."
+        )
     chunks = [update for update in talk.updates() if update["sessionUpdate"] == "agent_message_chunk"]
     assert len(chunks) > 10, "word by word"
     one, two = cards(talk, session_id).values()
@@ -160,14 +162,14 @@ def test_mcp_tools_run_on_real_servers_one_of_them_somebody_elses(start: Start) 
     talk = start("mcp_tools")
     session_id = talk.open()
     assert talk.prompt(session_id, "What about Ada?") == DONE
-    assert talk.said(session_id) == ANSWERS["mcp_tools"]
+    assert talk.message_text(session_id) == ANSWERS["mcp_tools"]
     note, hour = cards(talk, session_id).values()
     assert (note["status"], note["kind"]) == ("completed", "search")
     assert "Call Ada about the engine" in json.dumps(note["content"])
     assert hour["status"] == "completed"
     assert "18:00" in json.dumps(hour["content"])
-    told = json.dumps(list(talk.updates(session_id)))
-    assert "note 3 of 3" in told, "the progress of the server reached the editor"
+    output = json.dumps(list(talk.updates(session_id)))
+    assert "note 3 of 3" in output, "the progress of the server reached the editor"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_permission_asks_for_each_letter_at_once(
     reply = talk.wait(prompt_id)
     assert reply is not None
     assert reply["result"] == DONE
-    assert talk.said(session_id) == answer
+    assert talk.message_text(session_id) == answer
     find, *letters = cards(talk, session_id).values()
     assert find["status"] == "completed"
     assert [letter["status"] for letter in letters] == statuses
@@ -214,12 +216,12 @@ def test_modes_and_plan_plans_first_and_bakes_in_another_mode(start: Start) -> N
         "terse",
     ]
     assert talk.prompt(session_id, "a cake, please") == DONE
-    assert talk.said(session_id) == ANSWERS["modes_and_plan"]
+    assert talk.message_text(session_id) == ANSWERS["modes_and_plan"]
     assert plans(talk, session_id) == [["pending"] * 3]
     assert cards(talk, session_id) == {}
     talk.result("session/set_mode", {"sessionId": session_id, "modeId": "agentic"})
     assert talk.prompt(session_id, "go on") == DONE
-    assert talk.said(session_id).endswith("The cake is ready.")
+    assert talk.message_text(session_id).endswith("The cake is ready.")
     (card,) = cards(talk, session_id).values()
     assert (card["rawInput"], card["status"]) == ({"cake": "sponge cake"}, "completed")
     assert plans(talk, session_id)[-1] == ["completed"] * 3
@@ -237,12 +239,12 @@ def test_deep_agent_shows_its_plan_and_what_its_subagent_does(start: Start) -> N
     (task,) = [card for card in shown if "subagent_type" in card["rawInput"]]
     (counting,) = [card for card in shown if "text" in card["rawInput"]]
     assert counting["rawOutput"] in (8, "8")
-    said: dict[str | None, str] = {}
+    output: dict[str | None, str] = {}
     for update in talk.updates(session_id):
         if update["sessionUpdate"] == "agent_message_chunk":
             lane = update.get("_meta", {}).get("trunkline", {}).get("lane")
-            said[lane] = said.get(lane, "") + update["content"]["text"]
-    assert said == {task["toolCallId"]: "8 words.", None: ANSWERS["deep_agent"]}
+            output[lane] = output.get(lane, "") + update["content"]["text"]
+    assert output == {task["toolCallId"]: "8 words.", None: ANSWERS["deep_agent"]}
     assert counting["_meta"]["trunkline"]["lane"] == task["toolCallId"]
 
 
@@ -260,16 +262,16 @@ def test_graph_asks_by_interrupt_and_goes_on(start: Start) -> None:
     (params,) = asked
     assert params["message"] == "Which tone should the letter have?"
     assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["formal", "friendly"]
-    assert talk.said(session_id) == "Dear Sir or Madam, we regret the delay."
+    assert talk.message_text(session_id) == "Dear Sir or Madam, we regret the delay."
 
 
 def test_graph_asks_in_words_where_the_editor_has_no_forms(start: Start) -> None:
     talk = start("graph")
     session_id = talk.open()
     assert talk.prompt(session_id, "Write that we are late") == DONE
-    assert "1. formal\n2. friendly\n" in talk.said(session_id)
+    assert "1. formal\n2. friendly\n" in talk.message_text(session_id)
     assert talk.prompt(session_id, "friendly") == DONE
-    assert talk.said(session_id).endswith("Hi there, sorry it took so long!")
+    assert talk.message_text(session_id).endswith("Hi there, sorry it took so long!")
 
 
 def test_two_sessions_on_one_agent_run_at_once_and_do_not_mix(start: Start) -> None:
@@ -288,7 +290,7 @@ def test_two_sessions_on_one_agent_run_at_once_and_do_not_mix(start: Start) -> N
                 answers[line.message["id"]] = line.message["result"]
         assert [answers[request_id] for request_id in begun] == [DONE, DONE]
     for session_id, name in names.items():
-        assert talk.said(session_id) == f"Nice to meet you, {name}. You are {name}."
+        assert talk.message_text(session_id) == f"Nice to meet you, {name}. You are {name}."
 
 
 def test_two_clients_is_a_program_too(root: Path, tmp_path: Path) -> None:
@@ -343,7 +345,7 @@ def test_a_variable_takes_a_providers_own_model(
             talk.initialize({})
             session_id = talk.open()
             assert talk.prompt(session_id, "How is the weather in Oslo?")["stopReason"] == "end_turn"
-    assert talk.said(session_id) == "Take a coat."
+    assert talk.message_text(session_id) == "Take a coat."
     (card,) = cards(talk, session_id).values()
     assert (card["toolCallId"], card["rawInput"], card["status"]) == (
         "toolu_1",

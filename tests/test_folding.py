@@ -32,12 +32,12 @@ def text(delta: str, message_id: str = "m1", **fields: Any) -> ev.Text:
     return ev.Text(message_id=message_id, delta=delta, **fields)
 
 
-def user(message_id: str, said: str = "", **fields: Any) -> ev.UserMessage:
-    return ev.UserMessage(message_id=message_id, content=(TextBlock(text=said),), **fields)
+def user(message_id: str, expected: str = "", **fields: Any) -> ev.UserMessage:
+    return ev.UserMessage(message_id=message_id, content=(TextBlock(text=expected),), **fields)
 
 
-def texts(told: Conversation) -> list[tuple[str, str]]:
-    return [(message.message_id, message.text) for message in told.messages]
+def texts(folded: Conversation) -> list[tuple[str, str]]:
+    return [(message.message_id, message.text) for message in folded.messages]
 
 
 # -- any stream ------------------------------------------------------------------------------------
@@ -70,19 +70,19 @@ def test_the_conversation_is_right_in_the_middle_and_again_at_the_end(
 
 @given(sloppy_streams())
 def test_a_repaired_stream_means_the_same_when_it_is_repaired_again(events: list[ev.Event]) -> None:
-    said = translate(Grammar(), events)
-    assert fold(said) == fold(translate(Grammar(), said))
+    output = translate(Grammar(), events)
+    assert fold(output) == fold(translate(Grammar(), output))
 
 
 @given(sloppy_streams())
 def test_after_the_grammar_every_turn_is_over_and_nothing_is_open(events: list[ev.Event]) -> None:
-    told = fold(translate(Grammar(), events))
-    assert {turn.status for turn in told.turns} <= {"finished", "failed"}
-    assert all(call.status in ev.FINAL_STATUSES for call in told.calls.values())
-    assert all(question.answered is not None for question in told.questions.values())
-    assert all(lane.outcome is not None for lane in told.lanes.values())
-    assert all(told.steps.values())
-    assert {compaction.status for compaction in told.compactions.values()} <= ev.FINAL_STATUSES
+    folded = fold(translate(Grammar(), events))
+    assert {turn.status for turn in folded.turns} <= {"finished", "failed"}
+    assert all(call.status in ev.FINAL_STATUSES for call in folded.calls.values())
+    assert all(question.answered is not None for question in folded.questions.values())
+    assert all(lane.outcome is not None for lane in folded.lanes.values())
+    assert all(folded.steps.values())
+    assert {compaction.status for compaction in folded.compactions.values()} <= ev.FINAL_STATUSES
 
 
 def test_every_event_but_those_of_windows_and_decisions_has_a_meaning() -> None:
@@ -95,7 +95,7 @@ def test_every_event_but_those_of_windows_and_decisions_has_a_meaning() -> None:
 
 def test_parts_are_counted_by_kind_switches() -> None:
     image = ImageBlock(mime_type="image/png", url="https://example.org/x.png")
-    told = fold(
+    folded = fold(
         [
             text("a"),
             text("b", turn_id="t9"),
@@ -111,7 +111,7 @@ def test_parts_are_counted_by_kind_switches() -> None:
             text("f"),
         ]
     )
-    assert told.messages == [
+    assert folded.messages == [
         Message(
             message_id="m1",
             role="agent",
@@ -127,27 +127,27 @@ def test_parts_are_counted_by_kind_switches() -> None:
             ],
         )
     ]
-    assert told.messages[0].text == "abf"
-    assert told.calls["c1"].name == "n"
+    assert folded.messages[0].text == "abf"
+    assert folded.calls["c1"].name == "n"
 
 
 def test_messages_keep_the_order_in_which_they_began() -> None:
-    told = fold([user("u1", "hi"), text("a", "m1"), text("b", "m2", lane="x"), text("c", "m1")])
-    assert texts(told) == [("u1", "hi"), ("m1", "ac"), ("m2", "b")]
-    assert [message.role for message in told.messages] == ["user", "agent", "agent"]
-    assert told.messages[2].lane == "x"
+    folded = fold([user("u1", "hi"), text("a", "m1"), text("b", "m2", lane="x"), text("c", "m1")])
+    assert texts(folded) == [("u1", "hi"), ("m1", "ac"), ("m2", "b")]
+    assert [message.role for message in folded.messages] == ["user", "agent", "agent"]
+    assert folded.messages[2].lane == "x"
 
 
 def test_a_message_is_found_by_its_id() -> None:
-    told = fold([text("a")])
-    assert told.message("m1") is told.messages[0]
-    assert told.message("m2") is None
+    folded = fold([text("a")])
+    assert folded.message("m1") is folded.messages[0]
+    assert folded.message("m2") is None
 
 
 def test_a_user_message_may_be_said_again_in_full() -> None:
-    told = fold([user("u1", "draft", trusted=False), user("u1", "final")])
-    assert texts(told) == [("u1", "final")]
-    assert told.messages[0].trusted
+    folded = fold([user("u1", "draft", trusted=False), user("u1", "final")])
+    assert texts(folded) == [("u1", "final")]
+    assert folded.messages[0].trusted
 
 
 def test_a_snapshot_does_not_share_its_lists_with_another_fold() -> None:
@@ -172,9 +172,9 @@ TALK: list[ev.Event] = [
 
 
 def test_a_rewind_takes_messages_and_their_calls_along() -> None:
-    told = fold([*TALK, ev.Rewound(to_message_id="m1")])
-    assert texts(told) == [("u1", "one"), ("m1", "a")]
-    assert set(told.calls) == {"c1"}
+    folded = fold([*TALK, ev.Rewound(to_message_id="m1")])
+    assert texts(folded) == [("u1", "one"), ("m1", "a")]
+    assert set(folded.calls) == {"c1"}
 
 
 def test_a_call_without_a_message_stays_while_anything_of_its_turn_does() -> None:
@@ -182,8 +182,8 @@ def test_a_call_without_a_message_stays_while_anything_of_its_turn_does() -> Non
 
 
 def test_a_rewind_to_the_beginning_leaves_no_message_and_no_call() -> None:
-    told = fold([*TALK, ev.Rewound()])
-    assert (told.messages, told.calls) == ([], {})
+    folded = fold([*TALK, ev.Rewound()])
+    assert (folded.messages, folded.calls) == ([], {})
 
 
 def test_a_rewind_to_an_unknown_message_changes_nothing() -> None:
@@ -192,9 +192,9 @@ def test_a_rewind_to_an_unknown_message_changes_nothing() -> None:
 
 def test_an_id_used_again_after_a_rewind_begins_a_new_message() -> None:
     again = [user("u2", "edited", turn_id="t3"), text("new", "m2", turn_id="t3")]
-    told = fold([*TALK, text("old", "m2"), ev.Rewound(to_message_id="m1"), *again])
-    assert texts(told) == [("u1", "one"), ("m1", "a"), ("u2", "edited"), ("m2", "new")]
-    message = told.message("m2")
+    folded = fold([*TALK, text("old", "m2"), ev.Rewound(to_message_id="m1"), *again])
+    assert texts(folded) == [("u1", "one"), ("m1", "a"), ("u2", "edited"), ("m2", "new")]
+    message = folded.message("m2")
     assert message is not None
     assert message.parts == [TextPart(part_id="m2:0", text="new")]
     assert message.turn_id == "t3"
@@ -204,7 +204,7 @@ def test_an_id_used_again_after_a_rewind_begins_a_new_message() -> None:
 
 
 def test_a_call_is_what_its_updates_made_of_it() -> None:
-    told = fold(
+    folded = fold(
         [
             ev.ToolCall(turn_id="t1", call_id="c1", name="edit", title="Edit", native_id="n1", lane="a"),
             ev.ToolInput(call_id="c1", delta='{"a":'),
@@ -217,7 +217,7 @@ def test_a_call_is_what_its_updates_made_of_it() -> None:
             ev.ToolInput(call_id="c9", delta="?"),
         ]
     )
-    (call,) = told.calls.values()
+    (call,) = folded.calls.values()
     assert (call.name, call.title, call.kind, call.status) == ("edit", "Edited", "edit", "failed")
     assert (call.arguments, call.input, call.output, call.raw_output) == ('{"a":1}', {"a": 1}, "xy", 0)
     assert (call.lane, call.turn_id, call.native_id, call.message_id) == ("a", "t1", "n1", None)
@@ -268,8 +268,8 @@ def test_a_prompt_waits_until_it_is_run_or_dropped() -> None:
 def test_the_first_answer_counts() -> None:
     asked = ev.Asked(question_id="q1", question=Form(fields={}))
     answers = [ev.Answered(question_id="q1", outcome="accepted", by=name) for name in ("her", "him")]
-    told = fold([asked, asked, *answers, ev.Answered(question_id="q9", outcome="declined")])
-    assert [(q.asked, q.answered) for q in told.questions.values()] == [(asked, answers[0])]
+    folded = fold([asked, asked, *answers, ev.Answered(question_id="q9", outcome="declined")])
+    assert [(q.asked, q.answered) for q in folded.questions.values()] == [(asked, answers[0])]
 
 
 # -- work, state and session -----------------------------------------------------------------------
@@ -284,8 +284,8 @@ def test_state_is_replaced_and_patched_and_a_patch_that_does_not_fit_is_left_out
     first = {"a": [1]}
     patch = ({"op": "add", "path": "/a/-", "value": 2},)
     wrong = ({"op": "remove", "path": "/b"},)
-    told = fold([ev.StateReplaced(state=first), ev.StatePatched(patch=patch), ev.StatePatched(patch=wrong)])
-    assert told.state == {"a": [1, 2]}
+    folded = fold([ev.StateReplaced(state=first), ev.StatePatched(patch=patch), ev.StatePatched(patch=wrong)])
+    assert folded.state == {"a": [1, 2]}
     assert first == {"a": [1]}
 
 
@@ -294,7 +294,7 @@ def test_an_activity_is_shown_whole_and_then_patched() -> None:
         return ev.Activity(activity_id="a1", activity_type="t", **fields)
 
     shown = {"x": 1}
-    told = fold(
+    folded = fold(
         [
             activity(content=shown),
             activity(patch=({"op": "replace", "path": "/x", "value": 2},)),
@@ -302,7 +302,7 @@ def test_an_activity_is_shown_whole_and_then_patched() -> None:
             activity(),
         ]
     )
-    assert told.activities == {"a1": {"x": 2}}
+    assert folded.activities == {"a1": {"x": 2}}
     assert shown == {"x": 1}
 
 
@@ -313,14 +313,14 @@ def test_a_step_or_a_lane_whose_name_comes_back_begins_anew() -> None:
         ev.SubagentFinished(lane="a", message="m", result=[1]),
         ev.SubagentFinished(lane="unknown"),
     ]
-    told = fold([*step, *lane])
-    assert told.steps == {"s": True}
-    assert told.lanes == {
+    folded = fold([*step, *lane])
+    assert folded.steps == {"s": True}
+    assert folded.lanes == {
         "a": LaneState(name="first", description="d", outcome="completed", message="m", result=[1])
     }
-    told = fold([*step, *lane, *step[:1], ev.SubagentStarted(lane="a", name="again", parent_call_id="c1")])
-    assert told.steps == {"s": False}
-    assert told.lanes == {"a": LaneState(name="again", parent_call_id="c1")}
+    folded = fold([*step, *lane, *step[:1], ev.SubagentStarted(lane="a", name="again", parent_call_id="c1")])
+    assert folded.steps == {"s": False}
+    assert folded.lanes == {"a": LaneState(name="again", parent_call_id="c1")}
 
 
 def test_a_compaction_keeps_what_its_last_word_leaves_out() -> None:
@@ -334,14 +334,14 @@ def test_a_compaction_keeps_what_its_last_word_leaves_out() -> None:
 def test_what_belongs_to_the_session_is_kept_as_it_stands_last() -> None:
     usage, notice, custom = ev.ContextUsage(used=1, size=2), ev.Notice(title="hm"), ev.Custom(name="n")
     commands, raw = (ev.CommandInfo(name="go"),), ev.Raw(source="wire")
-    told = fold(
+    folded = fold(
         [
             usage, notice, custom, raw, ev.CommandsChanged(commands=commands), ev.InfoChanged(title="T"),
             ev.ConfigChanged(),
         ]
     )  # fmt: skip
-    assert (told.usage, told.notices, told.customs, told.raws) == (usage, [notice], [custom], [raw])
-    assert (told.commands, told.title, told.options) == (commands, "T", ())
+    assert (folded.usage, folded.notices, folded.customs, folded.raws) == (usage, [notice], [custom], [raw])
+    assert (folded.commands, folded.title, folded.options) == (commands, "T", ())
 
 
 # -- cost ------------------------------------------------------------------------------------------

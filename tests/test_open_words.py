@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 import msgspec
 import pytest
 
+from tests.hubs import collect, events_of, hub_for, make, only
 from tests.strategies import event_kinds
-from tests.worlds import collect, events_of, make, only, world
 from trunkline import events as ev
 from trunkline.cursor import Entry
 from trunkline.frontends.acp.encoder import AcpEncoder
@@ -63,20 +63,22 @@ def test_every_event_with_words_is_in_this_test() -> None:
 
 @pytest.mark.parametrize("address", ["memory:", "sqlite:{}/j.db"])
 async def test_foreign_words_of_an_adapter_come_back_from_a_journal(address: str, tmp_path: Path) -> None:
-    said = [event for event in FOREIGN if not isinstance(event, ev.Asked | ev.SubagentFinished | ev.Decided)]
+    output = [
+        event for event in FOREIGN if not isinstance(event, ev.Asked | ev.SubagentFinished | ev.Decided)
+    ]
 
     async def adapter() -> AsyncIterator[Any]:
-        for event in (*said[1:], said[0]):
+        for event in (*output[1:], output[0]):
             yield msgspec.structs.replace(event, turn_id=None)
 
     journal = await open_journal(address.format(tmp_path))
     agent = make(adapter, name="adapter", foreign_words=True)
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create("s")
         live = await collect(session, "go")
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         kept = await events_of(await hub.session("s"))
-    for event in said:
+    for event in output:
         assert only(kept, type(event)) == only(live, type(event))
         assert len(only(kept, type(event))) >= 1
     assert not only(kept, ev.Raw)
@@ -87,10 +89,10 @@ async def test_foreign_words_of_an_adapter_come_back_from_a_journal(address: str
 
 def test_acp_is_given_words_that_it_knows() -> None:
     encoder = AcpEncoder("s")
-    told: list[Any] = []
+    output: list[Any] = []
     for seq, event in enumerate((ev.TurnStarted(turn_id="t"), *FOREIGN[1:5]), 1):
-        told += encoder.feed(Entry(seq, 0, 1, 0.0, cast("Any", event)))
-    text = "".join(str(one) for one in told)
+        output += encoder.feed(Entry(seq, 0, 1, 0.0, cast("Any", event)))
+    text = "".join(str(one) for one in output)
     assert WORD not in text
     assert '"kind":"other"' in text
     assert '"status":"in_progress"' in text

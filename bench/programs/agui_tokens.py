@@ -21,7 +21,7 @@ agent: Any = make_agent()
 """What ``trunkline serve`` serves of this file."""
 
 
-def told(pieces: int) -> dict[str, Any]:
+def run_input(pieces: int) -> dict[str, Any]:
     """What a client sends, each time in a thread of its own."""
     number = next(threads)
     message = {"id": f"user-{number}", "role": "user", "content": str(pieces)}
@@ -45,7 +45,7 @@ async def stream_ours(pieces: int) -> float:
     async with Hub(adapt(make_agent()), journal) as hub:
         endpoint, heard = AguiEndpoint(hub), 0
         meter = Meter()
-        run = await endpoint.open(read_input(json.dumps(told(pieces)).encode()))
+        run = await endpoint.open(read_input(json.dumps(run_input(pieces)).encode()))
         async for cursor, events in run:
             heard += SSE.write(cursor, events).count(PIECE.encode())
         await run.close()
@@ -67,7 +67,7 @@ async def stream_langgraph(pieces: int, raw: bool) -> float:
     """Through ag-ui-langgraph and the official encoder, as its endpoint does it."""
     core, encoder = importlib.import_module("ag_ui.core"), importlib.import_module("ag_ui.encoder")
     encode, peer, heard = encoder.EventEncoder().encode, langgraph_agent(raw), 0
-    given = core.RunAgentInput.model_validate(told(pieces))
+    given = core.RunAgentInput.model_validate(run_input(pieces))
     meter = Meter()
     async for event in peer.run(given):
         frame: str = encode(event)
@@ -94,7 +94,7 @@ async def stream_pydantic(pieces: int) -> float:
     """Through pydantic-ai's adapter and its encoder."""
     core = importlib.import_module("ag_ui.core")
     ag_ui = importlib.import_module("pydantic_ai.ui.ag_ui")
-    given = core.RunAgentInput.model_validate(told(pieces))
+    given = core.RunAgentInput.model_validate(run_input(pieces))
     adapter = ag_ui.AGUIAdapter(agent=pydantic_agent(), run_input=given)
     heard = 0
     meter = Meter()

@@ -53,10 +53,10 @@ class Caller(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        said = AIMessage("It is looked up.")
+        reply = AIMessage("It is looked up.")
         if not isinstance(messages[-1], ToolMessage):
-            said = AIMessage("", tool_calls=[{"id": "call_1", "name": "look_up", "args": {"word": "sun"}}])
-        return ChatResult(generations=[ChatGeneration(message=said)])
+            reply = AIMessage("", tool_calls=[{"id": "call_1", "name": "look_up", "args": {"word": "sun"}}])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
     async def _agenerate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
         return self._generate(messages)
@@ -71,10 +71,10 @@ class Nobody:
     """A client that drops whatever it is told, and is never asked."""
 
     def __init__(self) -> None:
-        self.told = 0
+        self.updates = 0
 
     def emit(self, method: str, params: Any, /) -> None:
-        self.told += 1
+        self.updates += 1
 
     async def request(self, method: str, params: Any, /, *, timeout: float | None) -> Any:
         raise AssertionError(f"nobody was to be asked for {method}")
@@ -206,7 +206,7 @@ class Invoked:
     def check(self) -> None:
         """See that what is on told its client, and what is off did not."""
         if self.way not in PIECES:
-            assert bool(self.client.told) == (self.way == "on")
+            assert bool(self.client.updates) == (self.way == "on")
 
 
 async def take_turns(ways: list[str], turns: int, times: int) -> dict[str, list[float]]:

@@ -40,8 +40,8 @@ class Tokens(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        said = AIMessage(content=PIECE * int(messages[-1].text))
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        reply = AIMessage(content=PIECE * int(messages[-1].text))
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **kwargs: Any

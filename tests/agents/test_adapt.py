@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.worlds import collect, echo, text_of, world
+from tests.hubs import collect, echo, hub_for, text_of
 from trunkline import events as ev
 from trunkline.agents.adapt import FactoryAgent, adapt
 from trunkline.agents.function import FunctionAgent, agent
@@ -29,37 +29,37 @@ OPTIONS = (ConfigOption(option_id="loud", name="Loud", value=False),)
 class Whole:
     """An agent with every hook that concerns a session; it notes what is asked of it."""
 
-    def __init__(self, told: list[str] | None = None) -> None:
+    def __init__(self, calls: list[str] | None = None) -> None:
         self.card = AgentCard(name="whole")
-        self.told = [] if told is None else told
+        self.calls = [] if calls is None else calls
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield f"{id(self)}"
 
     async def open_session(self, session: SessionView) -> None:
-        self.told.append(f"open {session.session_id}")
+        self.calls.append(f"open {session.session_id}")
 
     async def close_session(self, session: SessionView) -> None:
-        self.told.append(f"close {session.session_id}")
+        self.calls.append(f"close {session.session_id}")
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
-        self.told.append(f"rewind to {to_message_id}")
+        self.calls.append(f"rewind to {to_message_id}")
 
     async def set_config(
         self, session: SessionView, options: tuple[ConfigOption, ...]
     ) -> tuple[ConfigOption, ...] | None:
-        self.told.append(f"set {options[0].value}")
+        self.calls.append(f"set {options[0].value}")
         return OPTIONS
 
     async def history(self, session: SessionView) -> Conversation | None:
-        self.told.append(f"remember {session.session_id}")
+        self.calls.append(f"remember {session.session_id}")
         return Conversation()
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
-        self.told.append(f"fork {session.session_id} of {origin.session_id}")
+        self.calls.append(f"fork {session.session_id} of {origin.session_id}")
 
     async def delete_session(self, session: SessionView) -> None:
-        self.told.append(f"delete {session.session_id}")
+        self.calls.append(f"delete {session.session_id}")
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[Sayable]:
         yield f"resumed with {', '.join(answers)}"
@@ -95,7 +95,7 @@ async def test_anything_that_can_be_called_is_an_agent_of_that_name(thing: Any, 
     assert isinstance(adapted, FunctionAgent)
     assert adapted.card.name == name
     assert adapt(thing, name="chosen").card.name == "chosen"
-    async with world(adapted) as hub:
+    async with hub_for(adapted) as hub:
         assert text_of(await collect(await hub.create(), "hi")).strip() == "hi"
 
 
@@ -105,12 +105,14 @@ def test_a_class_is_refused_with_the_way_to_an_instance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "said"), [(None, "None"), (42, "an object of type int"), ([], "an object of type list")]
+    ("thing", "expected"), [(None, "None"), (42, "an object of type int"), ([], "an object of type list")]
 )
-def test_what_is_no_agent_is_refused_with_what_would_be_one(thing: Any, said: str) -> None:
+def test_what_is_no_agent_is_refused_with_what_would_be_one(thing: Any, expected: str) -> None:
     with pytest.raises(NotAnAgent) as caught:
         adapt(thing)
-    assert str(caught.value).startswith(f"{said} is not an agent: use a function that takes (prompt, ctx)")
+    assert str(caught.value).startswith(
+        f"{expected} is not an agent: use a function that takes (prompt, ctx)"
+    )
 
 
 def test_an_agent_without_a_proper_card_is_refused() -> None:
@@ -138,30 +140,30 @@ def test_a_callable_that_cannot_be_read_is_no_agent() -> None:
 
 
 async def test_a_factory_makes_an_agent_per_session_and_closes_it_with_its_session() -> None:
-    told: list[str] = []
+    calls: list[str] = []
 
     def build(session: SessionView) -> Whole:
         """Builds."""
-        return Whole(told)
+        return Whole(calls)
 
     factory = adapt(build)
     assert isinstance(factory, FactoryAgent)
     assert (factory.card.name, factory.card.description) == ("build", "Builds.")
-    async with world(factory) as hub:
+    async with hub_for(factory) as hub:
         one, two = await hub.create("one"), await hub.create("two")
         first = text_of(await collect(one, "hi"))
         assert text_of(await collect(one, "again")) == first
         assert text_of(await collect(two, "hi")) != first
         await one.close()
-        assert [line for line in told if "remember" not in line] == ["open one", "open two", "close one"]
-    assert told[-1] == "close two"
+        assert [line for line in calls if "remember" not in line] == ["open one", "open two", "close one"]
+    assert calls[-1] == "close two"
 
 
 async def test_principals_with_sessions_of_the_same_id_do_not_share_an_agent() -> None:
     def build(session: SessionView) -> Any:
         return lambda: session.principal
 
-    async with world(adapt(build)) as hub:
+    async with hub_for(adapt(build)) as hub:
         ann = await hub.create("thread", principal="ann")
         bob = await hub.create("thread", principal="bob")
         for session in (ann, bob, ann):
@@ -175,7 +177,7 @@ async def test_a_factory_may_be_async_and_give_another_factory() -> None:
 
         return inner
 
-    async with world(adapt(build)) as hub:
+    async with hub_for(adapt(build)) as hub:
         assert text_of(await collect(await hub.create(), "hi there")) == "hi there "
 
 
@@ -190,7 +192,7 @@ async def test_a_factory_passes_every_hook_on() -> None:
     await factory.fork(view, SessionView(session_id="o"))
     await factory.delete_session(view)
     await factory.close_session(view)
-    assert whole.told == [
+    assert whole.calls == [
         "open s",
         "rewind to m1",
         "set False",
@@ -209,12 +211,12 @@ async def test_a_memory_is_asked_without_opening_the_session() -> None:
     assert await factory.history(view) == Conversation()
     await factory.fork(view, SessionView(session_id="o"))
     await factory.delete_session(view)
-    assert whole.told == ["remember s", "fork s of o", "delete s"]
+    assert whole.calls == ["remember s", "fork s of o", "delete s"]
     assert view.memory == {}
 
 
 async def test_hooks_that_a_made_agent_lacks_do_nothing() -> None:
-    async with world(adapt(_build_echo)) as hub:
+    async with hub_for(adapt(_build_echo)) as hub:
         session = await hub.create()
         session.view.options = OPTIONS
         await collect(session, Prompt.of("hi", message_id="m1"))
@@ -244,7 +246,7 @@ async def test_a_turn_goes_on_in_the_agent_that_a_factory_made_or_is_refused() -
         async for item in factory.resume(answers, ctx):
             yield item
 
-    async with world(go_on) as hub:
+    async with hub_for(go_on) as hub:
         assert text_of(await collect(await hub.create("able"), "x")) == "resumed with key"
         failed = (await collect(await hub.create("unable"), "x"))[-1]
         assert isinstance(failed, ev.TurnFailed)
@@ -259,7 +261,7 @@ async def test_a_factory_that_fails_names_the_cause_and_is_tried_again() -> None
             raise problems.pop(0)
         return echo
 
-    async with world(adapt(build)) as hub:
+    async with hub_for(adapt(build)) as hub:
         session = await hub.create()
         with pytest.raises(AgentError, match="build could not make an agent for this session: KeyError"):
             await session.prompt("hi")
@@ -272,7 +274,7 @@ async def test_a_factory_that_gives_no_agent_is_refused() -> None:
     def build(session: SessionView) -> Any:
         return 42
 
-    async with world(adapt(build)) as hub:
+    async with hub_for(adapt(build)) as hub:
         session = await hub.create()
         with pytest.raises(NotAnAgent, match="an object of type int is not an agent"):
             await session.prompt("hi")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import trunkline
-from tests.worlds import collect, forever, make, only, soon, text_of, until, world
+from tests.hubs import collect, forever, hub_for, make, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent, agent
 from trunkline.agents.interface import Agent, PromptCapabilities
@@ -26,7 +26,7 @@ from trunkline.session.session import Session
 
 async def run(function: Agent | Callable[..., Any], prompt: str = "hi") -> list[ev.Event]:
     """Give all events of one turn."""
-    async with world(function) as hub:
+    async with hub_for(function) as hub:
         return await collect(await hub.create(), prompt)
 
 
@@ -110,17 +110,17 @@ KINDS: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("function", KINDS.values(), ids=KINDS)
 async def test_every_kind_of_function_can_answer(function: Callable[..., Any]) -> None:
-    told = await run(make(function))
-    assert text_of(told) == "hi!"
-    assert isinstance(told[-1], ev.TurnFinished)
+    events = await run(make(function))
+    assert text_of(events) == "hi!"
+    assert isinstance(events[-1], ev.TurnFinished)
 
 
 async def test_a_function_that_returns_nothing_emits_no_text() -> None:
     def silent() -> None:
         return None
 
-    told = await run(silent)
-    assert [type(event) for event in told] == [ev.TurnStarted, ev.UserMessage, ev.TurnFinished]
+    events = await run(silent)
+    assert [type(event) for event in events] == [ev.TurnStarted, ev.UserMessage, ev.TurnFinished]
 
 
 # -- what a function takes ---------------------------------------------------------------------------
@@ -267,14 +267,14 @@ async def returns_tuple(ctx: TurnContext) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("function", [yields_all, returns_list, returns_tuple])
 async def test_text_events_and_blocks_may_be_yielded(function: Callable[..., Any]) -> None:
-    told = await run(function)
-    turn_id = told[0].turn_id
-    assert {event.turn_id for event in told} == {turn_id}
-    assert text_of(told) == "text block event own message"
-    texts = only(told, ev.Text)
+    events = await run(function)
+    turn_id = events[0].turn_id
+    assert {event.turn_id for event in events} == {turn_id}
+    assert text_of(events) == "text block event own message"
+    texts = only(events, ev.Text)
     assert [text.message_id for text in texts] == [f"{turn_id}.1"] * 3 + ["mine"]
-    assert [media.content for media in only(told, ev.Media)] == [link("a")]
-    assert [thought.delta for thought in only(told, ev.Thought)] == ["hm"]
+    assert [media.content for media in only(events, ev.Media)] == [link("a")]
+    assert [thought.delta for thought in only(events, ev.Thought)] == ["hm"]
 
 
 @pytest.mark.parametrize("result", ["one", TextBlock(text="one"), ev.Text(message_id="m", delta="one")])
@@ -293,15 +293,15 @@ async def test_an_illegal_thing_yielded_fails_the_turn_as_the_agents_fault(wrong
         finally:
             closed.append("closed")
 
-    told = await run(make(bad, name="bad"))
-    failed = told[-1]
+    events = await run(make(bad, name="bad"))
+    failed = events[-1]
     assert isinstance(failed, ev.TurnFailed)
     assert (failed.code, failed.fault) == ("agent_protocol", "agent")
     assert failed.message == (
         f"bad yielded a {type(wrong).__name__}; "
         "yield text, an event (trunkline.events) or a content block (trunkline.content)"
     )
-    assert text_of(told) == "so far "
+    assert text_of(events) == "so far "
     assert closed == ["closed"], "the generator is closed before the turn ends"
 
 
@@ -331,7 +331,7 @@ async def test_plain_code_runs_in_one_thread_of_its_own_with_the_turns_context_v
         finally:
             database.close()
 
-    async with world(talk) as hub:
+    async with hub_for(talk) as hub:
         session = await hub.create()
         voice.set("loud")
         assert text_of(await collect(session, "hi")) == "012loud"
@@ -349,15 +349,15 @@ async def test_a_thread_may_emit_ask_and_yield_in_order() -> None:
         if ctx.wait(ctx.permission("May I?", tool="write")):
             yield "allowed"
 
-    async with world(talk) as hub:
+    async with hub_for(talk) as hub:
         session = await hub.create()
 
         async def allow(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, option_id="allow_once"))
 
-        told = await collect(session, "go", {ev.Asked: allow})
-    assert text_of(told) == "e0 y0 e1 y1 e2 y2 e3 y3 e4 y4 allowed"
-    assert [u.status for u in only(told, ev.ToolUpdate) if u.status] == [
+        events = await collect(session, "go", {ev.Asked: allow})
+    assert text_of(events) == "e0 y0 e1 y1 e2 y2 e3 y3 e4 y4 allowed"
+    assert [u.status for u in only(events, ev.ToolUpdate) if u.status] == [
         "in_progress",
         "completed",
         "in_progress",
@@ -389,7 +389,7 @@ async def test_cancel_does_not_wait_for_a_thread_that_is_held_up(kind: str) -> N
         finally:
             over.set()
 
-    async with world(hold if kind == "function" else generate) as hub:
+    async with hub_for(hold if kind == "function" else generate) as hub:
         session = await hub.create()
         await start(session, ready)
         async with asyncio.timeout(5):
@@ -412,7 +412,7 @@ async def test_a_generator_that_was_held_up_is_closed_once_it_comes_back() -> No
         finally:
             closed.set()
 
-    async with world(generate) as hub:
+    async with hub_for(generate) as hub:
         session = await hub.create()
         await start(session, ready)
         await soon(session.cancel())
@@ -431,8 +431,8 @@ async def test_a_generator_between_two_pieces_is_closed_before_the_turn_ends() -
         finally:
             closed.append("closed")
 
-    told = await run(generate)
-    assert isinstance(told[-1], ev.TurnFailed)
+    events = await run(generate)
+    assert isinstance(events[-1], ev.TurnFailed)
     assert closed == ["closed"]
 
 
@@ -448,7 +448,7 @@ async def test_a_thread_that_waits_is_released_when_its_turn_is_cancelled() -> N
             except TurnCancelled as error:
                 raised.append(error)
 
-    async with world(hold) as hub:
+    async with hub_for(hold) as hub:
         session = await hub.create()
         await start(session, ready)
         await soon(session.cancel())
@@ -467,7 +467,7 @@ async def test_many_blocked_threads_do_not_block_others() -> None:
         held.wait(10)
         return "held"
 
-    async with world(hold) as hub:
+    async with hub_for(hold) as hub:
         try:
             for _ in range(count):
                 await (await hub.create()).prompt("hold")
@@ -494,17 +494,17 @@ def breaks() -> str:
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "expected"),
     [
         (stops, "RuntimeError: raised StopIteration('enough')"),
         (leaves, "SystemExit: 3"),
         (breaks, "KeyError: 'x'"),
     ],
 )
-async def test_an_error_in_the_thread_fails_the_turn(function: Callable[..., str], said: str) -> None:
+async def test_an_error_in_the_thread_fails_the_turn(function: Callable[..., str], expected: str) -> None:
     failed = (await run(function))[-1]
     assert isinstance(failed, ev.TurnFailed)
-    assert (failed.message, failed.fault) == (said, "agent")
+    assert (failed.message, failed.fault) == (expected, "agent")
 
 
 async def test_a_thread_that_outlives_the_loop_ends_quietly() -> None:
@@ -520,7 +520,7 @@ async def test_a_thread_that_outlives_the_loop_ends_quietly() -> None:
         return ""
 
     async def life() -> None:
-        async with world(hold) as hub:
+        async with hub_for(hold) as hub:
             await start(await hub.create(), ready)
 
     await asyncio.to_thread(asyncio.run, life())

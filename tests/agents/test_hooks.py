@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.worlds import collect, echo, events_of, make, world
+from tests.hubs import collect, echo, events_of, hub_for, make
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -32,7 +32,7 @@ async def test_an_agent_that_opens_sessions_is_asked_once_and_closed_once() -> N
         async def close_session(self, session: SessionView) -> None:
             calls.append("close")
 
-    async with world(Opening()) as hub:
+    async with hub_for(Opening()) as hub:
         session = await hub.create()
         await collect(session, "a")
         await collect(session, "b")
@@ -49,7 +49,7 @@ async def test_a_missing_login_raises_before_any_turn_begins() -> None:
         async def open_session(self, session: Any) -> None:
             raise AuthenticationRequired("log in first")
 
-    async with world(Locked()) as hub:
+    async with hub_for(Locked()) as hub:
         session = await hub.create()
         with pytest.raises(AuthenticationRequired):
             await session.prompt("hello")
@@ -72,12 +72,12 @@ async def test_every_session_that_was_opened_before_the_handshake_gets_the_optio
             return echo(prompt)
 
     journal = await open_journal("memory:")
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         for name in "ab":
             await hub.create(name)
     agent = Handshake()
     agent.answers = False
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         sessions = [await hub.session(name) for name in "ab"]
         agent.answers = True
         for session in sessions:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.worlds import echo, make
+from tests.hubs import echo, make
 from trunkline.agents import interface
 from trunkline.agents.interface import Agent, AgentCard, AuthMethod, PromptCapabilities
 from trunkline.commands import Prompt

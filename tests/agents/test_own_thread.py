@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, soon, until, world
+from tests.hubs import collect, hub_for, only, soon, until
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import PermissionMiddleware, SessionMiddleware, ToolMiddleware
@@ -142,21 +142,21 @@ KINDS: list[Make] = [
 @pytest.mark.parametrize("make", KINDS)
 async def test_plain_code_that_waits_does_not_hold_up_the_loop(make: Make) -> None:
     gate = Gate()
-    async with world(adapt(make(gate))) as hub:
+    async with hub_for(adapt(make(gate))) as hub:
         session = await hub.create()
-        told, _ = await asyncio.gather(collect(session, "go"), gate.open())
-    said = [event.delta for event in only(told, ev.Text)]
-    said += [str(event.raw_output) for event in only(told, ev.ToolUpdate) if event.raw_output]
-    assert any("let through" in words for words in said), said
+        events, _ = await asyncio.gather(collect(session, "go"), gate.open())
+    output = [event.delta for event in only(events, ev.Text)]
+    output += [str(event.raw_output) for event in only(events, ev.ToolUpdate) if event.raw_output]
+    assert any("let through" in words for words in output), output
     if make is plainly_wrapped:
-        assert "let through and wrapped" in said
-    assert isinstance(told[-1], ev.TurnFinished)
+        assert "let through and wrapped" in output
+    assert isinstance(events[-1], ev.TurnFinished)
 
 
 @pytest.mark.parametrize("make", KINDS)
 async def test_a_turn_is_cancelled_while_plain_code_waits(make: Make) -> None:
     gate = Gate()
-    async with world(adapt(make(gate))) as hub:
+    async with hub_for(adapt(make(gate))) as hub:
         session = await hub.create()
 
         async def cancel() -> None:
@@ -164,11 +164,11 @@ async def test_a_turn_is_cancelled_while_plain_code_waits(make: Make) -> None:
             assert await session.cancel()
             assert not session.busy
 
-        told, _ = await asyncio.gather(collect(session, "go"), cancel())
+        events, _ = await asyncio.gather(collect(session, "go"), cancel())
         gate.opened.set()
-    assert isinstance(told[-1], ev.TurnFinished)
-    assert told[-1].stop_reason == "cancelled"
-    assert {update.status for update in only(told, ev.ToolUpdate)} & {"completed", "failed"} == set()
+    assert isinstance(events[-1], ev.TurnFinished)
+    assert events[-1].stop_reason == "cancelled"
+    assert {update.status for update in only(events, ev.ToolUpdate)} & {"completed", "failed"} == set()
 
 
 async def test_more_wrapped_calls_than_the_loop_has_threads_do_not_wait_for_each_other() -> None:
@@ -179,9 +179,9 @@ async def test_more_wrapped_calls_than_the_loop_has_threads_do_not_wait_for_each
         return handler(request)
 
     graph = graph_of(gate, ScriptedChatModel(many, "Done."), wrap_tool_call=wrap)
-    async with world(adapt(graph)) as hub:
-        told, _ = await asyncio.gather(collect(await hub.create(), "go"), gate.open())
-    done = [update for update in only(told, ev.ToolUpdate) if update.status == "completed"]
+    async with hub_for(adapt(graph)) as hub:
+        events, _ = await asyncio.gather(collect(await hub.create(), "go"), gate.open())
+    done = [update for update in only(events, ev.ToolUpdate) if update.status == "completed"]
     assert len(done) == 40
 
 

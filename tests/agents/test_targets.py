@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds import collect, text_of, world
+from tests.hubs import collect, hub_for, text_of
 from trunkline.agents.adapt import FactoryAgent
 from trunkline.agents.target_names import normalize_target
 from trunkline.agents.targets import SCHEMES, resolve_target
@@ -94,7 +94,7 @@ def refused(target: str) -> str:
 
 async def say(target: str) -> str:
     """Give what the agent of a TARGET answers."""
-    async with world(resolve_target(target)) as hub:
+    async with hub_for(resolve_target(target)) as hub:
         return text_of(await collect(await hub.create(), "hi"))
 
 
@@ -102,7 +102,7 @@ async def say(target: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "expected"),
     [
         ("greetings:hello", "hello"),
         ("greetings.py:hello", "hello"),
@@ -112,9 +112,9 @@ async def say(target: str) -> str:
         ("greetings.py:build", "plain"),
     ],
 )
-async def test_a_module_or_a_file_and_a_name_in_it_are_a_target(target: str, said: str) -> None:
+async def test_a_module_or_a_file_and_a_name_in_it_are_a_target(target: str, expected: str) -> None:
     write("greetings.py")
-    assert await say(target) == said
+    assert await say(target) == expected
 
 
 async def test_a_file_may_lie_anywhere(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_demo_is_the_scripted_agent() -> None:
 async def test_demo_auth_wants_a_login_first() -> None:
     agent = resolve_target("demo-auth")
     assert agent.card.auth_methods
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         with pytest.raises(AuthenticationRequired):
             await (await hub.create()).prompt("hi")
 
@@ -211,10 +211,12 @@ def test_a_folder_with_the_name_of_a_file_is_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["nowhere_to_be_found:hello", "json.nothing:x", "nowhere.sub:hello"])
 def test_a_module_that_is_not_there_is_answered_with_what_to_do(target: str) -> None:
     name = target.partition(":")[0]
-    said = refused(target)
-    assert said.startswith(f"there is no module {name!r}: run from the folder that holds it, install it, or ")
-    assert f"path/to/{name.split('.')[-1]}.py:NAME" in said
-    assert said.endswith(f"Known forms: module:attr, path/file.py:attr, agui:URL, {', '.join(SCHEMES)}")
+    output = refused(target)
+    assert output.startswith(
+        f"there is no module {name!r}: run from the folder that holds it, install it, or "
+    )
+    assert f"path/to/{name.split('.')[-1]}.py:NAME" in output
+    assert output.endswith(f"Known forms: module:attr, path/file.py:attr, agui:URL, {', '.join(SCHEMES)}")
 
 
 def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
@@ -225,8 +227,8 @@ def test_a_missing_name_is_answered_with_the_nearest_ones() -> None:
 
 def test_a_name_with_nothing_near_is_answered_with_the_agents_there() -> None:
     write("greetings.py", f"{HELLO}\nfrom trunkline import Agent\n")
-    said = "greetings.py has no 'zzz'; its agents are hello, and functions work too: build, plain"
-    assert refused("greetings.py:zzz") == said
+    output = "greetings.py has no 'zzz'; its agents are hello, and functions work too: build, plain"
+    assert refused("greetings.py:zzz") == output
 
 
 def test_a_name_in_a_place_without_agents_is_answered_with_what_is_there() -> None:
@@ -239,18 +241,18 @@ def test_a_name_in_a_place_without_agents_is_answered_with_what_is_there() -> No
 
 
 @pytest.mark.parametrize(
-    ("attr", "said"),
+    ("attr", "expected"),
     [
         ("NUMBER", "an object of type int is not an agent: use a function"),
         ("team", "an object of type Team is not an agent: use a function"),
         ("Team", "Team is a class, not an agent: give an instance"),
     ],
 )
-def test_something_else_than_an_agent_is_named_with_its_target(attr: str, said: str) -> None:
+def test_something_else_than_an_agent_is_named_with_its_target(attr: str, expected: str) -> None:
     write("greetings.py")
     with pytest.raises(NotAnAgent) as caught:
         resolve_target(f"greetings.py:{attr}")
-    assert str(caught.value).startswith(f"greetings.py:{attr}: {said}")
+    assert str(caught.value).startswith(f"greetings.py:{attr}: {expected}")
 
 
 @pytest.mark.parametrize(
@@ -298,18 +300,18 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("place", ["broken.py", "broken"])
-@pytest.mark.parametrize(("source", "said"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(("source", "expected"), BROKEN.values(), ids=BROKEN)
 def test_an_error_in_the_file_is_named_and_its_own_traceback_goes_to_stderr_only(
-    place: str, source: str, said: str, capsys: pytest.CaptureFixture[str]
+    place: str, source: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("broken.py", source)
     words = refused(f"{place}:agent")
-    assert words.startswith(f"{place} failed while it was imported: {said}")
+    assert words.startswith(f"{place} failed while it was imported: {expected}")
     assert "Traceback" not in words
     out, err = capsys.readouterr()
     assert out == ""
     assert str(Path("broken.py").resolve()) in err
-    assert said.partition(" (install")[0].rstrip() in err
+    assert expected.partition(" (install")[0].rstrip() in err
     for ours in ("targets.py", "importlib", "trunkline"):
         assert ours not in err.replace(str(Path.cwd()), "")
 
@@ -334,9 +336,11 @@ def test_a_file_that_ends_the_program_is_refused_with_the_remedy(
     place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write("leaving.py", "import sys\nsys.exit(3)\n")
-    said = refused(f"{place}:agent")
-    assert said.startswith(f"{place} ended the program while it was imported (sys.exit(3)): put what runs it")
-    assert "__main__" in said
+    output = refused(f"{place}:agent")
+    assert output.startswith(
+        f"{place} ended the program while it was imported (sys.exit(3)): put what runs it"
+    )
+    assert "__main__" in output
     assert "leaving.py" in capsys.readouterr().err
 
 

@@ -38,9 +38,9 @@ class Browser:
         self._driver.stdin.flush()
         line = self._driver.stdout.readline()
         assert line, "the browser is gone"
-        told = json.loads(line)
-        assert "error" not in told, f"{do} {fields}: {told['error']}"
-        return told["value"]
+        report = json.loads(line)
+        assert "error" not in report, f"{do} {fields}: {report['error']}"
+        return report["value"]
 
     def open(self, url: str) -> Page:
         """Open a page."""
@@ -62,8 +62,8 @@ class Page:
         self._browser = browser
 
     def _step(self, do: str, **fields: Any) -> Any:
-        told = {name: value for name, value in fields.items() if value is not None}
-        return self._browser.step(do, page=self.name, **told)
+        output = {name: value for name, value in fields.items() if value is not None}
+        return self._browser.step(do, page=self.name, **output)
 
     def type(self, selector: str, text: str) -> None:
         """Write into a field and press Enter."""
@@ -97,9 +97,9 @@ class Page:
         """Wait until its console has said something."""
         self._step("tells", text=text)
 
-    def said(self) -> list[str]:
+    def console(self) -> list[str]:
         """What the page wrote to its console and asked of servers."""
-        return self._step("said")
+        return self._step("console")
 
     def close(self) -> None:
         """Close the page."""

@@ -107,9 +107,9 @@ class Chat(ABC):
 
     def complaints(self) -> list[str]:
         """What the page complained of without a reason, and whom else it called."""
-        said = self.page.said()
-        calls = [line for line in said if line.startswith("asks:") and not self._is_ours(line)]
-        complaints = [line for line in said if line.startswith(_COMPLAINTS)]
+        output = self.page.console()
+        calls = [line for line in output if line.startswith("asks:") and not self._is_ours(line)]
+        complaints = [line for line in output if line.startswith(_COMPLAINTS)]
         return [line for line in complaints if not any(words in line for words in self._excused)] + calls
 
     def _is_ours(self, line: str) -> bool:

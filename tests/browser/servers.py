@@ -50,19 +50,19 @@ def serve_agent(target: str, origin: str, folder: Path) -> Generator[str]:
         words, env=environment, cwd=folder, stderr=subprocess.PIPE, encoding="utf-8"
     ) as server:
         assert server.stderr is not None
-        said: list[str] = []
-        draining = threading.Thread(target=said.extend, args=(server.stderr,))
+        output: list[str] = []
+        draining = threading.Thread(target=output.extend, args=(server.stderr,))
         try:
             for line in server.stderr:
-                said.append(line)
+                output.append(line)
                 if (found := _GREETING.search(line)) is not None:
                     draining.start()
                     yield found[1]
                     break
             else:
-                raise AssertionError(f"the server did not start: {''.join(said)}")
+                raise AssertionError(f"the server did not start: {''.join(output)}")
         finally:
             server.terminate()
             server.wait(SECONDS)
     draining.join(SECONDS)
-    assert not [line for line in said if line.startswith("Traceback")], "".join(said)
+    assert not [line for line in output if line.startswith("Traceback")], "".join(output)

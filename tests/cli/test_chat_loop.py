@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from rich.console import Console
 
-from tests.worlds import until
+from tests.hubs import until
 from trunkline.agents.interface import Agent, AgentCard, Sayable
 from trunkline.cli.chat_loop import ChatLoop
 from trunkline.cli.chat_questions import KeyboardQuestions

@@ -119,8 +119,8 @@ def test_a_bug_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_shell_completes_the_commands() -> None:
-    said = run(_TRUNKLINE_COMPLETE="bash_complete", COMP_WORDS="trunkline ", COMP_CWORD="1").out
-    assert {"plain,exec", "plain,chat", "plain,sessions"} <= set(said.split())
+    output = run(_TRUNKLINE_COMPLETE="bash_complete", COMP_WORDS="trunkline ", COMP_CWORD="1").out
+    assert {"plain,exec", "plain,chat", "plain,sessions"} <= set(output.split())
 
 
 def test_a_prompt_too_long_for_any_agent_is_refused() -> None:

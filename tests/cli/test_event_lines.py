@@ -9,24 +9,24 @@ from trunkline.questions import ClientCall, Form, Link
 from trunkline.testing import ScriptedAgent, run_prompt
 
 
-async def told(scenario: str) -> list[str]:
+async def lines_of(scenario: str) -> list[str]:
     lines = EventLines()
     events = await run_prompt(ScriptedAgent(), f"/{scenario}")
     return [line for event in events if (line := lines.describe(event)) is not None]
 
 
 async def test_a_turn_is_told_in_lines() -> None:
-    assert await told("tools") == ["→ Search the notes", "✓ Search the notes"]
-    assert await told("text") == []
-    assert await told("sources") == [
+    assert await lines_of("tools") == ["→ Search the notes", "✓ Search the notes"]
+    assert await lines_of("text") == []
+    assert await lines_of("sources") == [
         "source: On water https://example.com/water",
         "source: A physics book physics.pdf",
     ]
-    assert await told("compaction") == [
+    assert await lines_of("compaction") == [
         "compaction in progress",
         "compaction completed: We spoke about towers and T-shirts.",
     ]
-    assert await told("fails") == ["error: the demo failed on purpose; send anything else to see it work"]
+    assert await lines_of("fails") == ["error: the demo failed on purpose; send anything else to see it work"]
 
 
 @pytest.mark.parametrize(

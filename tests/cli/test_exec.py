@@ -158,15 +158,15 @@ def test_events_come_as_they_happen(home: Path) -> None:
 def test_json_is_one_object(home: Path) -> None:
     result = run("exec", "demo", "/tools", "--format", "json", cwd=home)
 
-    told = result.json
-    assert told["session_id"] == newest(home)
-    assert told["turn_id"].startswith("turn_")
-    assert (told["stop_reason"], told["error"], told["denied"]) == ("end_turn", None, False)
-    assert told["text"] == "Let me look that up. \n\nThere are two notes about trunkline."
-    (call,) = told["calls"]
+    report = result.json
+    assert report["session_id"] == newest(home)
+    assert report["turn_id"].startswith("turn_")
+    assert (report["stop_reason"], report["error"], report["denied"]) == ("end_turn", None, False)
+    assert report["text"] == "Let me look that up. \n\nThere are two notes about trunkline."
+    (call,) = report["calls"]
     assert (call["name"], call["status"], call["input"]["limit"]) == ("search", "completed", 2)
-    assert told["usage"][0]["output_tokens"] == 11
-    assert told["title"] == "Demo: tools"
+    assert report["usage"][0]["output_tokens"] == 11
+    assert report["title"] == "Demo: tools"
 
 
 def test_json_of_a_subagents_call_reads_its_arguments(home: Path) -> None:
@@ -248,7 +248,7 @@ def test_what_an_agent_prints_does_not_mix_with_its_answer(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "expected"),
     [
         ((), 5, "read_notes: refused, send_report: refused"),
         (("--approve", "reads"), 5, "read_notes: allowed, send_report: refused"),
@@ -256,10 +256,10 @@ def test_what_an_agent_prints_does_not_mix_with_its_answer(home: Path) -> None:
     ],
 )
 def test_permissions_are_answered_as_approved(
-    arguments: tuple[str, ...], code: int, said: str, home: Path
+    arguments: tuple[str, ...], code: int, expected: str, home: Path
 ) -> None:
     result = run("exec", "demo", "/permission-twice", *arguments, cwd=home)
-    assert (result.code, result.out) == (code, f"{said}\n")
+    assert (result.code, result.out) == (code, f"{expected}\n")
 
 
 def test_what_is_approved_is_shown_whole_before_the_answer(home: Path) -> None:
@@ -271,7 +271,7 @@ def test_what_is_approved_is_shown_whole_before_the_answer(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "approve", "code", "said"),
+    ("agent", "approve", "code", "expected"),
     [
         ("oddly", "all", 0, "yes"),
         ("oddly", "none", 5, "no"),
@@ -280,21 +280,21 @@ def test_what_is_approved_is_shown_whole_before_the_answer(home: Path) -> None:
     ],
 )
 def test_permissions_are_answered_by_kind_whatever_their_ids(
-    agent: str, approve: str, code: int, said: str, home: Path
+    agent: str, approve: str, code: int, expected: str, home: Path
 ) -> None:
     result = run("exec", f"agents.py:{agent}", "x", "--approve", approve, cwd=home)
-    assert (result.code, result.out) == (code, f"{said}\n")
+    assert (result.code, result.out) == (code, f"{expected}\n")
 
 
 @pytest.mark.parametrize(
-    ("scenario", "said"),
+    ("scenario", "expected"),
     [("form", "No order, then."), ("link", "not confirmed"), ("client-tool", "gave nothing")],
 )
-def test_other_questions_are_declined_and_that_is_no_denial(scenario: str, said: str, home: Path) -> None:
+def test_other_questions_are_declined_and_that_is_no_denial(scenario: str, expected: str, home: Path) -> None:
     result = run("exec", "demo", f"/{scenario}", "--approve", "all", cwd=home)
 
     assert result.code == 0
-    assert said in result.out
+    assert expected in result.out
     assert "declined (no person is there to answer)" in result.err
 
 

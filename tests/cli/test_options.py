@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tests.cli.child_programs import SECONDS, events_of, kept, run, start
-from tests.cli.test_serve import serving, told
+from tests.cli.test_serve import run_input, serving
 from trunkline import events as ev
 from trunkline.cli.options import policy_option
 from trunkline.workspace.policy import POLICY_NAMES
@@ -109,7 +109,7 @@ def test_serve_obeys_a_policy_in_the_folder_of_its_sessions(folder: Path) -> Non
         serving("agent.py:writes", "--policy", "policy.toml", "--cwd", "work", cwd=folder) as child,
         child.client() as client,
     ):
-        answer = client.post("/agui", json=told())
+        answer = client.post("/agui", json=run_input())
     assert DENIED in answer.text
     assert not (folder / "work" / "made.txt").exists()
 

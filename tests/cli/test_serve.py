@@ -93,7 +93,7 @@ def serving(*arguments: str, cwd: Path, port: str = "0", **env: str) -> Generato
             process.kill()
 
 
-def told(text: str = "hello", thread: str = "t1") -> dict[str, Any]:
+def run_input(text: str = "hello", thread: str = "t1") -> dict[str, Any]:
     return {"threadId": thread, "runId": "r1", "messages": [{"id": "1", "role": "user", "content": text}]}
 
 
@@ -107,9 +107,9 @@ def test_a_made_token_is_printed_once_in_the_url_and_opens_the_server(folder: Pa
     with serving("demo", cwd=folder) as child:
         assert child.greeting.count(child.token) == 1
         assert len(child.token) >= 43, "256 bits"
-        assert httpx.post(f"{child.url}/agui", json=told()).status_code == 401
+        assert httpx.post(f"{child.url}/agui", json=run_input()).status_code == 401
         with child.client() as client:
-            answer = client.post("/agui", json=told("/text"))
+            answer = client.post("/agui", json=run_input("/text"))
             assert "RUN_FINISHED" in answer.text
             assert "server" not in answer.headers
         code, rest = child.end()
@@ -129,26 +129,26 @@ def test_a_file_of_tokens_says_whose_each_is_and_what_it_may_do(folder: Path) ->
     (folder / "tokens").chmod(0o600)
     with serving("demo", "--token-file", "tokens", cwd=folder) as child, child.client() as client:
         alice = {"authorization": "Bearer alice-alice-alice-1"}
-        assert client.post("/agui", json=told("/text")).status_code == 200
+        assert client.post("/agui", json=run_input("/text")).status_code == 200
         assert client.get("/sessions", headers=alice).json() == {"sessions": []}
-        assert client.post("/agui", json=told(), headers=alice).status_code == 403
+        assert client.post("/agui", json=run_input(), headers=alice).status_code == 403
 
 
 def test_several_agents_have_their_names_and_keep_their_threads(folder: Path) -> None:
     targets = ("agents.py:spaced", "talk=demo")
     with serving(*targets, "--token", SECRET, cwd=folder) as child, child.client() as client:
         assert "two-words, talk" in child.greeting
-        assert "here" in client.post("/agui", json=told(thread="a")).text
-        assert "here" in client.post("/agui/two-words", json=told(thread="b")).text
-        assert "TOOL_CALL_START" in client.post("/agui/talk", json=told("/tools", "c")).text
-        foreign = client.post("/agui/talk", json=told(thread="a"))
+        assert "here" in client.post("/agui", json=run_input(thread="a")).text
+        assert "here" in client.post("/agui/two-words", json=run_input(thread="b")).text
+        assert "TOOL_CALL_START" in client.post("/agui/talk", json=run_input("/tools", "c")).text
+        foreign = client.post("/agui/talk", json=run_input(thread="a"))
     assert foreign.status_code == 409
     assert "two-words" in foreign.json()["error"]["message"]
 
 
 def test_a_server_that_is_told_to_stop_lets_a_short_run_finish(folder: Path) -> None:
     with serving("agents.py:short", cwd=folder) as child, child.client() as client:
-        with client.stream("POST", "/agui", json=told()) as response:
+        with client.stream("POST", "/agui", json=run_input()) as response:
             pieces = response.iter_text()
             text = next(pieces)
             child.process.send_signal(signal.SIGTERM)
@@ -163,7 +163,7 @@ def test_a_second_signal_means_at_once(folder: Path) -> None:
     with (
         serving("agents.py:ticks", cwd=folder) as child,
         child.client() as client,
-        client.stream("POST", "/agui", json=told()) as response,
+        client.stream("POST", "/agui", json=run_input()) as response,
     ):
         next(response.iter_text())
         assert client.get("/readyz").status_code == 200
@@ -187,7 +187,7 @@ def test_no_token_is_needed_when_that_is_wanted_and_pages_are_still_refused(fold
 
 def test_old_sessions_are_forgotten_where_that_is_wanted(folder: Path) -> None:
     with serving("demo", cwd=folder) as child, child.client() as client:
-        assert "RUN_FINISHED" in client.post("/agui", json=told("/text")).text
+        assert "RUN_FINISHED" in client.post("/agui", json=run_input("/text")).text
         child.end()
     with (
         serving("demo", "--retain-age", "0s", "--retain-bytes", "1G", cwd=folder) as child,
@@ -207,7 +207,7 @@ def test_requests_are_as_large_as_is_wanted(folder: Path) -> None:
         child.client() as client,
     ):
         codes = [
-            client.post("/agui", json=told("x" * size, f"t{size}")).status_code
+            client.post("/agui", json=run_input("x" * size, f"t{size}")).status_code
             for size in (1_000, 3_000, 5_000)
         ]
         child.end()
@@ -215,7 +215,7 @@ def test_requests_are_as_large_as_is_wanted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("--retain-age", "a month"), "write a number with s, min, h or d"),
         (("--max-body", "much"), "is no size"),
@@ -234,10 +234,10 @@ def test_requests_are_as_large_as_is_wanted(folder: Path) -> None:
         (("nonsense",), "unknown target"),
     ],
 )
-def test_what_cannot_be_served_is_said_in_a_sentence(arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_served_is_said_in_a_sentence(arguments: tuple[str, ...], expected: str) -> None:
     result = run("serve", "demo", "--port", "0", *arguments)
     assert result.code in (1, 2)
-    assert said in result.err
+    assert expected in result.err
     assert "Traceback" not in result.err
 
 

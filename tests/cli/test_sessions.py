@@ -113,11 +113,11 @@ def test_a_failure_is_shown_with_its_cause(sessions: Run) -> None:
 
 def test_a_session_is_shown_as_events_or_as_what_they_mean(sessions: Run) -> None:
     events = [decode_event(line) for line in sessions("show", FIRST, "--format", "events").out.splitlines()]
-    told = sessions("show", FIRST, "--format", "json").json
+    report = sessions("show", FIRST, "--format", "json").json
 
-    assert told["session"]["session_id"] == FIRST
+    assert report["session"]["session_id"] == FIRST
     meant = json.loads(json.dumps([m.text for m in fold(events).messages]))
-    assert [_text(message) for message in told["conversation"]["messages"]] == meant
+    assert [_text(message) for message in report["conversation"]["messages"]] == meant
 
 
 def _text(message: dict[str, list[dict[str, str]]]) -> str:
@@ -274,17 +274,17 @@ def test_pruning_by_size_takes_the_oldest_turns_and_never_the_newest(own: Path) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ((), "say what may go: --older-than AGE, --max-bytes SIZE, or both"),
         (("--older-than", "soon"), "write a number with s, min, h or d"),
         (("--max-bytes", "lots"), "write a number with K, M or G"),
     ],
 )
-def test_pruning_wants_to_know_what(own: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_pruning_wants_to_know_what(own: Path, arguments: tuple[str, ...], expected: str) -> None:
     result = run("sessions", "prune", *arguments, "--yes", "--journal", f"sqlite:{own}")
     assert result.code == 2
-    assert said in result.err
+    assert expected in result.err
 
 
 def test_a_person_is_asked_before_pruning(own: Path) -> None:

@@ -28,8 +28,8 @@ async def meaning(prompt: str, *, cwd: str | None = None, answers: Answers = acc
     return fold(await run_prompt(ScriptedAgent(), prompt, cwd=cwd, answers=answers))
 
 
-def answer_of(told: Conversation) -> str:
-    return "".join(m.text for m in told.messages if m.role == "agent" and m.lane is None)
+def answer_of(folded: Conversation) -> str:
+    return "".join(m.text for m in folded.messages if m.role == "agent" and m.lane is None)
 
 
 async def on_a_hub(

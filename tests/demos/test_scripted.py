@@ -54,8 +54,8 @@ async def test_a_scenario_is_legal_and_says_the_same_every_time(name: str) -> No
     grammar = Grammar("demo")
     assert [out for event in events for out in grammar.feed(event)] == events
     assert grammar.violations == []
-    told = fold(events)
-    assert told.turns[-1].status == ("failed" if name in FAILING else "finished")
+    folded = fold(events)
+    assert folded.turns[-1].status == ("failed" if name in FAILING else "finished")
 
     lines = [json.dumps(line, ensure_ascii=False) for line in normalize(events)]
     path = TRANSCRIPTS / f"{name}.jsonl"
@@ -66,15 +66,15 @@ async def test_a_scenario_is_legal_and_says_the_same_every_time(name: str) -> No
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - FAILING - {"wait-for-cancel", "breaks-grammar"}))
 async def test_an_ordinary_turn_is_titled_and_accounted_for(name: str) -> None:
-    told = fold(await play(name))
+    folded = fold(await play(name))
 
-    assert told.title == f"Demo: {name}"
-    assert told.turns[-1].stop_reason == "end_turn"
-    (usage,) = told.turns[-1].usage
+    assert folded.title == f"Demo: {name}"
+    assert folded.turns[-1].stop_reason == "end_turn"
+    (usage,) = folded.turns[-1].usage
     assert (usage.provider, usage.model) == ("demo", "demo-small")
     assert usage.input_tokens >= 1
-    assert told.usage is not None
-    assert 0 < told.usage.used <= told.usage.size
+    assert folded.usage is not None
+    assert 0 < folded.usage.used <= folded.usage.size
 
 
 def test_no_transcript_is_left_of_a_scenario_that_is_gone() -> None:
@@ -152,8 +152,8 @@ async def test_thinking_aloud_is_a_switch() -> None:
     async def work(hub: Hub, agent: ScriptedAgent) -> None:
         session = await hub.create()
         await session.set_config("think_aloud", True)
-        told = fold([event async for event in session.stream("hello")])
-        assert [type(part) for part in told.messages[-1].parts] == [ThoughtPart, TextPart]
+        folded = fold([event async for event in session.stream("hello")])
+        assert [type(part) for part in folded.messages[-1].parts] == [ThoughtPart, TextPart]
 
     await on_a_hub(work)
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from tests.worlds import WAIT, soon
+from tests.hubs import WAIT, soon
 
 __all__ = ["Child", "child"]
 
@@ -41,9 +41,9 @@ class Child:
     async def expect(self, *, within: float = WAIT, **fields: Any) -> dict[str, Any]:
         """Read on until a line has these fields, and give it."""
         while (line := await self.read(within)) is not None:
-            self.lines.append(told := json.loads(line))
-            if fields.items() <= told.items():
-                return told
+            self.lines.append(report := json.loads(line))
+            if fields.items() <= report.items():
+                return report
         raise AssertionError(f"the child ended before it said {fields}; its last words: {self.lines[-5:]}")
 
     async def do(self, command: str, **fields: Any) -> dict[str, Any]:

@@ -24,11 +24,11 @@ __all__ = [
     "Connection",
     "Life",
     "Server",
-    "Told",
+    "JsonObject",
     "eventually",
     "serving",
     "text_of",
-    "told",
+    "run_input",
 ]
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ AGENTS = ROOT / "tests/faults/children/served.py"
 SECRET = "a-secret-for-the-faults"
 SECONDS = 30.0
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -49,13 +49,13 @@ def eventually(condition: Callable[[], T], within: float = SECONDS) -> T:
     return found
 
 
-def told(text: str, thread: str = "t1", run: str = "r1", **fields: Any) -> Told:
+def run_input(text: str, thread: str = "t1", run: str = "r1", **fields: Any) -> JsonObject:
     """What a client sends to run an agent."""
     message = {"id": f"user-{run}", "role": "user", "content": text}
     return {"threadId": thread, "runId": run, "protocolVersion": "1.0", "messages": [message], **fields}
 
 
-def text_of(events: Sequence[Told]) -> str:
+def text_of(events: Sequence[JsonObject]) -> str:
     """The text that a client shows."""
     return "".join(event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT")
 
@@ -95,7 +95,7 @@ class Connection:
         lines = [f"{name}: {value}" for name, value in chosen.items() if value is not None]
         self.send("\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode() + body)
 
-    def run(self, body: Told, path: str = "/agui", **headers: str | None) -> None:
+    def run(self, body: JsonObject, path: str = "/agui", **headers: str | None) -> None:
         """Ask for a run."""
         self.request("POST", path, json.dumps(body).encode(), **headers)
 
@@ -107,7 +107,7 @@ class Connection:
             self._response.begin()
         return self._response
 
-    def events(self) -> Iterator[Told]:
+    def events(self) -> Iterator[JsonObject]:
         """The events of a run, as they come."""
         assert self.response.status == 200, self.response.read()
         for line in self.response:
@@ -155,23 +155,23 @@ class Life:
 class Server:
     """A server's process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int, said: Path, life: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], port: int, given: Path, life: Path) -> None:
         """Made by ``serving``."""
         self.process = process
         self.port = port
         self.life = Life(life)
-        self._said = said
+        self._stderr = given
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         """What it printed on stderr after it was ready."""
-        return self._said.read_text(encoding="utf-8").partition("Ctrl-C stops.\n")[2]
+        return self._stderr.read_text(encoding="utf-8").partition("Ctrl-C stops.\n")[2]
 
     def connect(self, **options: Any) -> Connection:
         """Connect to it."""
         return Connection(self.port, **options)
 
-    def run(self, body: Told, path: str = "/agui") -> list[Told]:
+    def run(self, body: JsonObject, path: str = "/agui") -> list[JsonObject]:
         """Run once, to the end."""
         with self.connect() as connection:
             connection.run(body, path)
@@ -183,9 +183,9 @@ class Server:
             connection.request(method, path, body, **headers)
             return connection.response.status, json.loads(connection.response.read() or b"null")
 
-    def records(self, thread: str) -> list[Told]:
+    def records(self, thread: str) -> list[JsonObject]:
         """The events that the journal holds of a thread."""
-        found: list[Told] = []
+        found: list[JsonObject] = []
         after: int | None = 0
         while after is not None:
             status, page = self.ask("GET", f"/sessions/{thread}?after={after}")
@@ -226,21 +226,21 @@ def serving(
         "TRUNKLINE_TOKEN": SECRET,
         "TRUNKLINE_JOURNAL": f"sqlite:{folder / 'journal.db'}",
     }
-    said = folder / f"stderr-{time.monotonic_ns()}"
+    output = folder / f"stderr-{time.monotonic_ns()}"
     with (
-        said.open("wb") as errors,
+        output.open("wb") as errors,
         subprocess.Popen(
             command or words, cwd=ROOT, env={**os.environ, **own, **env}, stderr=errors, stdout=errors
         ) as process,
     ):
 
         def port() -> int:
-            text = said.read_text(encoding="utf-8")
+            text = output.read_text(encoding="utf-8")
             assert process.poll() is None, text
             found = re.search(r"at http://127\.0\.0\.1:(\d+)/[^$]*Ctrl-C stops\.\n", text)
             return int(found[1]) if found else 0
 
         try:
-            yield Server(process, eventually(port), said, folder / "life")
+            yield Server(process, eventually(port), output, folder / "life")
         finally:
             process.kill()

@@ -104,7 +104,7 @@ def test_one_connection_survives_everything_that_is_no_message(start: Start) -> 
     for line in (b"\xff\xfe\x00", b"[1]", b"3", b"{", b"\r\n\r\n  \t", b"null", b"\xe2\x80\xa8"):
         talk.write(line + b"\n")
     assert talk.prompt(session_id, "still there?")["stopReason"] == "end_turn"
-    assert talk.said(session_id) == "still there?"
+    assert talk.message_text(session_id) == "still there?"
     codes = [(line.message or {}).get("error", {}).get("code") for line in talk.log if not line.answers]
     assert [code for code in codes if code] == [-32700, -32600, -32600, -32700, -32600, -32700]
 
@@ -118,10 +118,10 @@ def test_a_prompt_of_eight_megabytes_arrives_whole_and_is_kept(start: Start, wri
     words = "".join(map(str, range(1_300_000)))[: 8 << 20].ljust(8 << 20, "é")
     talk, session_id = opened(start(target))
     talk.prompt(session_id, words)
-    assert talk.said(session_id) == hashlib.sha256(words.encode()).hexdigest()
+    assert talk.message_text(session_id) == hashlib.sha256(words.encode()).hexdigest()
     place = len(talk.log)
     talk.result("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
-    assert talk.said(session_id, place, "user_message_chunk") == words
+    assert talk.message_text(session_id, place, "user_message_chunk") == words
 
 
 def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start: Start) -> None:
@@ -139,7 +139,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_and_the_connection_lives(start
     assert refused.message["id"] == 99, "whoever asked learns it"
     assert "above the limit of 67108864" in refused.message["error"]["message"]
     talk.prompt(session_id, "hello")
-    assert talk.said(session_id) == "hello"
+    assert talk.message_text(session_id) == "hello"
     assert resident(talk.process.pid) - before < 96 << 20
 
 
@@ -243,7 +243,7 @@ async def agent(prompt, ctx):
 def test_whatever_user_code_prints_goes_to_stderr(start: Start, write_agent: Any) -> None:
     talk, session_id = opened(start(write_agent(LOUD)))
     talk.prompt(session_id, "hello")
-    assert talk.said(session_id) == "stdin has 0 characters"
+    assert talk.message_text(session_id) == "stdin has 0 characters"
     assert talk.finish() == 0
     assert all(line.message is not None for line in talk.log)
     for who in ("print", "sys.stdout", "the first stdout", "os.write", "C", "a child"):
@@ -262,7 +262,7 @@ def test_two_megabytes_on_stderr_disturb_nothing(start: Start, write_agent: Any)
     )
     talk, session_id = opened(start(target))
     talk.prompt(session_id, "go")
-    assert talk.said(session_id) == "".join(f"{number} " for number in range(2048))
+    assert talk.message_text(session_id) == "".join(f"{number} " for number in range(2048))
     assert talk.stderr_size >= 2 << 20
 
 
@@ -342,7 +342,7 @@ def test_a_client_that_does_not_read_costs_no_memory_and_misses_nothing(start: S
     reply = talk.wait(prompt_id)
     assert reply is not None
     assert reply["result"]["stopReason"] == "end_turn"
-    assert talk.said(session_id, place) == "".join(f"{number} " for number in range(1, count + 1))
+    assert talk.message_text(session_id, place) == "".join(f"{number} " for number in range(1, count + 1))
     assert grown < 32 << 20
 
 
@@ -364,7 +364,7 @@ def start_child(start: Start, write_agent: Any, tmp_path: Path) -> tuple[Talk, A
     prompt_id = talk.start("session/prompt", prompting(session_id, "go"))
     line = talk.until(lambda line: (line.update or {}).get("sessionUpdate") == "agent_message_chunk")
     assert line is not None
-    pid = int(talk.said(session_id))
+    pid = int(talk.message_text(session_id))
     assert is_running(pid)
     return talk, prompt_id, pid
 
@@ -478,7 +478,7 @@ def test_a_session_whose_process_was_killed_mid_turn_is_loaded_whole_and_settles
     eventually(lambda: load()["calls"][waiting]["status"] == "failed")
     place = len(talk.log)
     assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
-    assert talk.said(session_id, place) == "and on"
+    assert talk.message_text(session_id, place) == "and on"
 
 
 @pytest.mark.slow
@@ -490,21 +490,21 @@ def test_a_session_whose_process_was_killed_mid_turn_goes_on_at_the_next_prompt(
     talk.initialize()
     talk.result("session/resume", {"sessionId": session_id, "cwd": str(tmp_path)})
     assert talk.prompt(session_id, "and on")["stopReason"] == "end_turn"
-    assert talk.said(session_id) == "and on"
+    assert talk.message_text(session_id) == "and on"
 
 
 def folded(updates: Iterator[Message]) -> dict[str, Any]:
     """What updates come down to."""
-    told: dict[str, Any] = {"user": [], "text": "", "calls": {}}
+    output: dict[str, Any] = {"user": [], "text": "", "calls": {}}
     for update in updates:
         kind = update["sessionUpdate"]
         if kind == "user_message_chunk":
-            told["user"].append(update["content"]["text"])
+            output["user"].append(update["content"]["text"])
         elif kind == "agent_message_chunk":
-            told["text"] += update["content"]["text"]
+            output["text"] += update["content"]["text"]
         elif kind in ("tool_call", "tool_call_update"):
-            told["calls"].setdefault(update["toolCallId"], {}).update(update)
-    return told
+            output["calls"].setdefault(update["toolCallId"], {}).update(update)
+    return output
 
 
 # -- descriptors that are not what they should be --------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
-from tests.faults.servers import AGENTS, SECRET, Server, Told, eventually, serving, text_of, told
+from tests.faults.servers import AGENTS, SECRET, JsonObject, Server, eventually, run_input, serving, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     with serving(tmp_path_factory.mktemp("served")) as server:
         yield server
         assert server.end() == 0
-        assert "Traceback" not in server.said
+        assert "Traceback" not in server.stderr
 
 
 # -- clients that are slow -------------------------------------------------------------------------
@@ -38,11 +38,11 @@ def test_a_reader_that_stalls_for_sixty_thousand_tokens_costs_no_memory_and_gets
     """A first run as long as the second fills every pool: LangChain keeps all chunks of a message itself."""
     with serving(tmp_path, f"{AGENTS}:{agent}") as server:
         with server.connect() as eager:
-            eager.run(told(str(TOKENS), "eager"))
+            eager.run(run_input(str(TOKENS), "eager"))
             eager.drain()
         before = server.peak_memory()
         with server.connect(window=4096) as stalled:
-            stalled.run(told(str(TOKENS), "stalled"))
+            stalled.run(run_input(str(TOKENS), "stalled"))
             eventually(lambda: len(server.life.notes("said everything")) == 2, 90)
             assert server.peak_memory() - before < 10_000_000
             events = list(stalled.events())
@@ -58,7 +58,7 @@ def test_two_hundred_connections_that_say_nothing_keep_nobody_out_and_are_closed
         for visitor in slow:
             visitor.send(b"POST /agui HTTP/1.1\r\nhost: 127.0.0.1\r\nx-padding: ")
         eventually(lambda: server.open_sockets() > VISITORS)
-        assert text_of(server.run(told("hello", "among-them"))) == "hello"
+        assert text_of(server.run(run_input("hello", "among-them"))) == "hello"
         for visitor in slow:
             # A byte now and then does not buy more time.
             visitor.send(b"x")
@@ -94,8 +94,8 @@ def test_a_websocket_that_is_cut_off_in_a_frame_stops_its_run(server: Server) ->
     before = len(server.life.notes("tool stopped"))
     headers = {"authorization": f"Bearer {SECRET}"}
     with connect(f"ws://127.0.0.1:{server.port}/agui/ws", additional_headers=headers) as socket:
-        socket.send(json.dumps(told("work", "socket")))
-        started: Told = json.loads(socket.recv(timeout=20))
+        socket.send(json.dumps(run_input("work", "socket")))
+        started: JsonObject = json.loads(socket.recv(timeout=20))
         assert started["type"] == "RUN_STARTED"
         eventually(lambda: server.life.notes("tool"))
         # The head of a frame that never comes, and then nothing any more.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.children.served import TICK
-from tests.faults.servers import AGENTS, Server, eventually, serving, text_of, told
+from tests.faults.servers import AGENTS, Server, eventually, run_input, serving, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def test_what_runs_stops_within_a_second_when_its_client_is_gone(
     before, ended = len(server.life.notes(who)), len(server.life.notes(f"{who} stopped"))
     thread = f"{prompt}-{abruptly}"
     with server.connect() as client:
-        client.run(told(prompt, thread), path)
+        client.run(run_input(prompt, thread), path)
         events = client.events()
         assert next(events)["type"] == "RUN_STARTED"
         eventually(lambda: len(server.life.notes(who)) > before + 5)
@@ -51,7 +51,7 @@ def test_what_runs_stops_within_a_second_when_its_client_is_gone(
         client.hang_up(abruptly=abruptly)
     eventually(lambda: len(server.life.notes(f"{who} stopped")) > ended)
     stopped_at = server.life.notes(f"{who} stopped")[-1]
-    assert text_of(server.run(told("go on", thread, "r2"), path)) == f"{prompt} | go on"
+    assert text_of(server.run(run_input("go on", thread, "r2"), path)) == f"{prompt} | go on"
     # Counted in ticks, because a machine that is busy with other things is slow to stop and slow to tick.
     after = [at for at in server.life.notes(who) if at > left_at]
     assert len(after) <= A_SECOND, "it went on after its client was gone"
@@ -61,10 +61,10 @@ def test_what_runs_stops_within_a_second_when_its_client_is_gone(
 def test_a_client_that_comes_back_while_its_last_run_still_stops_is_let_in(tmp_path: Path) -> None:
     with serving(tmp_path, f"{AGENTS}:reluctant") as server:
         with server.connect() as client:
-            client.run(told("talk"))
+            client.run(run_input("talk"))
             assert next(client.events())["type"] == "RUN_STARTED"
         eventually(lambda: server.life.notes("stopping"))
-        again = server.run(told("again", run="r2"))
+        again = server.run(run_input("again", run="r2"))
         assert text_of(again) == "Well. "
         assert again[-1]["outcome"] == {"type": "success"}
 
@@ -78,4 +78,4 @@ def test_a_client_that_leaves_before_its_body_is_there_starts_nothing(tmp_path: 
         eventually(lambda: server.ask("GET", "/healthz")[0] == 200)
         assert server.ask("GET", "/sessions") == (200, {"sessions": []})
         assert server.end() == 0
-        assert server.said == ""
+        assert server.stderr == ""

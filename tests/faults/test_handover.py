@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.worlds import collect, echo, events_of, forever, make, only, soon, until, world
+from tests.hubs import collect, echo, events_of, forever, hub_for, make, only, soon, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -113,7 +113,7 @@ async def test_a_cursor_into_what_is_written_at_this_moment_is_no_gap() -> None:
         yield "hello"
         await forever()
 
-    async with world(talking, journal=journal) as hub:
+    async with hub_for(talking, journal=journal) as hub:
         session = await hub.create()
         async with session.follow() as reader:
             await session.own()
@@ -136,7 +136,7 @@ async def test_a_turn_left_open_in_a_session_with_a_trimmed_beginning_is_settled
     whole = [event for n in names for event in (ev.TurnStarted(turn_id=n), ev.TurnFinished(turn_id=n))]
     await filled(journal, *whole, ev.TurnStarted(turn_id="open"))
     assert await journal.retain(max_bytes=1) > 0
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.session("s")
         assert session.busy
         await collect(session, "hello")
@@ -166,7 +166,7 @@ async def test_a_prompt_that_a_dead_owner_began_is_not_run_a_second_time(tmp_pat
     theirs, ours = DiesBeforeItsWord(path), SqliteJournal(path)
     await theirs.open()
     await ours.open()
-    async with world(journal=theirs, lease_ttl=60) as dead, world(journal=ours) as hub:
+    async with hub_for(journal=theirs, lease_ttl=60) as dead, hub_for(journal=ours) as hub:
         session = await dead.create("s")
         await collect(session, "mine")
         again = await hub.session("s")
@@ -198,7 +198,7 @@ class Fragile:
 async def test_a_command_on_which_the_agent_fails_is_refused_with_its_words() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(Fragile(), journal=journal) as owner, world(Fragile(), journal=journal) as other:
+    async with hub_for(Fragile(), journal=journal) as owner, hub_for(Fragile(), journal=journal) as other:
         session = await owner.create("s")
         await collect(session, "hello")
         follower = await other.session("s")
@@ -222,7 +222,7 @@ async def test_commands_that_take_long_do_not_pile_up_helpers(tmp_path: Path) ->
     await ours.open()
     await theirs.open()
     quick: dict[str, Any] = {"coalesce_window": 0.0, "detach_after": 0.5}
-    async with world(deaf, journal=ours, **quick) as owner, world(deaf, journal=theirs, **quick) as other:
+    async with hub_for(deaf, journal=ours, **quick) as owner, hub_for(deaf, journal=theirs, **quick) as other:
         session = await owner.create("s")
         await session.prompt("sing")
         follower = await other.session("s")
@@ -253,7 +253,7 @@ class Sluggish(Fragile):
 
 async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_once() -> None:
     agent = Sluggish()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         retries = [asyncio.create_task(session.prompt(Prompt.of("once", key="k"))) for _ in range(3)]
         await until(lambda: agent.opened > 0)
@@ -265,7 +265,7 @@ async def test_a_retry_while_the_agent_gets_ready_is_the_same_prompt_and_opens_o
 
 async def test_a_session_closed_while_its_agent_gets_ready_begins_no_turn() -> None:
     agent = Sluggish()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         waiting = asyncio.create_task(session.prompt("too late"))
         await until(lambda: agent.opened > 0)
@@ -280,7 +280,7 @@ async def test_a_session_closed_while_its_agent_gets_ready_begins_no_turn() -> N
 async def test_a_session_that_is_made_and_opened_at_once_is_one_object() -> None:
     journal = SlowReads()
     await journal.open()
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         making = asyncio.create_task(hub.create("s"))
         await until(lambda: len(journal.gates) == 1)
         opening = asyncio.create_task(hub.session("s"))
@@ -297,7 +297,7 @@ async def test_an_owner_that_lives_but_never_answers_is_named_as_the_cause() -> 
     await journal.open()
     mute = Hub(make(echo), journal, settings=Settings(lease_ttl=60.0))
     await collect(await mute.create("s"), "mine")
-    async with world(journal=journal, command_timeout=0.1) as hub:
+    async with hub_for(journal=journal, command_timeout=0.1) as hub:
         session = await hub.session("s")
         with pytest.raises(SessionBusy, match="does not answer; close it, or try again"):
             await soon(session.prompt("hello"))

@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults.children.slow_reader import PIECE
 from tests.faults.processes import child
-from tests.worlds import collect, echo, events_of, forever, only, soon, text_of, until, world
+from tests.hubs import collect, echo, events_of, forever, hub_for, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -48,27 +48,27 @@ async def flood(prompt: Prompt) -> AsyncIterator[str]:
 
 async def read_to_the_end(reader: Reader) -> tuple[list[ev.AnyEvent], Exception]:
     """Everything a reader gets, and the error it ends with."""
-    told: list[ev.AnyEvent] = []
+    output: list[ev.AnyEvent] = []
     async with asyncio.timeout(20):
         try:
             async for entry in reader:
-                told.append(entry.event)
+                output.append(entry.event)
         except JournalError as error:
-            return told, error
+            return output, error
     raise AssertionError("the reader ended without a word")
 
 
 async def test_a_full_disk_fails_the_turn_with_its_cause_and_nothing_else(tmp_path: Path) -> None:
     small, other = SmallDisk(tmp_path / "small.db"), await open_journal(f"sqlite:{tmp_path / 'other.db'}")
     await small.open()
-    async with world(flood, journal=small) as hub, world(flood, journal=other) as elsewhere:
+    async with hub_for(flood, journal=small) as hub, hub_for(flood, journal=other) as elsewhere:
         session, neighbour = await hub.create(), await elsewhere.create()
         async with session.follow() as one, session.follow() as two:
             await session.prompt("flood")
             await until(lambda: session.stored_seq > 2)
             await small.leave_pages(40)
-            (told, error), (told_too, _) = await asyncio.gather(read_to_the_end(one), read_to_the_end(two))
-        for seen in (told, told_too):
+            (results, error), (told_too, _) = await asyncio.gather(read_to_the_end(one), read_to_the_end(two))
+        for seen in (results, told_too):
             (failed,) = [event for event in seen if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
             assert isinstance(failed, ev.TurnFailed)
             assert (failed.code, failed.fault) == ("journal", "ours")
@@ -94,7 +94,7 @@ async def test_a_session_that_a_full_disk_closed_still_serves_other_processes(tm
     small, other = SmallDisk(path), SqliteJournal(path)
     await small.open()
     await other.open()
-    async with world(flood, journal=small) as hub, world(flood, journal=other) as elsewhere:
+    async with hub_for(flood, journal=small) as hub, hub_for(flood, journal=other) as elsewhere:
         session = await hub.create("s")
         follower = await elsewhere.session("s")
         async with session.follow() as reader:
@@ -148,15 +148,15 @@ async def test_closing_on_a_broken_journal_ends_readers_and_lets_go_of_everythin
     journal, agent = Unwritable(), Careful()
     await journal.open()
     tasks = asyncio.all_tasks()
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create("s")
         reader = session.follow()
         await session.prompt("go")
         await until(lambda: "s" in agent.open)
         journal.broken = True
-    told, error = await read_to_the_end(reader)
+    output, error = await read_to_the_end(reader)
     assert str(error) == "the disk is gone"
-    assert len([event for event in told if isinstance(event, ev.TurnFinished | ev.TurnFailed)]) == 1
+    assert len([event for event in output if isinstance(event, ev.TurnFinished | ev.TurnFailed)]) == 1
     await until(lambda: asyncio.all_tasks() == tasks)
     assert agent.open == []
     await journal.close()
@@ -165,7 +165,7 @@ async def test_closing_on_a_broken_journal_ends_readers_and_lets_go_of_everythin
 async def test_a_lost_session_lets_go_of_its_agent_before_it_is_opened_again() -> None:
     journal, agent = Unwritable(), Careful()
     await journal.open()
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create("s")
         await session.prompt("go")
         await until(lambda: "s" in agent.open)
@@ -201,17 +201,17 @@ async def test_an_agent_that_blocks_in_a_thread_cannot_hold_up_its_cancellation(
         released.wait(20)
         return "too late"
 
-    async with world(stubborn) as hub:
+    async with hub_for(stubborn) as hub:
         session = await hub.create()
         try:
             async with session.follow() as reader:
                 await session.prompt("go")
                 await until(blocked.is_set)
                 assert await soon(session.cancel(by="me"), within=2)
-                told: list[ev.AnyEvent] = []
-                while not only(told, ev.TurnFinished):
-                    told += [entry.event for entry in await soon(reader.next())]
-            assert only(told, ev.TurnFinished)[0].stop_reason == "cancelled"
+                output: list[ev.AnyEvent] = []
+                while not only(output, ev.TurnFinished):
+                    output += [entry.event for entry in await soon(reader.next())]
+            assert only(output, ev.TurnFinished)[0].stop_reason == "cancelled"
             assert not session.busy
         finally:
             released.set()
@@ -226,14 +226,14 @@ async def test_a_prompt_that_waits_is_dropped_in_words_when_its_process_ends() -
 
     journal: Any = MemoryJournal()
     await journal.open()
-    async with world(stuck, journal=journal, busy="queue") as hub:
+    async with hub_for(stuck, journal=journal, busy="queue") as hub:
         session = await hub.create("s")
         await session.prompt("block")
         await session.prompt(Prompt.of("waits", key="closed"))
     lease = await journal.claim(SessionKey("local", "s"), "crashing", 0.0)
     event = ev.PromptQueued(prompt_id="crashed")
     await journal.append(lease, [Record(seq=lease.last_seq + 1, at=0.0, fence=lease.fence, event=event)])
-    async with world(echo, journal=journal, busy="queue") as hub:
+    async with hub_for(echo, journal=journal, busy="queue") as hub:
         session = await hub.session("s")
         await collect(session, "hello")
         whole = fold(await events_of(session))

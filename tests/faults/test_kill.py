@@ -14,7 +14,7 @@ import pytest
 
 from tests.faults.children.talker import SETTINGS, Handed, Kept, Printed
 from tests.faults.processes import child
-from tests.worlds import WAIT, collect, echo, make, only, until, world
+from tests.hubs import WAIT, collect, echo, hub_for, make, only, until
 from trunkline import events as ev
 from trunkline.cursor import Cursor, cut, piece_of
 from trunkline.folding import fold
@@ -128,12 +128,12 @@ def check_settled(records: Sequence[Record]) -> list[ev.TurnFinished | ev.TurnFa
     events = [record.event for record in records if record.event is not None]
     grammar = Grammar("talker")
     assert [legal for event in events for legal in grammar.feed(event)] == events
-    told = fold(events)
-    assert {call.status for call in told.calls.values()} <= ev.FINAL_STATUSES
-    assert all(question.answered for question in told.questions.values())
-    assert told.queued == []
+    folded = fold(events)
+    assert {call.status for call in folded.calls.values()} <= ev.FINAL_STATUSES
+    assert all(question.answered for question in folded.questions.values())
+    assert folded.queued == []
     terminals = [event for event in events if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
-    assert [event.turn_id for event in terminals] == [turn.turn_id for turn in told.turns]
+    assert [event.turn_id for event in terminals] == [turn.turn_id for turn in folded.turns]
     return terminals
 
 
@@ -145,7 +145,7 @@ async def test_a_killed_process_loses_at_most_the_last_moment_and_the_next_one_g
 ) -> None:
     path = tmp_path / "journal.db"
     journal = await open_journal(f"sqlite:{path}")
-    async with world(make(echo, name="talker"), journal=journal, settings=SETTINGS) as hub:
+    async with hub_for(make(echo, name="talker"), journal=journal, settings=SETTINGS) as hub:
         session = await hub.create()
         await session.close()
         compared = 0
@@ -154,8 +154,8 @@ async def test_a_killed_process_loses_at_most_the_last_moment_and_the_next_one_g
             compared += check_survival(death, await read_all(journal, session.key))
         assert compared > 10 * KILLS, "most of them were killed late enough to have been heard"
         last = await hub.session(session.session_id)
-        told = await collect(last, "the last one")
-        assert isinstance(told[-1], ev.TurnFinished)
+        events = await collect(last, "the last one")
+        assert isinstance(events[-1], ev.TurnFinished)
         # A prompt that the last one killed had posted runs as well.
         await until(lambda: not last.busy)
         await last.close()

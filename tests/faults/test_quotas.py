@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.worlds import collect, events_of, only, soon, text_of, until, world
+from tests.hubs import collect, events_of, hub_for, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.errors import JournalError
@@ -49,7 +49,7 @@ async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> Non
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
     await journal.open()
-    async with world(working, journal=journal, lease_ttl=30.0) as hub:
+    async with hub_for(working, journal=journal, lease_ttl=30.0) as hub:
         large = [await hub.create(principal="ada") for _ in range(2)]
         small = [await hub.create(principal="bob") for _ in range(50)]
         for session in (*large, *small):
@@ -61,29 +61,29 @@ async def test_large_results_of_one_principal_fail_nobody(tmp_path: Path) -> Non
             await until(lambda: all(journal.crowded(session.key) for session in large))
             running += [asyncio.create_task(collect(session, "small")) for session in small]
             await until(lambda: all(session.busy for session in small))
-        told = await soon(asyncio.gather(*running), within=30)
-        for events in told[:2]:
+        results = await soon(asyncio.gather(*running), within=30)
+        for events in results[:2]:
             assert [event.output for event in only(events, ev.ToolUpdate)] == [LARGE] * 4
-        assert [text_of(events) for events in told] == ["large"] * 2 + ["small"] * 50
-        assert all(only(events, ev.TurnFinished) for events in told)
+        assert [text_of(events) for events in results] == ["large"] * 2 + ["small"] * 50
+        assert all(only(events, ev.TurnFinished) for events in results)
     await journal.close()
 
 
 @pytest.mark.parametrize("kind", ["text", "events"])
 async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Path, kind: str) -> None:
-    said = 0
+    count = 0
 
     async def hasty(prompt: Prompt) -> AsyncIterator[ev.Event | str]:
-        nonlocal said
+        nonlocal count
         page = "y" * (LIMIT // 8)
         for number in range(200):
-            said = number
+            count = number
             yield page if kind == "text" else ev.Custom(name="page", value=page)
 
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
     await journal.open()
-    async with world(hasty, journal=journal, lease_ttl=30.0) as hub:
+    async with hub_for(hasty, journal=journal, lease_ttl=30.0) as hub:
         session = await hub.create()
         await session.own()
         with slow_disk(path):
@@ -91,7 +91,7 @@ async def test_an_agent_that_runs_ahead_of_the_disk_in_bytes_waits(tmp_path: Pat
             await until(lambda: journal.crowded(session.key))
             for _ in range(50):
                 await asyncio.sleep(0)
-            assert said < 20
+            assert count < 20
         assert only(await soon(running, within=30), ev.TurnFinished)
         events = await events_of(session)
         assert len(text_of(events)) // (LIMIT // 8) + len(only(events, ev.Custom)) == 200
@@ -111,7 +111,7 @@ async def test_an_agent_that_never_waits_fails_its_own_turn_with_the_reason(tmp_
     path = tmp_path / "journal.db"
     journal = SqliteJournal(path, max_waiting=LIMIT, timeout=30)
     await journal.open()
-    async with world(reckless, journal=journal, lease_ttl=30.0) as hub:
+    async with hub_for(reckless, journal=journal, lease_ttl=30.0) as hub:
         session, other = await hub.create(principal="ada"), await hub.create(principal="bob")
         await session.own()
         await other.own()
@@ -121,11 +121,11 @@ async def test_an_agent_that_never_waits_fails_its_own_turn_with_the_reason(tmp_
             go_on.set()
             fine = asyncio.create_task(collect(other, "fine"))
             await until(lambda: session.closed)
-        told: list[ev.AnyEvent] = []
+        output: list[ev.AnyEvent] = []
         with suppress(JournalError):
             while True:
-                told += [entry.event for entry in await soon(reader.next(), within=30)]
-        (failed,) = only(told, ev.TurnFailed)
+                output += [entry.event for entry in await soon(reader.next(), within=30)]
+        (failed,) = only(output, ev.TurnFailed)
         assert failed.code == "journal"
         assert "bytes of this session wait to be written" in failed.message
         assert text_of(await soon(fine, within=30)) == "fine"

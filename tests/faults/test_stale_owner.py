@@ -12,8 +12,8 @@ import pytest
 
 from tests.faults.children.stale_owner import careless
 from tests.faults.processes import child
-from tests.faults.servers import Connection, text_of, told
-from tests.worlds import BRISK, collect, make, soon, world
+from tests.faults.servers import Connection, run_input, text_of
+from tests.hubs import BRISK, collect, hub_for, make, soon
 from trunkline import events as ev
 from trunkline.journal import Journal, SessionKey, open_journal
 
@@ -24,7 +24,7 @@ PAUSE = BRISK.lease_ttl * 2.5
 def run(port: int, thread: str, text: str) -> list[dict[str, Any]]:
     """Run the agent over AG-UI and give the events, up to the end of the stream."""
     with Connection(port) as client:
-        client.run(told(text, thread, f"run-{thread}-{text}"))
+        client.run(run_input(text, thread, f"run-{thread}-{text}"))
         return list(client.events())
 
 
@@ -41,7 +41,7 @@ async def stored(journal: Journal, session: str) -> list[ev.AnyEvent]:
     return [record.event for record in records if record.event is not None]
 
 
-def said(events: list[ev.AnyEvent]) -> str:
+def text_in(events: list[ev.AnyEvent]) -> str:
     return "".join(event.delta for event in events if isinstance(event, ev.Text))
 
 
@@ -66,7 +66,7 @@ async def test_an_owner_that_missed_its_leases_stores_or_refuses_whatever_it_is_
         journal = await open_journal(f"sqlite:{path}")
         known = await journal.get(SessionKey("local", names[0]))
         assert known is not None
-        async with world(make(careless, name="careless"), journal=journal, target=known.target) as hub:
+        async with hub_for(make(careless, name="careless"), journal=journal, target=known.target) as hub:
             for number, name in enumerate(names):
                 session = await hub.session(name)
                 await collect(session, "second")
@@ -83,7 +83,7 @@ async def test_an_owner_that_missed_its_leases_stores_or_refuses_whatever_it_is_
                     assert ended in ("RUN_FINISHED", "RUN_ERROR")
                     if ended == "RUN_FINISHED":
                         assert text == "you said third"
-                        assert "you said third" in said(await stored(journal, name))
+                        assert "you said third" in text_in(await stored(journal, name))
                 else:
                     status, answer = await soon(asyncio.to_thread(command, port, name, "third"), 20)
                     if status == 200:
@@ -94,7 +94,7 @@ async def test_an_owner_that_missed_its_leases_stores_or_refuses_whatever_it_is_
             # Whoever runs it now, the old owner serves it as it is stored.
             events = await soon(asyncio.to_thread(run, port, name, "fourth"), 20)
             assert events[-1]["type"] == "RUN_FINISHED", events[-1]
-            everything = said(await stored(journal, name))
+            everything = text_in(await stored(journal, name))
             assert "you said first" in everything
             assert "you said second" in everything
             assert everything.endswith("you said fourth")

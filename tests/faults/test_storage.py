@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.child_programs import command, run
 from tests.faults.disks import MEBIBYTE, Disk, as_anybody
-from tests.faults.servers import ROOT, SECONDS, Server, eventually, serving, told
+from tests.faults.servers import ROOT, SECONDS, Server, eventually, run_input, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 def prompt(server: Server, text: str, thread: str) -> Outcome:
     with server.connect() as client:
-        client.run(told(text, thread=thread, run=f"{thread}-{text}"))
+        client.run(run_input(text, thread=thread, run=f"{thread}-{text}"))
         if client.response.status != 200:
             error = json.loads(client.response.read())["error"]
             return Outcome(f"refused {client.response.status}", error["code"], error["message"])
@@ -118,7 +118,7 @@ def test_on_a_full_disk_no_run_is_told_success_and_all_goes_on_once_there_is_spa
             assert str(disk.folder) not in outcome.message
         assert "before" in kept
         assert any(text.startswith("after") for text in kept)
-        assert str(disk.path) in server.said
+        assert str(disk.path) in server.stderr
 
 
 def test_with_little_space_left_a_prompt_is_refused_with_the_reason_and_nothing_breaks(
@@ -152,7 +152,7 @@ def test_a_journal_that_is_gone_stores_nothing_and_says_so(tmp_path: Path, how: 
             assert str(tmp_path) not in outcome.message
         assert "deleted or replaced" in eventually(lambda: unready(server))
         assert path.exists() is (how == "replaced")
-        assert str(path) in server.said
+        assert str(path) in server.stderr
         server.end()
     path.unlink(missing_ok=True)
     for file in tmp_path.glob("journal.db-*"):

@@ -15,7 +15,7 @@ import pytest
 
 from tests.faults.children.peer import SETTINGS, peer
 from tests.faults.processes import Child, child
-from tests.worlds import WAIT, collect, only, soon, text_of, until
+from tests.hubs import WAIT, collect, only, soon, text_of, until
 from trunkline import events as ev
 from trunkline.commands import Answer
 from trunkline.cursor import Entry
@@ -75,7 +75,7 @@ async def pair(tmp_path: Path) -> AsyncIterator[Pair]:
         hub = await stack.enter_async_context(hub_on(path))
         session = await hub.create("shared")
         a = await stack.enter_async_context(child("peer", path, "shared"))
-        await a.expect(said="following")
+        await a.expect(state="following")
         reader = await stack.enter_async_context(session.follow())
         yield Pair(a, session, reader, hub.journal, path)
 
@@ -119,8 +119,8 @@ async def test_the_follower_takes_over_with_a_higher_fence_when_the_owner_is_kil
     assert (failed.turn_id, failed.code) == (turn_id, "interrupted")
     await pair.see(ev.TurnFinished)
     assert await pair.fence() > before
-    said = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
-    assert said == f"[{os.getpid()}] mine in mode calm"
+    output = text_of([entry.event for entry in pair.seen if entry.event.turn_id == receipt.turn_id])
+    assert output == f"[{os.getpid()}] mine in mode calm"
     await soon(pair.session.wait_for_ending_turn())  # Readers are first, the journal is right behind.
     events = [record.event for record in await pair.records() if record.event is not None]
     assert fold(events) == fold(entry.event for entry in pair.seen)
@@ -163,8 +163,8 @@ async def test_a_stopped_owner_that_wakes_is_refused_and_follows_again(pair: Pai
     pair.a.send(signal.SIGCONT)
     failed = await pair.a.expect(event="turn_failed")
     assert (failed["turn_id"], failed["value"]["code"]) == (turn_id, "fenced")
-    assert (await pair.a.expect(said="lost"))["code"] == "fenced"
-    await pair.a.expect(said="following")
+    assert (await pair.a.expect(state="lost"))["code"] == "fenced"
+    await pair.a.expect(state="following")
 
     second = await soon(pair.session.prompt("again"))
     await pair.see(ev.TurnFinished)
@@ -214,9 +214,9 @@ async def test_a_session_deleted_elsewhere_ends_its_followers_and_no_others(tmp_
             await two.delete("gone")
             with pytest.raises(Exception, match="there is no session 'gone'"):
                 await soon(lost.next())
-            told = await collect(await two.session("stays"), "hello")
+            events = await collect(await two.session("stays"), "hello")
             seen: list[ev.AnyEvent] = []
             while not only(seen, ev.TurnFinished):
                 seen += [entry.event for entry in await soon(kept.next())]
-            assert fold(seen) == fold(told)
+            assert fold(seen) == fold(events)
         await until(lambda: gone.closed)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.hubs import collect, events_of, hub_for, make, only
 from tests.strategies import event_kinds, structs_of
-from tests.worlds import collect, events_of, make, only, world
 from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.errors import AgentProtocolError
@@ -63,14 +63,14 @@ def test_what_is_not_json_is_the_agents_mistake(value: Any) -> None:
 
 @given(st.sampled_from(event_kinds()).flatmap(structs_of))
 def test_every_event_that_can_be_read_can_be_emitted(event: ev.AnyEvent) -> None:
-    said, size = check_event(event, "tester")
-    assert ev.decode_event(ev.encode_event(said)) == said
-    assert size == len(ev.encode_event(said))
+    output, size = check_event(event, "tester")
+    assert ev.decode_event(ev.encode_event(output)) == output
+    assert size == len(ev.encode_event(output))
 
 
 def test_a_lone_surrogate_is_replaced_wherever_it_stands() -> None:
-    said, _ = check_event(ev.Media(message_id="m", content=TextBlock(text="a\ud800b")), "tester")
-    assert said == ev.Media(message_id="m", content=TextBlock(text="a\N{REPLACEMENT CHARACTER}b"))
+    output, _ = check_event(ev.Media(message_id="m", content=TextBlock(text="a\ud800b")), "tester")
+    assert output == ev.Media(message_id="m", content=TextBlock(text="a\N{REPLACEMENT CHARACTER}b"))
 
 
 @pytest.mark.parametrize("event", BROKEN, ids=lambda event: type(event).__name__)
@@ -82,11 +82,11 @@ async def test_an_agent_that_emits_it_fails_its_turn_which_has_one_end_after_a_r
         yield event
 
     journal = await open_journal("memory:")
-    async with world(make(broken), journal=journal) as hub:
+    async with hub_for(make(broken), journal=journal) as hub:
         session = await hub.create("s")
-        told = await collect(session, "go")
-        assert only(told, ev.TurnFailed)[0].code == "agent_protocol"
-    async with world(make(broken), journal=journal) as hub:
+        events = await collect(session, "go")
+        assert only(events, ev.TurnFailed)[0].code == "agent_protocol"
+    async with hub_for(make(broken), journal=journal) as hub:
         again = await hub.session("s")
         assert await again.own()
         kept = await events_of(again)

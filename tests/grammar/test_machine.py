@@ -56,12 +56,12 @@ def lane(name: str, **fields: Any) -> ev.SubagentStarted:
 @given(sloppy_streams())
 def test_any_stream_becomes_legal_and_so_does_any_prefix_of_it(events: list[ev.Event]) -> None:
     grammar = Grammar()
-    said: list[ev.Event] = []
+    output: list[ev.Event] = []
     for event in events:
-        said += grammar.feed(event)
-        assert breaches(said, ended=False) == []
-    said += grammar.close()
-    assert breaches(said, ended=True) == []
+        output += grammar.feed(event)
+        assert breaches(output, ended=False) == []
+    output += grammar.close()
+    assert breaches(output, ended=True) == []
     assert grammar.phase is Phase.IDLE
     assert grammar.questions == {}
     assert grammar.close() == []
@@ -82,8 +82,8 @@ def test_a_grammar_recovered_from_its_output_goes_on_the_same(
     cut = data.draw(st.integers(0, len(events)))
     first, second = Grammar(), Grammar()
     for event in events[:cut]:
-        for said in first.feed(event):
-            second.feed(said)
+        for output in first.feed(event):
+            second.feed(output)
     assert (second.phase, second.turn_id, second.questions) == (first.phase, first.turn_id, first.questions)
     assert translate(second, events[cut:]) == translate(first, events[cut:])
 
@@ -91,10 +91,10 @@ def test_a_grammar_recovered_from_its_output_goes_on_the_same(
 @given(sloppy_streams())
 def test_every_broken_rule_is_reported_once_per_turn_and_names_the_agent(events: list[ev.Event]) -> None:
     grammar = Grammar("Hal")
-    said = translate(grammar, events)
-    told: list[Violation] = []
+    outputs = translate(grammar, events)
+    output: list[Violation] = []
     turn: list[str] = []
-    for event in said:
+    for event in outputs:
         if isinstance(event, ev.TurnStarted):
             turn = []
         if isinstance(event, ev.Notice) and event.code == "agent_protocol":
@@ -103,8 +103,8 @@ def test_every_broken_rule_is_reported_once_per_turn_and_names_the_agent(events:
             assert (event.description or "").startswith(RULES[rule])
             turn.append(rule)
             assert len(turn) == len(set(turn))
-            told.append(Violation(rule, event.turn_id, ""))
-    assert [violation._replace(subject="") for violation in grammar.violations] == told
+            output.append(Violation(rule, event.turn_id, ""))
+    assert [violation._replace(subject="") for violation in grammar.violations] == output
 
 
 @given(legal_sessions())
@@ -118,9 +118,9 @@ def test_a_well_formed_session_passes_unchanged(story: LegalSession) -> None:
 @given(legal_sessions(), st.data())
 def test_a_session_that_stops_anywhere_is_settled(story: LegalSession, data: st.DataObject) -> None:
     events = story.events[: data.draw(st.integers(0, len(story.events)))]
-    said = legal(*events)
-    assert said[: len(events)] == events
-    assert breaches(said, ended=True) == []
+    output = legal(*events)
+    assert output[: len(events)] == events
+    assert breaches(output, ended=True) == []
 
 
 # -- each rule, and what comes out when it is broken -----------------------------------------------
@@ -228,24 +228,24 @@ def test_an_agent_that_goes_on_breaking_a_rule_costs_no_memory() -> None:
 
 
 def test_a_notice_about_a_long_subject_stays_short() -> None:
-    said = legal(START, ev.StepFinished(step_id="s" * 5000), END)
-    assert len(getattr(said[1], "description", "")) < 300
+    output = legal(START, ev.StepFinished(step_id="s" * 5000), END)
+    assert len(getattr(output[1], "description", "")) < 300
 
 
 # -- turns -----------------------------------------------------------------------------------------
 
 
 def test_a_turn_that_did_not_end_is_interrupted() -> None:
-    *said, end = legal(START, HI)
-    assert said == [START, HI]
+    *output, end = legal(START, HI)
+    assert output == [START, HI]
     assert isinstance(end, ev.TurnFailed)
     assert (end.turn_id, end.code, end.fault) == ("t1", "interrupted", "ours")
 
 
 def test_a_turn_that_starts_inside_another_interrupts_it() -> None:
     other = ev.TurnStarted(turn_id="t2")
-    said = legal(START, CALL, other, ev.TurnFinished(turn_id="t2"))
-    assert [type(event) for event in said] == [
+    output = legal(START, CALL, other, ev.TurnFinished(turn_id="t2"))
+    assert [type(event) for event in output] == [
         ev.TurnStarted, ev.ToolCall, ev.ToolUpdate, ev.TurnFailed, ev.TurnStarted, ev.TurnFinished,
     ]  # fmt: skip
 
@@ -267,14 +267,14 @@ def test_an_answer_a_notice_and_a_broken_rule_do_not_resume_a_turn() -> None:
     quiet = [*heard, ev.Text(message_id="m1", delta="")]
     events = [START, form("q1"), form("q2"), ev.TurnSuspended(question_ids=("q1", "q2"))]
     grammar = Grammar()
-    said = [out for event in [*events, *quiet] for out in grammar.feed(event)]
-    assert said == [*events, *heard]
+    output = [out for event in [*events, *quiet] for out in grammar.feed(event)]
+    assert output == [*events, *heard]
     assert grammar.phase is Phase.SUSPENDED
 
 
 def test_a_suspension_names_the_open_questions_only() -> None:
-    said = legal(START, form("q1"), ev.TurnSuspended(question_ids=("q0", "q1")))
-    assert ev.TurnSuspended(question_ids=("q1",)) in said
+    output = legal(START, form("q1"), ev.TurnSuspended(question_ids=("q0", "q1")))
+    assert ev.TurnSuspended(question_ids=("q1",)) in output
 
 
 def test_a_turn_cancelled_while_it_waits_wakes_up_to_settle_its_calls() -> None:
@@ -297,13 +297,13 @@ def test_a_turn_cancelled_while_it_waits_wakes_up_to_settle_its_calls() -> None:
 def test_a_turn_that_fails_while_it_waits_for_a_form_only_does_not_wake_up() -> None:
     suspended = ev.TurnSuspended(question_ids=("q1",))
     end = ev.TurnFailed(code="broken", message="it broke")
-    said = legal(START, form("q1"), suspended, end)
-    assert [type(event) for event in said[2:]] == [ev.TurnSuspended, ev.Answered, ev.TurnFailed]
+    output = legal(START, form("q1"), suspended, end)
+    assert [type(event) for event in output[2:]] == [ev.TurnSuspended, ev.Answered, ev.TurnFailed]
 
 
 def test_a_failed_turn_gives_the_reason_to_its_open_calls() -> None:
-    said = legal(START, CALL, ev.TurnFailed(code="broken", message="no disk"))
-    assert said[2] == ev.ToolUpdate(
+    output = legal(START, CALL, ev.TurnFailed(code="broken", message="no disk"))
+    assert output[2] == ev.ToolUpdate(
         turn_id="t1", call_id="c1", status="failed", reason="the turn failed: no disk"
     )
 
@@ -348,21 +348,26 @@ def test_an_id_of_an_earlier_turn_or_of_the_person_begins_a_new_message() -> Non
         ev.Text(message_id="m1", delta="c"),
         ev.ToolCall(call_id="c1", name="n", message_id="m1"),
     ]
-    said = legal(START, user, HI, END, second, *words, DONE, ev.TurnFinished())
-    assert [getattr(event, "message_id", None) for event in said[5:9]] == ["m1~t2", "u1~t2", "m1~t2", "m1~t2"]
+    output = legal(START, user, HI, END, second, *words, DONE, ev.TurnFinished())
+    assert [getattr(event, "message_id", None) for event in output[5:9]] == [
+        "m1~t2",
+        "u1~t2",
+        "m1~t2",
+        "m1~t2",
+    ]
 
 
 def test_a_new_name_that_is_taken_too_is_changed_again() -> None:
     taken = ev.Text(message_id="m1~t2", delta="taken")
     second = ev.TurnStarted(turn_id="t2")
-    said = legal(START, HI, taken, END, second, HI, ev.TurnFinished())
-    assert said[5] == ev.Text(message_id="m1~t2~t2", delta="hi")
+    output = legal(START, HI, taken, END, second, HI, ev.TurnFinished())
+    assert output[5] == ev.Text(message_id="m1~t2~t2", delta="hi")
 
 
 def test_a_user_message_under_an_id_of_the_agent_is_kept() -> None:
     user = ev.UserMessage(message_id="m1", content=(TextBlock(text="mine"),))
-    said = legal(START, HI, user, user, HI, END)
-    assert said[1:4] == [
+    output = legal(START, HI, user, user, HI, END)
+    assert output[1:4] == [
         HI,
         ev.UserMessage(message_id="m1~t1", content=(TextBlock(text="mine"),)),
         HI,
@@ -423,8 +428,8 @@ def test_call_ids_that_a_framework_counts_anew_stay_unique_in_the_session() -> N
     child = ev.SubagentStarted(lane="a", parent_call_id="c1")
     answered = ev.Answered(question_id="q1", outcome="selected")
     events = [second, CALL, CALL, piece, asked, answered, child, ev.SubagentFinished(lane="a"), DONE]
-    said = legal(START, CALL, DONE, END, *events, ev.TurnFinished())
-    assert said[4:] == [
+    output = legal(START, CALL, DONE, END, *events, ev.TurnFinished())
+    assert output[4:] == [
         second,
         ev.ToolCall(call_id="c1~t2", name="look", native_id="c1"),
         ev.ToolInput(call_id="c1~t2", delta="{}"),
@@ -440,8 +445,10 @@ def test_call_ids_that_a_framework_counts_anew_stay_unique_in_the_session() -> N
 def test_a_new_id_of_a_call_that_is_taken_too_is_changed_again() -> None:
     taken = ev.ToolCall(call_id="c1~t2", name="taken")
     ends = [DONE, ev.ToolUpdate(call_id="c1~t2", status="completed")]
-    said = legal(START, CALL, taken, *ends, END, ev.TurnStarted(turn_id="t2"), CALL, DONE, ev.TurnFinished())
-    assert said[-3:-1] == [
+    output = legal(
+        START, CALL, taken, *ends, END, ev.TurnStarted(turn_id="t2"), CALL, DONE, ev.TurnFinished()
+    )
+    assert output[-3:-1] == [
         ev.ToolCall(call_id="c1~t2~t2", name="look", native_id="c1"),
         ev.ToolUpdate(call_id="c1~t2~t2", status="completed"),
     ]
@@ -465,7 +472,7 @@ def test_a_call_of_a_turn_that_goes_on_after_a_question_still_gets_its_result() 
     grammar = Grammar()
     for event in events[:4]:
         grammar.feed(event)
-    assert [said for event in events[4:] for said in grammar.feed(event)] == events[4:]
+    assert [output for event in events[4:] for output in grammar.feed(event)] == events[4:]
 
 
 def test_a_question_about_a_call_of_an_earlier_turn_is_one_about_a_new_call() -> None:
@@ -479,8 +486,8 @@ def test_a_question_about_a_call_of_an_earlier_turn_is_one_about_a_new_call() ->
 
 def test_a_question_about_an_unknown_call_announces_the_call() -> None:
     asked = ev.Asked(question_id="q1", question=Permission(call_id="c1"))
-    said = legal(START, asked, asked)
-    assert said[1:4] == [
+    output = legal(START, asked, asked)
+    assert output[1:4] == [
         notice("unknown-call", "c1"),
         ev.ToolCall(turn_id="t1", call_id="c1", name="unknown"),
         asked,
@@ -493,7 +500,7 @@ def test_a_question_about_an_unknown_call_announces_the_call() -> None:
 def test_lanes_are_settled_innermost_first() -> None:
     inner_call = ev.ToolCall(call_id="c2", name="n", lane="b")
     step = ev.StepStarted(step_id="s1", lane="a")
-    said = legal(
+    output = legal(
         START,
         lane("a"),
         lane("b", parent_lane="a"),
@@ -503,7 +510,7 @@ def test_lanes_are_settled_innermost_first() -> None:
         ev.TurnFinished(turn_id="t1", stop_reason="cancelled"),
     )
     why = "the turn was cancelled"
-    assert said[6:-1] == [
+    assert output[6:-1] == [
         ev.ToolUpdate(turn_id="t1", lane="b", call_id="c2", status="cancelled", reason=why),
         ev.SubagentFinished(turn_id="t1", lane="b", outcome="cancelled", message=why),
         ev.StepFinished(turn_id="t1", lane="a", step_id="s1"),
@@ -521,8 +528,8 @@ def test_a_lane_takes_the_lanes_below_it_and_its_calls_along(outcome: Any, statu
     call = ev.ToolCall(call_id="c1", name="n", lane="a")
     for event in (START, lane("a"), lane("x"), lane("b", parent_lane="a"), call):
         grammar.feed(event)
-    said = [event for event in grammar.feed(end) if not isinstance(event, ev.Notice)]
-    assert said == [
+    output = [event for event in grammar.feed(end) if not isinstance(event, ev.Notice)]
+    assert output == [
         ev.SubagentFinished(
             turn_id="t1", lane="b", outcome=status, message="the subagent above it ended"
         ),
@@ -542,8 +549,8 @@ def test_an_unknown_parent_lane_is_announced_first() -> None:
 
 @pytest.mark.timeout(5)
 def test_a_lane_below_itself_is_below_nothing() -> None:
-    said = legal(START, lane("a", parent_lane="a"), lane("b"), ev.SubagentFinished(lane="b"))
-    assert said[1:4] == [lane("a"), lane("b"), ev.SubagentFinished(lane="b")]
+    output = legal(START, lane("a", parent_lane="a"), lane("b"), ev.SubagentFinished(lane="b"))
+    assert output[1:4] == [lane("a"), lane("b"), ev.SubagentFinished(lane="b")]
 
 
 @pytest.mark.parametrize("nobody", [ev.SubagentStarted(), ev.SubagentFinished()])
@@ -562,8 +569,8 @@ def test_a_lane_that_starts_twice_starts_once_and_may_start_again_in_the_next_tu
 
 def test_steps_are_counted_per_lane_and_started_once() -> None:
     step, inner = ev.StepStarted(step_id="s1"), ev.StepStarted(step_id="s1", lane="a")
-    said = legal(START, lane("a"), step, step, inner, ev.SubagentFinished(lane="a"), END)
-    assert said[2:] == [
+    output = legal(START, lane("a"), step, step, inner, ev.SubagentFinished(lane="a"), END)
+    assert output[2:] == [
         step,
         inner,
         ev.StepFinished(turn_id="t1", lane="a", step_id="s1"),
@@ -622,16 +629,16 @@ def vars_of(holder: Grammar | Memory) -> dict[str, Any]:
 
 def test_an_id_that_comes_again_in_every_turn_is_never_forgotten() -> None:
     grammar = Grammar()
-    said = [item for event in a_long_session(REMEMBERED * 3) for item in grammar.feed(event)]
-    ids = [item.call_id for item in said if isinstance(item, ev.ToolCall)]
+    output = [item for event in a_long_session(REMEMBERED * 3) for item in grammar.feed(event)]
+    ids = [item.call_id for item in output if isinstance(item, ev.ToolCall)]
     assert len(ids) == len(set(ids))
 
 
 def test_what_is_remembered_is_the_same_in_the_writer_and_in_a_reader() -> None:
     grammar, reader = Grammar(), Grammar()
     for event in a_long_session(REMEMBERED + 200):
-        for said in grammar.feed(event):
-            reader.feed(said)
+        for output in grammar.feed(event):
+            reader.feed(output)
     assert (reader.memory, list(reader.memory.calls)) == (grammar.memory, list(grammar.memory.calls))
     copied = msgspec.json.decode(msgspec.json.encode(grammar.memory), type=Memory)
     assert copied == grammar.memory

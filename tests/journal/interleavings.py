@@ -36,7 +36,7 @@ class Owner:
         self.lease: Lease | None = None
         self.last = 0
         self.kept: list[str] = []
-        self.said = 0
+        self.appended = 0
 
     async def claim(self) -> None:
         lease = await self.journal.claim(KEY, self.name, TTL)
@@ -53,7 +53,7 @@ class Owner:
         appending: list[asyncio.Future[None]] = []
         deltas: list[str] = []
         for size in (count, 1):
-            batch = [f"{self.name}{self.said + n}" for n in range(size)]
+            batch = [f"{self.name}{self.appended + n}" for n in range(size)]
             records = [
                 Record(
                     seq=self.last + len(deltas) + n,
@@ -64,7 +64,7 @@ class Owner:
                 for n, delta in enumerate(batch, 1)
             ]
             deltas += batch
-            self.said += size
+            self.appended += size
             appending.append(self.journal.append(self.lease, records))
         results = await asyncio.gather(*appending, return_exceptions=True)
         if results == [None, None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.child_programs import run
-from tests.worlds import echo, make
+from tests.hubs import echo, make
 
 import trunkline
 from trunkline.errors import ConfigurationError

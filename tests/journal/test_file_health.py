@@ -40,7 +40,7 @@ async def begin(journal: SqliteJournal) -> Lease:
     return lease
 
 
-def said(lease: Lease, seq: int, delta: str = "x") -> list[Record]:
+def text_record(lease: Lease, seq: int, delta: str = "x") -> list[Record]:
     return [Record(seq=seq, at=0.0, fence=lease.fence, event=Text(message_id="m", delta=delta))]
 
 
@@ -82,11 +82,11 @@ async def test_nothing_is_written_to_a_file_that_was_deleted(
     journal: SqliteJournal, path: Path, ending: str
 ) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, 1))
+    await journal.append(lease, text_record(lease, 1))
     remove(path, ending)
     before = names(path)
     with pytest.raises(JournalError, match="deleted or replaced while it was in use"):
-        await journal.append(lease, said(lease, 2))
+        await journal.append(lease, text_record(lease, 2))
     with pytest.raises(JournalError, match="deleted or replaced"):
         await journal.check()
     short = journal.shortage()
@@ -110,10 +110,10 @@ async def test_nothing_is_written_to_a_file_that_another_took_the_place_of(
     move(path, path.with_name("aside"))
     write(path, b"")
     with pytest.raises(JournalError, match="replaced"):
-        await journal.append(lease, said(lease, 1))
+        await journal.append(lease, text_record(lease, 1))
     assert size_of(path) == 0
     move(path.with_name("aside"), path)
-    await journal.append(lease, said(lease, 1))
+    await journal.append(lease, text_record(lease, 1))
     assert len(await journal.read(KEY)) == 1
 
 
@@ -161,7 +161,7 @@ async def fill(path: Path) -> None:
     await journal.create(SessionInfo(principal="ada", session_id="one"))
     lease = await begin(journal)
     for seq in range(1, 301):
-        await journal.append(lease, said(lease, seq, f"{seq} " * 500))
+        await journal.append(lease, text_record(lease, seq, f"{seq} " * 500))
     await journal.close()
 
 
@@ -265,11 +265,11 @@ async def test_a_file_that_cannot_be_written_can_be_read(
     )
     async with asyncio.timeout(30):
         out, _ = await reading.communicate()
-    told = json.loads(out)
+    report = json.loads(out)
     in_use = "in use" in request.node.name
-    assert (told["sessions"], told["records"]) == (2 if in_use else 1, 300)
+    assert (report["sessions"], report["records"]) == (2 if in_use else 1, 300)
     for attempt in ("create", "describe", "check"):
-        assert "it cannot be written: check the modes" in told[attempt]
+        assert "it cannot be written: check the modes" in report[attempt]
 
 
 async def test_a_file_that_cannot_be_written_is_not_migrated_either(path: Path) -> None:

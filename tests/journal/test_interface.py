@@ -27,7 +27,7 @@ async def begin(journal: Journal, key: SessionKey = KEY, owner: str = "A", ttl: 
     return lease
 
 
-def said(lease: Lease, *events: AnyEvent, after: int = 0) -> list[Record]:
+def records_of(lease: Lease, *events: AnyEvent, after: int = 0) -> list[Record]:
     return [
         Record(seq=seq, at=float(seq), fence=lease.fence, event=event)
         for seq, event in enumerate(events, after + 1)
@@ -83,7 +83,7 @@ async def test_a_session_cannot_be_created_twice(journal: Journal) -> None:
 
 async def test_the_same_name_of_another_person_is_another_session(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("hers")))
+    await journal.append(lease, records_of(lease, text("hers")))
     await begin(journal, SessionKey("bob", "one"))
     assert await texts(journal, SessionKey("bob", "one")) == []
 
@@ -127,10 +127,10 @@ async def test_sessions_are_listed_newest_first_in_pages(journal: Journal, clock
 async def test_sessions_can_be_listed_from_their_first_turn_on(journal: Journal) -> None:
     options = (ConfigOption(option_id="think", name="Think aloud", value=True),)
     lease, other = await begin(journal), await begin(journal, OTHER)
-    await journal.append(lease, said(lease, ConfigChanged(options=options)))
-    await journal.append(other, said(other, ConfigChanged(options=options)))
+    await journal.append(lease, records_of(lease, ConfigChanged(options=options)))
+    await journal.append(other, records_of(other, ConfigChanged(options=options)))
     assert await journal.list("ada", begun=True) == [], "to choose a mode is not to speak"
-    await journal.append(lease, said(lease, TurnStarted(turn_id="t1"), after=1))
+    await journal.append(lease, records_of(lease, TurnStarted(turn_id="t1"), after=1))
     assert [info.session_id for info in await journal.list("ada", begun=True)] == ["one"]
     assert len(await journal.list("ada")) == 2
 
@@ -140,7 +140,7 @@ async def test_an_append_makes_a_session_the_newest(journal: Journal, clock: Sim
     clock.now += 1
     await begin(journal, OTHER)
     clock.now += 1
-    await journal.append(lease, said(lease, text("hi")))
+    await journal.append(lease, records_of(lease, text("hi")))
     listed = await journal.list("ada")
     assert [info.session_id for info in listed] == ["one", "two"]
     assert listed[0].updated_at == clock.now
@@ -185,7 +185,7 @@ async def test_values_are_kept_with_a_session_by_name_until_they_are_removed(jou
 
 async def test_a_deleted_session_is_gone_with_its_records_and_commands(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("hi")))
+    await journal.append(lease, records_of(lease, text("hi")))
     await journal.post(KEY, "k", Cancel())
     assert await journal.delete(KEY) is True
     assert await journal.get(KEY) is None
@@ -198,11 +198,11 @@ async def test_a_lease_of_a_deleted_session_never_fits_one_of_the_same_name(jour
     old = await begin(journal)
     await journal.delete(KEY)
     with pytest.raises(Fenced, match="deleted"):
-        await journal.append(old, said(old, text("late")))
+        await journal.append(old, records_of(old, text("late")))
     new = await begin(journal)
     assert new.fence > old.fence
     with pytest.raises(Fenced, match="taken over"):
-        await journal.append(old, said(old, text("late")))
+        await journal.append(old, records_of(old, text("late")))
     assert await texts(journal) == []
 
 
@@ -305,11 +305,11 @@ async def test_releasing_a_lost_lease_does_nothing(journal: Journal, clock: Simp
 
 async def test_claiming_again_raises_the_fence_even_for_the_same_owner(journal: Journal) -> None:
     first = await begin(journal, owner="A")
-    await journal.append(first, said(first, text("a")))
+    await journal.append(first, records_of(first, text("a")))
     second = await begin(journal, owner="A")
     assert second == Lease(KEY, "A", 2, 1)
     with pytest.raises(Fenced):
-        await journal.append(first, said(first, text("b"), after=1))
+        await journal.append(first, records_of(first, text("b"), after=1))
 
 
 # -- records --
@@ -318,7 +318,7 @@ async def test_claiming_again_raises_the_fence_even_for_the_same_owner(journal: 
 async def test_records_come_back_as_they_were_said(journal: Journal) -> None:
     lease = await begin(journal)
     events = [TurnStarted(turn_id="t", meta={"a": [1, None]}), text("héllo 世界"), TurnFinished(turn_id="t")]
-    records = said(lease, *events)
+    records = records_of(lease, *events)
     records.append(Record(seq=4, at=9.5, fence=lease.fence, command=Prompt.of("hi", key="k")))
     await journal.append(lease, records, durable=True)
     assert await journal.read(KEY) == records
@@ -327,7 +327,7 @@ async def test_records_come_back_as_they_were_said(journal: Journal) -> None:
 async def test_a_value_that_changes_after_the_append_changes_nothing(journal: Journal) -> None:
     lease = await begin(journal)
     value = {"n": 1}
-    appending = journal.append(lease, said(lease, Custom(name="x", value=value)))
+    appending = journal.append(lease, records_of(lease, Custom(name="x", value=value)))
     value["n"] = 2
     await appending
     (record,) = await journal.read(KEY)
@@ -336,7 +336,7 @@ async def test_a_value_that_changes_after_the_append_changes_nothing(journal: Jo
 
 async def test_records_are_read_in_pages(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, *(text(str(n)) for n in range(25))))
+    await journal.append(lease, records_of(lease, *(text(str(n)) for n in range(25))))
     seen: list[int] = []
     while page := await journal.read(KEY, after=seen[-1] if seen else 0, limit=10):
         assert len(page) <= 10
@@ -347,7 +347,7 @@ async def test_records_are_read_in_pages(journal: Journal) -> None:
 
 async def test_the_session_knows_its_size(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("x" * 1000), text("y")))
+    await journal.append(lease, records_of(lease, text("x" * 1000), text("y")))
     info = await journal.get(KEY)
     assert info is not None
     assert (info.first_seq, info.last_seq, info.fence) == (1, 2, 1)
@@ -356,10 +356,10 @@ async def test_the_session_knows_its_size(journal: Journal) -> None:
 
 async def test_an_append_that_is_not_the_next_one_is_refused(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("a")))
+    await journal.append(lease, records_of(lease, text("a")))
     for after in (0, 2):
         with pytest.raises(JournalError, match="not the next one") as caught:
-            await journal.append(lease, said(lease, text("again"), after=after))
+            await journal.append(lease, records_of(lease, text("again"), after=after))
         assert not isinstance(caught.value, Fenced)
     assert await texts(journal) == ["a"]
 
@@ -368,26 +368,26 @@ async def test_an_owner_that_slept_through_its_lease_is_fenced(
     journal: Journal, clock: SimpleNamespace
 ) -> None:
     zombie = await begin(journal, owner="A", ttl=10)
-    await journal.append(zombie, said(zombie, text("a")))
+    await journal.append(zombie, records_of(zombie, text("a")))
     clock.now += 10
-    await journal.append(zombie, said(zombie, text("b"), after=1))  # late, but nobody took it
+    await journal.append(zombie, records_of(zombie, text("b"), after=1))  # late, but nobody took it
     heir = await begin(journal, owner="B")
     with pytest.raises(Fenced, match="taken over"):
-        await journal.append(zombie, said(zombie, text("z"), after=2))
-    await journal.append(heir, said(heir, text("c"), after=2))
+        await journal.append(zombie, records_of(zombie, text("z"), after=2))
+    await journal.append(heir, records_of(heir, text("c"), after=2))
     assert [(record.seq, record.fence) for record in await journal.read(KEY)] == [(1, 1), (2, 1), (3, 2)]
 
 
 async def test_appends_behind_a_failed_one_fail_too_and_leave_no_trace(journal: Journal) -> None:
     lease = await begin(journal)
-    good = journal.append(lease, said(lease, text("a")))
-    bad = journal.append(lease, said(lease, text("b"), Custom(name="x", value=object()), after=1))
-    behind = journal.append(lease, said(lease, text("d"), after=3))
+    good = journal.append(lease, records_of(lease, text("a")))
+    bad = journal.append(lease, records_of(lease, text("b"), Custom(name="x", value=object()), after=1))
+    behind = journal.append(lease, records_of(lease, text("d"), after=3))
     results = await asyncio.gather(good, bad, behind, return_exceptions=True)
     assert results[0] is None
     assert all(isinstance(result, JournalError) for result in results[1:])
     assert await texts(journal) == ["a"]
-    await journal.append(lease, said(lease, text("b"), after=1))
+    await journal.append(lease, records_of(lease, text("b"), after=1))
     assert await texts(journal) == ["a", "b"]
 
 
@@ -395,12 +395,12 @@ async def test_appends_behind_a_failed_one_fail_too_and_leave_no_trace(journal: 
 async def test_what_is_not_json_is_refused_with_the_record_named(journal: Journal, value: Any) -> None:
     lease = await begin(journal)
     with pytest.raises(JournalError, match=r"record 1 \(Custom\) cannot be written as JSON"):
-        await journal.append(lease, said(lease, Custom(name="x", value=value)))
+        await journal.append(lease, records_of(lease, Custom(name="x", value=value)))
 
 
 async def test_a_malformed_append_is_refused(journal: Journal) -> None:
     lease = await begin(journal)
-    hole = [*said(lease, text("a")), *said(lease, text("c"), after=2)]
+    hole = [*records_of(lease, text("a")), *records_of(lease, text("c"), after=2)]
     with pytest.raises(JournalError, match="without holes"):
         await journal.append(lease, hole)
     with pytest.raises(JournalError, match="fence 9, its lease has 1"):
@@ -425,7 +425,7 @@ async def test_an_empty_append_checks_the_lease(journal: Journal) -> None:
 
 async def test_snapshots_of_a_part_follow_each_other_and_replace_what_is_behind(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, *[text("x")] * 9))
+    await journal.append(lease, records_of(lease, *[text("x")] * 9))
     first, second = Snapshot(3, 0, 1, b"\x00first"), Snapshot(6, 3, 1, b"second")
     for snapshot in (first, second):
         await journal.put_snapshot(lease, "pages", snapshot)
@@ -442,7 +442,7 @@ async def test_snapshots_of_a_part_follow_each_other_and_replace_what_is_behind(
 
 async def test_a_snapshot_is_kept_only_by_the_owner_and_only_of_what_is_there(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("x")))
+    await journal.append(lease, records_of(lease, text("x")))
     for seq, after in ((2, 0), (1, 1)):
         with pytest.raises(JournalError, match="does not fit"):
             await journal.put_snapshot(lease, "head", Snapshot(seq, after, 1, b""))
@@ -457,7 +457,7 @@ async def test_a_snapshot_is_kept_only_by_the_owner_and_only_of_what_is_there(jo
 async def test_what_removes_records_removes_their_snapshots(journal: Journal) -> None:
     lease = await begin(journal)
     turns = [event for turn in "ab" for event in (TurnStarted(turn_id=turn), text("x" * 500))]
-    await journal.append(lease, said(lease, *turns))
+    await journal.append(lease, records_of(lease, *turns))
     await journal.put_snapshot(lease, "head", Snapshot(2, 0, 1, b"of what goes"))
     assert await journal.retain(max_bytes=600) == 2
     assert await journal.get_snapshots(KEY, "head") == []
@@ -556,7 +556,7 @@ async def test_a_change_wakes_everyone_who_waits_without_a_poll(journal: Journal
     async with asyncio.timeout(10):
         waiting = [asyncio.create_task(journal.changes(version, poll=3600)) for _ in range(3)]
         await asyncio.sleep(0)
-        await journal.append(lease, said(lease, text("a")))
+        await journal.append(lease, records_of(lease, text("a")))
         versions = await asyncio.gather(*waiting)
     assert len(set(versions)) == 1
     assert versions[0] > version
@@ -567,7 +567,7 @@ async def test_every_kind_of_change_moves_the_version(journal: Journal) -> None:
     await journal.post(KEY, "k", Cancel())
     version = await journal.changes(0)
     for change in (
-        lambda: journal.append(lease, said(lease, text("a"))),
+        lambda: journal.append(lease, records_of(lease, text("a"))),
         lambda: journal.post(KEY, "k2", Cancel()),
         lambda: journal.settle(lease, "k", Disposition(accepted=True)),
         lambda: journal.describe(KEY, title="x"),
@@ -615,7 +615,7 @@ async def test_blobs_go_when_nothing_mentions_them_for_an_hour(
     by_record, by_command, by_nobody, again = [
         await journal.put_blob(data) for data in (b"record", b"command", b"nobody", b"again")
     ]
-    await journal.append(lease, said(lease, Custom(name="x", value={"blob": by_record})))
+    await journal.append(lease, records_of(lease, Custom(name="x", value={"blob": by_record})))
     await journal.post(KEY, "k", Prompt.of(f"see {by_command}"))
     await journal.retain()
     assert await journal.get_blob(by_nobody) == b"nobody"
@@ -636,16 +636,18 @@ async def test_blobs_go_when_nothing_mentions_them_for_an_hour(
 
 def turn(lease: Lease, number: int, after: int) -> list[Record]:
     name = f"t{number}"
-    return said(lease, TurnStarted(turn_id=name), text("x" * 1000), TurnFinished(turn_id=name), after=after)
+    return records_of(
+        lease, TurnStarted(turn_id=name), text("x" * 1000), TurnFinished(turn_id=name), after=after
+    )
 
 
 async def test_idle_sessions_are_forgotten_whole(journal: Journal, clock: SimpleNamespace) -> None:
     idle = await begin(journal, KEY)
-    await journal.append(idle, said(idle, text("a"), text("b")))
+    await journal.append(idle, records_of(idle, text("a"), text("b")))
     await journal.release(idle)
     clock.now += 50
     fresh = await begin(journal, OTHER)
-    await journal.append(fresh, said(fresh, text("c")))
+    await journal.append(fresh, records_of(fresh, text("c")))
     await journal.release(fresh)
     clock.now += 50
     assert await journal.retain(max_age=100) == 0
@@ -666,7 +668,7 @@ async def test_a_session_that_somebody_holds_is_not_idle(journal: Journal, clock
 
 async def test_a_large_session_loses_its_oldest_turns(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("before any turn")))
+    await journal.append(lease, records_of(lease, text("before any turn")))
     for number in range(4):
         await journal.append(lease, turn(lease, number, 1 + 3 * number))
     before = await journal.get(KEY)
@@ -696,7 +698,7 @@ async def test_the_newest_turn_is_never_touched(journal: Journal) -> None:
 
 async def test_a_session_without_turns_is_not_trimmed(journal: Journal) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, text("x" * 1000)))
+    await journal.append(lease, records_of(lease, text("x" * 1000)))
     assert await journal.retain(max_bytes=1) == 0
 
 

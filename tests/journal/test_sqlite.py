@@ -24,7 +24,7 @@ KEY = SessionKey("ada", "one")
 Times = dict[str, Any]
 
 
-def said(lease: Lease, count: int, *, after: int = 0, delta: str = "x") -> list[Record]:
+def texts(lease: Lease, count: int, *, after: int = 0, delta: str = "x") -> list[Record]:
     event = Text(message_id="m", delta=delta)
     return [
         Record(seq=seq, at=0.0, fence=lease.fence, event=event) for seq in range(after + 1, after + count + 1)
@@ -82,7 +82,7 @@ async def neighbour(journal: SqliteJournal, path: Path, times: Times) -> AsyncIt
 
 async def test_a_closed_journal_is_one_file_and_holds_everything(journal: SqliteJournal, path: Path) -> None:
     lease = await begin(journal)
-    appending = [journal.append(lease, said(lease, 10, after=10 * n)) for n in range(100)]
+    appending = [journal.append(lease, texts(lease, 10, after=10 * n)) for n in range(100)]
     await journal.close()
     assert all(future.done() and future.exception() is None for future in appending)
     assert [file.name for file in path.parent.iterdir()] == ["journal.db"]
@@ -101,7 +101,7 @@ async def test_a_journal_that_was_never_opened_can_be_closed(path: Path) -> None
 async def test_closing_goes_on_when_its_caller_is_cancelled(journal: SqliteJournal, path: Path) -> None:
     lease = await begin(journal)
     with locked(path):
-        appending = journal.append(lease, said(lease, 1))
+        appending = journal.append(lease, texts(lease, 1))
         closing_it = asyncio.create_task(journal.close())
         await asyncio.sleep(0)
         closing_it.cancel()
@@ -140,7 +140,7 @@ async def test_a_follower_is_told_of_another_processs_changes(
         for number in range(5):
             following = asyncio.create_task(neighbour.changes(version, poll=0.01))
             await asyncio.sleep(0)
-            await journal.append(lease, said(lease, 1, after=number))
+            await journal.append(lease, texts(lease, 1, after=number))
             newer = await following
             assert newer > version
             version = newer
@@ -195,7 +195,7 @@ async def test_a_killed_process_leaves_whole_appends_and_a_session_to_take_over(
         assert len(records) % 7 == 0
         assert len(records) >= confirmed
         assert lease == Lease(KEY, "heir", 2, len(records))
-        await journal.append(lease, said(lease, 1, after=len(records)))
+        await journal.append(lease, texts(lease, 1, after=len(records)))
     finally:
         await journal.close()
 
@@ -208,7 +208,7 @@ async def test_appends_that_wait_together_share_one_commit(journal: SqliteJourna
     commits = journal.commits
     with locked(path):
         appending = [
-            journal.append(lease, said(lease, 5, after=5 * turn)) for turn in range(10) for lease in leases
+            journal.append(lease, texts(lease, 5, after=5 * turn)) for turn in range(10) for lease in leases
         ]
     async with asyncio.timeout(10):
         await asyncio.gather(*appending)
@@ -221,10 +221,10 @@ async def test_a_fenced_append_costs_its_neighbours_nothing(journal: SqliteJourn
     heir = await begin(journal, name="lost")
     with locked(path):
         appending = [
-            journal.append(good, said(good, 1)),
-            journal.append(lost, said(lost, 1)),
-            journal.append(good, said(good, 1, after=1)),
-            journal.append(heir, said(heir, 1)),
+            journal.append(good, texts(good, 1)),
+            journal.append(lost, texts(lost, 1)),
+            journal.append(good, texts(good, 1, after=1)),
+            journal.append(heir, texts(heir, 1)),
         ]
     async with asyncio.timeout(10):
         results = await asyncio.gather(*appending, return_exceptions=True)
@@ -237,17 +237,17 @@ async def test_too_many_waiting_bytes_are_refused_and_the_rest_is_kept(path: Pat
     await journal.open()
     lease = await begin(journal)
     with locked(path):
-        fits = journal.append(lease, said(lease, 1, delta="x" * 60_000))
-        also = journal.append(lease, said(lease, 1, after=1, delta="x" * 60_000))
+        fits = journal.append(lease, texts(lease, 1, delta="x" * 60_000))
+        also = journal.append(lease, texts(lease, 1, after=1, delta="x" * 60_000))
         # The writer may have taken the first one already: then the third still fits.
-        rest = [journal.append(lease, said(lease, 1, after=n, delta="x" * 60_000)) for n in (2, 3, 4)]
+        rest = [journal.append(lease, texts(lease, 1, after=n, delta="x" * 60_000)) for n in (2, 3, 4)]
         assert isinstance(rest[-1].exception(), JournalError)
     async with asyncio.timeout(10):
         results = await asyncio.gather(fits, also, *rest, return_exceptions=True)
     kept = results.index(next(result for result in results if result is not None))
     assert "too slow" in str(results[kept])
     assert await last_seq(journal) == kept >= 2
-    await journal.append(lease, said(lease, 1, after=kept))
+    await journal.append(lease, texts(lease, 1, after=kept))
     await journal.close()
 
 
@@ -256,9 +256,9 @@ async def test_a_sessions_waiting_bytes_never_refuse_anothers(path: Path) -> Non
     await journal.open()
     flooding, modest = await begin(journal, name="flooding"), await begin(journal, name="modest")
     with locked(path):
-        flood = [journal.append(flooding, said(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)]
+        flood = [journal.append(flooding, texts(flooding, 1, after=n, delta="x" * 60_000)) for n in range(20)]
         assert isinstance(flood[-1].exception(), JournalError)
-        fine = journal.append(modest, said(modest, 1))
+        fine = journal.append(modest, texts(modest, 1))
         settled = journal.describe(modest.key, title="fine")
     async with asyncio.timeout(10):
         await asyncio.gather(fine, settled)
@@ -276,11 +276,11 @@ async def test_the_sessions_of_a_principal_share_a_limit_that_is_nobody_elses(pa
     theirs = await journal.claim(other, "A", 30)
     assert isinstance(theirs, Lease)
     with locked(path):
-        flood = [journal.append(lease, said(lease, 1, delta="x" * 99_000)) for lease in leases]
+        flood = [journal.append(lease, texts(lease, 1, delta="x" * 99_000)) for lease in leases]
         assert "of one principal" in str(flood[-1].exception())
         assert journal.crowded(leases[-1].key)
         assert not journal.crowded(other)
-        fine = journal.append(theirs, said(theirs, 1))
+        fine = journal.append(theirs, texts(theirs, 1))
     async with asyncio.timeout(10):
         await fine
         await asyncio.gather(*flood, return_exceptions=True)
@@ -292,7 +292,7 @@ async def test_whoever_can_wait_waits_for_room_instead_of_being_refused(path: Pa
     await journal.open()
     lease = await begin(journal)
     with locked(path):
-        first = journal.append(lease, said(lease, 1, delta="x" * 10_000))
+        first = journal.append(lease, texts(lease, 1, delta="x" * 10_000))
         waiting = [asyncio.create_task(journal.room(KEY))]
         waiting += [
             asyncio.create_task(journal.post(KEY, str(n), Prompt.of("y" * 60_000))) for n in range(10)
@@ -315,7 +315,7 @@ async def test_closing_lets_go_of_whoever_waits_for_room(path: Path) -> None:
     await journal.open()
     lease = await begin(journal)
     with locked(path):
-        writing = journal.append(lease, said(lease, 1))
+        writing = journal.append(lease, texts(lease, 1))
         waiting = asyncio.create_task(journal.post(KEY, "k", Prompt.of("late")))
         await asyncio.sleep(0)
         closing_it = asyncio.create_task(journal.close())
@@ -330,8 +330,8 @@ async def test_closing_lets_go_of_whoever_waits_for_room(path: Path) -> None:
 async def test_cancelling_a_wait_changes_nothing_that_was_queued(journal: SqliteJournal, path: Path) -> None:
     lease = await begin(journal)
     with locked(path):
-        first = journal.append(lease, said(lease, 1))
-        second = journal.append(lease, said(lease, 1, after=1))
+        first = journal.append(lease, texts(lease, 1))
+        second = journal.append(lease, texts(lease, 1, after=1))
         first.cancel()
         reading = asyncio.create_task(journal.read(KEY))
         await asyncio.sleep(0)
@@ -374,7 +374,7 @@ async def test_a_cancelled_claim_that_failed_or_was_held_needs_no_giving_back(
         for task in claiming:
             task.cancel()
         await asyncio.wait(claiming)
-    await journal.append(held, said(held, 1))
+    await journal.append(held, texts(held, 1))
     assert isinstance(await journal.claim(KEY, "A", 10), Held)
 
 
@@ -389,9 +389,9 @@ async def test_a_file_that_is_busy_for_too_long_fails_the_append_and_is_tried_ag
     lease = await begin(hasty)
     with locked(path):
         with pytest.raises(JournalError, match="another process holds it"):
-            await hasty.append(lease, said(lease, 1))
+            await hasty.append(lease, texts(lease, 1))
         assert await hasty.read(KEY) == []
-    await hasty.append(lease, said(lease, 1))
+    await hasty.append(lease, texts(lease, 1))
     assert await last_seq(journal) == 1
     await hasty.close()
 
@@ -416,9 +416,9 @@ async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> Non
     journal.allow_pages(30)
     with locked(path):
         appending = [
-            journal.append(other, said(other, 1)),
-            journal.append(lease, said(lease, 100, delta="x" * 4000)),
-            journal.append(lease, said(lease, 1, after=100)),
+            journal.append(other, texts(other, 1)),
+            journal.append(lease, texts(lease, 100, delta="x" * 4000)),
+            journal.append(lease, texts(lease, 1, after=100)),
         ]
     async with asyncio.timeout(10):
         results = await asyncio.gather(*appending, return_exceptions=True)
@@ -426,9 +426,9 @@ async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> Non
     # The first may have been alone in its group; whoever shared one with the big append fails with it.
     assert isinstance(results[2], JournalError)
     assert await last_seq(journal) == 0
-    await journal.append(lease, said(lease, 1))
+    await journal.append(lease, texts(lease, 1))
     journal.allow_pages(10_000)
-    await journal.append(lease, said(lease, 100, after=1, delta="x" * 4000))
+    await journal.append(lease, texts(lease, 100, after=1, delta="x" * 4000))
     assert await last_seq(journal) == 101
     await journal.close()
 
@@ -442,11 +442,11 @@ async def test_a_disk_that_refuses_to_write_fails_the_append_and_is_tried_again(
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50_000, hard))
     try:
         with pytest.raises(JournalError, match="free space"):
-            await journal.append(lease, said(lease, 1000, delta="x" * 1000))
+            await journal.append(lease, texts(lease, 1000, delta="x" * 1000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert await journal.read(KEY) == []
-    await journal.append(lease, said(lease, 1000, delta="x" * 1000))
+    await journal.append(lease, texts(lease, 1000, delta="x" * 1000))
     assert await last_seq(journal) == 1000
 
 
@@ -454,11 +454,11 @@ async def test_one_impossible_record_fails_alone(journal: SqliteJournal, path: P
     good, bad = await begin(journal, name="good"), await begin(journal, name="bad")
     with locked(path):
         appending = [
-            journal.append(good, said(good, 1)),
+            journal.append(good, texts(good, 1)),
             journal.append(
                 bad, [Record(seq=1, at=float("nan"), fence=bad.fence, event=Text(message_id="m", delta=""))]
             ),
-            journal.append(good, said(good, 1, after=1)),
+            journal.append(good, texts(good, 1, after=1)),
         ]
     async with asyncio.timeout(10):
         results = await asyncio.gather(*appending, return_exceptions=True)
@@ -470,7 +470,7 @@ async def test_records_and_commands_of_a_newer_version_are_kept_and_cost_nothing
     journal: SqliteJournal, path: Path
 ) -> None:
     lease = await begin(journal)
-    await journal.append(lease, [*said(lease, 1), Record(seq=2, at=0, fence=1, command=Prompt.of("hi"))])
+    await journal.append(lease, [*texts(lease, 1), Record(seq=2, at=0, fence=1, command=Prompt.of("hi"))])
     await journal.post(KEY, "new", Prompt.of("hi"))
     await journal.post(KEY, "known", Prompt.of("hi"))
     change(path, """UPDATE records SET payload = CAST('{"type":"hologram","n":1}' AS BLOB)""")
@@ -485,7 +485,7 @@ async def test_a_damaged_record_or_blob_is_reported_with_the_next_step(
     journal: SqliteJournal, path: Path
 ) -> None:
     lease = await begin(journal)
-    await journal.append(lease, said(lease, 1))
+    await journal.append(lease, texts(lease, 1))
     digest = await journal.put_blob(b"picture")
     change(path, "UPDATE records SET payload = x'7b22ff'")
     change(path, "UPDATE blobs SET data = x'00'")
@@ -499,7 +499,7 @@ async def test_a_file_damaged_in_the_middle_is_reported_when_it_is_read(path: Pa
     journal = SqliteJournal(path)
     await journal.open()
     lease = await begin(journal)
-    await journal.append(lease, said(lease, 1000, delta="x" * 1000))
+    await journal.append(lease, texts(lease, 1000, delta="x" * 1000))
     await journal.close()
     with path.open("r+b") as file:
         file.seek(4096 * 20)

@@ -21,7 +21,7 @@ from trunkline.journal.writer import Writer
 class Bench(NamedTuple):
     writer: Writer
     statements: list[str]
-    told: list[threading.Thread]
+    notified: list[threading.Thread]
     path: Path
 
 
@@ -33,10 +33,10 @@ async def bench(path: Path) -> AsyncIterator[Bench]:
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("CREATE TABLE notes (note TEXT NOT NULL)")
     statements: list[str] = []
-    told: list[threading.Thread] = []
+    notified: list[threading.Thread] = []
     db.set_trace_callback(statements.append)
-    writer = Writer(db, "notes.db", lambda: told.append(threading.current_thread()), max_waiting=1000)
-    yield Bench(writer, statements, told, path)
+    writer = Writer(db, "notes.db", lambda: notified.append(threading.current_thread()), max_waiting=1000)
+    yield Bench(writer, statements, notified, path)
     await asyncio.to_thread(writer.stop)
 
 
@@ -70,7 +70,7 @@ async def test_a_group_is_one_commit_and_one_word_to_the_loop(bench: Bench) -> N
     results = await gather_as_one_group(bench, *(note(str(number)) for number in range(100)))
     assert results == [1] * 100
     assert bench.writer.commits == 2
-    assert bench.told == [threading.main_thread()] * 2
+    assert bench.notified == [threading.main_thread()] * 2
     assert bench.statements.count("COMMIT") == 2
     assert notes(bench.path) == [str(number) for number in range(100)]
 

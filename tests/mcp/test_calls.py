@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import in_turn
-from tests.worlds import only
+from tests.hubs import only
 
 from mcp import types
 from trunkline import events as ev
@@ -33,10 +33,10 @@ async def test_a_turn_that_is_cancelled_cancels_the_question() -> None:
     async def cancel(session: Any, asked: ev.Asked) -> None:
         await session.cancel()
 
-    _, told = await in_turn(act, {ev.Asked: cancel})
+    _, events = await in_turn(act, {ev.Asked: cancel})
     assert actions == ["cancel"]
-    assert isinstance(told[-1], ev.TurnFinished)
-    assert told[-1].stop_reason == "cancelled"
+    assert isinstance(events[-1], ev.TurnFinished)
+    assert events[-1].stop_reason == "cancelled"
 
 
 async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
@@ -47,9 +47,9 @@ async def test_nobody_is_asked_when_the_calls_of_two_people_run() -> None:
         with calls_on_server.running(Call(channel, "c1")), calls_on_server.running(Call(other, "c2")):
             return (await calls_on_server.elicit(None, params)).action
 
-    action, told = await in_turn(act)
+    action, events = await in_turn(act)
     assert action == "decline"
-    assert only(told, ev.Asked) == []
+    assert only(events, ev.Asked) == []
 
 
 async def test_a_server_is_answered_also_when_asking_fails() -> None:
@@ -75,8 +75,8 @@ async def test_a_log_for_nobody_and_one_that_is_no_text_harm_nobody() -> None:
         with calls_on_server.running(Call(channel, None)):
             await calls_on_server.log(params)
 
-    _, told = await in_turn(act)
-    (notice,) = only(told, ev.Notice)
+    _, events = await in_turn(act)
+    (notice,) = only(events, ev.Notice)
     assert (notice.description, notice.severity) == ('{"a": [1]}', "error")
 
 
@@ -96,8 +96,8 @@ async def test_progress_is_shown_in_numbers_or_parts_once_each_and_never_too_muc
             await show(number, None, "more")
         await show_progress(Call(None, "c1"))(1, None, "nobody listens")
 
-    _, told = await in_turn(act)
-    shown = [update.output for update in only(told, ev.ToolUpdate) if update.output]
+    _, events = await in_turn(act)
+    shown = [update.output for update in only(events, ev.ToolUpdate) if update.output]
     assert shown[:3] == ["1\n", "50%\n", "100% done\n"]
     assert len(shown) == 50
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.agents.langchain.mcp_example import patiently
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers
 from trunkline.mcp.allowed_hosts import Outbound
@@ -117,9 +117,9 @@ async def test_a_server_on_this_machine_is_there_only_for_a_list_that_names_it(
     servers.start()
     try:
         await patiently(servers.ready())
-        told = {notice.title: notice.description or "" for notice in servers.failures()}
-        assert sorted(told) == ["MCP server 'no' is not available", "MCP server 'none' is not available"]
-        assert all("may not be called" in why for why in told.values())
+        output = {notice.title: notice.description or "" for notice in servers.failures()}
+        assert sorted(output) == ["MCP server 'no' is not available", "MCP server 'none' is not available"]
+        assert all("may not be called" in why for why in output.values())
         assert servers.tools
         assert all(tool.name.startswith("yes") for tool in servers.tools)
     finally:

@@ -52,9 +52,9 @@ class Ended(Pipes):
 def test_a_failure_is_explained_without_what_may_be_secret(
     error: Exception | None, connection: Connection, why: str
 ) -> None:
-    said = explain_failure(error, connection, Pipes())
-    assert why in said
-    assert "s3cret" not in said
+    output = explain_failure(error, connection, Pipes())
+    assert why in output
+    assert "s3cret" not in output
 
 
 def test_how_a_process_ended_says_more_than_a_broken_connection() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import PATIENCE, STDIO, patiently, serving
-from tests.worlds import until
+from tests.hubs import until
 
 from trunkline.agents.langchain.tools.current_call import Call
 from trunkline.mcp import server as module

@@ -42,8 +42,8 @@ async def shop(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         case "sell":
             yield f"{await _sell(ctx, 'shoes')}. "
         case "sell both":
-            for said in await asyncio.gather(_sell(ctx, "shoes"), _sell(ctx, "hats")):
-                yield f"{said}. "
+            for output in await asyncio.gather(_sell(ctx, "shoes"), _sell(ctx, "hats")):
+                yield f"{output}. "
         case "pick":
             colour = await ctx.client_call("pick_colour", {"of": ["red", "blue"]})
             yield f"{colour}. "

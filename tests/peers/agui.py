@@ -11,7 +11,7 @@ from typing import Any
 from tests.server.running_server import BEARER
 
 SECONDS = 30.0
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Browser:
@@ -27,7 +27,7 @@ class Browser:
         """End node."""
         self._process.communicate(timeout=SECONDS)
 
-    async def order(self, **order: Any) -> Told:
+    async def order(self, **order: Any) -> JsonObject:
         """Have one thing done and give the report."""
         async with asyncio.timeout(SECONDS):
             return json.loads(await asyncio.to_thread(self._exchange, json.dumps(order).encode() + b"\n"))
@@ -43,14 +43,14 @@ class Browser:
 class Page:
     """One HttpAgent of the official client."""
 
-    def __init__(self, browser: Browser, name: str, report: Told | None = None) -> None:
+    def __init__(self, browser: Browser, name: str, report: JsonObject | None = None) -> None:
         """Made by ``open_page``."""
         self._browser = browser
         self._name = name
         self._count = 0
-        self.report: Told = report or {}
+        self.report: JsonObject = report or {}
 
-    async def run(self, *add: Told, **fields: Any) -> Told:
+    async def run(self, *add: JsonObject, **fields: Any) -> JsonObject:
         """Run once, with new messages; the report says what the client made of it."""
         keys = ("set", "abortOn")
         order = {key: fields.pop(key) for key in keys if key in fields}
@@ -59,22 +59,22 @@ class Page:
         )
         return self.report
 
-    async def say(self, content: Any, **fields: Any) -> Told:
+    async def say(self, content: Any, **fields: Any) -> JsonObject:
         """Send a message and run."""
         self._count += 1
         return await self.run({"id": f"u{self._count}", "role": "user", "content": content}, **fields)
 
     @property
-    def _finished(self) -> Told:
+    def _finished(self) -> JsonObject:
         return self.report.get("finished") or {}
 
     @property
-    def messages(self) -> list[Told]:
+    def messages(self) -> list[JsonObject]:
         """The messages that the client holds."""
         return self.report["messages"]
 
     @property
-    def interrupts(self) -> list[Told]:
+    def interrupts(self) -> list[JsonObject]:
         """What the client was asked and has not answered; an older one does not keep it."""
         kept = self.report.get("pendingInterrupts")
         return self._finished.get("interrupts", []) if kept is None else kept
@@ -89,13 +89,13 @@ class Page:
         return [call_id for call_id in made if call_id not in answered]
 
     @property
-    def frames(self) -> list[Told]:
+    def frames(self) -> list[JsonObject]:
         """The events of the last run as they came over the wire."""
         frames = (self.report.get("frames") or "").split("\n\n")
         lines = [line for frame in frames for line in frame.split("\n") if line.startswith("data: ")]
         return [json.loads(line[6:]) for line in lines]
 
-    def resume(self, payload: Any = None) -> list[Told]:
+    def resume(self, payload: Any = None) -> list[JsonObject]:
         """Answer every interrupt alike; None dismisses them."""
         if payload is None:
             return [{"interruptId": one["id"], "status": "cancelled"} for one in self.interrupts]

@@ -31,7 +31,7 @@ ABLE: dict[str, Any] = {
 
 Driver = Sequence[str]
 Heard = list[dict[str, Any]]
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Stage:
@@ -52,13 +52,13 @@ class Stage:
 
     def play(
         self,
-        steps: Sequence[Told],
+        steps: Sequence[JsonObject],
         *,
         target: str = "demo",
-        capabilities: Told = ABLE,
+        capabilities: JsonObject = ABLE,
         files: dict[str, str] | None = None,
         kill: bool = False,
-    ) -> Told:
+    ) -> JsonObject:
         """Let a client carry out the steps and give its report; ``kill`` ends the agent with SIGKILL then."""
         plan = {
             "agent": [sys.executable, "-m", "trunkline", "acp", target],
@@ -82,17 +82,17 @@ class Stage:
 
     # -- steps -------------------------------------------------------------------------------------
 
-    def new(self, name: str) -> Told:
+    def new(self, name: str) -> JsonObject:
         """Open a session under a name; later steps use the name as its id."""
-        params: Told = {"cwd": str(self.cwd), "mcpServers": []}
+        params: JsonObject = {"cwd": str(self.cwd), "mcpServers": []}
         return {"name": f"new {name}", "call": "session/new", "params": params, "as": name}
 
-    def open(self, how: str, name: str, session: str) -> Told:
+    def open(self, how: str, name: str, session: str) -> JsonObject:
         """Load, resume or fork a session."""
-        params: Told = {"sessionId": session, "cwd": str(self.cwd), "mcpServers": []}
+        params: JsonObject = {"sessionId": session, "cwd": str(self.cwd), "mcpServers": []}
         return {"name": name, "call": f"session/{how}", "params": params}
 
-    def prompt(self, name: str, session: str, text: str, **more: Any) -> Told:
+    def prompt(self, name: str, session: str, text: str, **more: Any) -> JsonObject:
         """Send a text; ``answers`` and ``cancelOn`` say what the client does meanwhile."""
         params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
         return {"name": name, "call": "session/prompt", "params": params, **more}

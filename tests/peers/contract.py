@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.peers.client_plans import ABLE, Driver, Stage, Told
+from tests.peers.client_plans import ABLE, Driver, JsonObject, Stage
 from tests.peers.session_views import View, heard_view, kept_view
 
 ORDER = {"name": "Ada", "colour": "red", "copies": 2, "gift": True}
 ACCEPTED = {"action": "accept", "content": ORDER}
 
-SCENARIOS: dict[str, Told] = {
+SCENARIOS: dict[str, JsonObject] = {
     "hello there": {},
     "/text": {},
     "/thoughts": {},
@@ -49,7 +49,7 @@ SCENARIOS: dict[str, Told] = {
     "/fails": {},
     "/wait-for-cancel": {"cancelOn": "tool_call"},
 }
-NEWER: dict[str, Told] = {"/notice": {}, "/compaction": {}}
+NEWER: dict[str, JsonObject] = {"/notice": {}, "/compaction": {}}
 
 
 class Played(NamedTuple):
@@ -57,19 +57,19 @@ class Played(NamedTuple):
 
     stage: Stage
     notices: bool
-    live: Told
-    again: Told
+    live: JsonObject
+    again: JsonObject
 
-    def views(self, name: str, report: Told, **shown: Any) -> tuple[View, View]:
+    def views(self, name: str, report: JsonObject, **shown: Any) -> tuple[View, View]:
         """What a client saw of a scenario's session, and what it should have seen."""
         kept = self.stage.conversation(self.live["sessions"][name])
         loose = {call_id for call_id, call in kept.calls.items() if call.message_id is None}
-        told = report["steps"][name]
-        heard = [item for item in told["heard"] if item not in in_words(told) and not is_choice(item)]
+        steps = report["steps"][name]
+        heard = [item for item in steps["heard"] if item not in in_words(steps) and not is_choice(item)]
         return heard_view(heard, loose=loose), kept_view(kept, notices=self.notices, **shown)
 
 
-def is_choice(item: Told) -> bool:
+def is_choice(item: JsonObject) -> bool:
     """Whether it is about the card of a question that belongs to no call."""
     return str(item.get("update", {}).get("toolCallId", "")).endswith(".choice")
 
@@ -97,9 +97,9 @@ class ClientContract:
     @classmethod
     def played(cls, driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Played:
         stage = Stage(tmp_path_factory.mktemp("scenarios"), driver)
-        able: Told = ABLE if cls.notices else {**ABLE, "session": {"configOptions": {"boolean": {}}}}
+        able: JsonObject = ABLE if cls.notices else {**ABLE, "session": {"configOptions": {"boolean": {}}}}
         scenarios = SCENARIOS | (NEWER if cls.notices else {})
-        steps: list[Told] = []
+        steps: list[JsonObject] = []
         for name, more in scenarios.items():
             steps += [stage.new(name), stage.prompt(name, name, name, **more)]
         live = stage.play(steps, capabilities=able)
@@ -137,7 +137,7 @@ class ClientContract:
         assert answer["update"]["content"]["text"] == "name: Ada\ncolour: red\ncopies: 2\ngift: Yes"
 
     def test_every_turn_ends_with_its_stop_reason(self, played: Played) -> None:
-        steps: dict[str, Told] = played.live["steps"]
+        steps: dict[str, JsonObject] = played.live["steps"]
         ends = {
             name: steps[name]["result"]["stopReason"] if "result" in steps[name] else None
             for name in played.live["sessions"]
@@ -193,17 +193,17 @@ class ClientContract:
         assert played.live["files"][str(played.stage.cwd / "other.txt")] == "edited\n"
 
     def test_a_refused_call_is_a_failed_one_with_its_reason(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [stage.new("s"), stage.prompt("no", "s", "/permission", answers=["reject_once"])],
         )
-        (call,) = heard_view(told["steps"]["no"]["heard"])["calls"].values()
-        assert told["steps"]["no"]["result"]["stopReason"] == "end_turn"
+        (call,) = heard_view(steps["steps"]["no"]["heard"])["calls"].values()
+        assert steps["steps"]["no"]["result"]["stopReason"] == "end_turn"
         assert call["status"] == "failed"
         assert call["content"][-1]["content"]["text"].startswith("Denied")
-        assert told["files"] == {}
+        assert steps["files"] == {}
 
     def test_a_cancelled_permission_cancels_the_turn_and_the_session_goes_on(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 stage.new("s"),
                 stage.prompt("dismissed", "s", "/permission", answers=["cancelled"]),
@@ -217,21 +217,21 @@ class ClientContract:
                 stage.prompt("next", "s", "still here?"),
             ]
         )["steps"]
-        reasons = [told[name]["result"]["stopReason"] for name in ("dismissed", "cancelled", "next")]
+        reasons = [steps[name]["result"]["stopReason"] for name in ("dismissed", "cancelled", "next")]
         assert reasons == ["cancelled", "cancelled", "end_turn"]
 
     def test_a_form_is_filled_in_and_a_link_is_completed(self, played: Played) -> None:
         (form,) = requests(played.live["steps"]["/form"], "elicitation/create")
         assert set(form["requestedSchema"]["properties"]) == set(ORDER)
-        (said,) = heard_view(played.live["steps"]["/form"]["heard"])["messages"].values()
-        assert '"name": "Ada"' in said[0][1]
+        (steps,) = heard_view(played.live["steps"]["/form"]["heard"])["messages"].values()
+        assert '"name": "Ada"' in steps[0][1]
         (link,) = requests(played.live["steps"]["/link"], "elicitation/create")
         (completed,) = requests(played.live["steps"]["/link"], "elicitation/complete")
         assert link["url"] == "https://example.com/device"
         assert completed["elicitationId"] == link["elicitationId"]
 
     def test_a_client_that_can_do_nothing_is_asked_for_nothing_it_cannot_do(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 stage.new("s"),
                 *(stage.prompt(text, "s", text) for text in ("/form", "Decline.", "/terminal")),
@@ -242,22 +242,22 @@ class ClientContract:
         )["steps"]
         asked = [
             item["method"]
-            for name, step in told.items()
+            for name, step in steps.items()
             for item in step["heard"]
             if "method" in item and name not in ("/edit", "/link")
         ]
         assert asked == []
-        assert said_in(told["Decline."]) == "No order, then."
-        (link,) = requests(told["/link"], "session/request_permission")
+        assert agent_text(steps["Decline."]) == "No order, then."
+        (link,) = requests(steps["/link"], "session/request_permission")
         assert "https://example.com/device" in link["toolCall"]["title"]
-        assert "is confirmed" in said_in(told["/link"])
-        (permission,) = requests(told["/edit"], "session/request_permission")
+        assert "is confirmed" in agent_text(steps["/link"])
+        (permission,) = requests(steps["/edit"], "session/request_permission")
         for asked in (link, permission):
             kinds = [option["kind"] for option in asked["options"]]
             assert len(set(kinds)) == len(kinds)
             assert asked["toolCall"]["content"], "what is approved is there to be seen"
         assert (stage.cwd / "hello.txt").read_text(encoding="utf-8") == "hello\n"
-        (call,) = heard_view(told["/terminal"]["heard"])["calls"].values()
+        (call,) = heard_view(steps["/terminal"]["heard"])["calls"].values()
         assert call["content"] == [
             {"type": "content", "content": {"type": "text", "text": "line 1\nline 2\nline 3\n"}}
         ]
@@ -293,11 +293,11 @@ class ClientContract:
             (again["steps"]["town"], "Where do you live?\nhint: A town will do."),
             (last["steps"]["load"], "Where do you live?\nhint: A town will do."),
         ):
-            assert said_in(step).endswith(f"{question}\n\n{how}")
+            assert agent_text(step).endswith(f"{question}\n\n{how}")
         drink = last["steps"]["drink"]
-        assert "Tea or coffee?\n\n1. tea\n2. coffee\n\n" in said_in(drink)
+        assert "Tea or coffee?\n\n1. tea\n2. coffee\n\n" in agent_text(drink)
         assert requests(drink, "session/request_permission") == []
-        assert said_in(last["steps"]["tea"]) == "Here is your tea."
+        assert agent_text(last["steps"]["tea"]) == "Here is your tea."
         assert last["steps"]["tea"]["result"]["stopReason"] == "end_turn"
         assert [item["update"]["content"]["text"].strip() for item in in_words(last["steps"]["whole"])] == [
             "What is your name?", "Ada", "Where do you live?\nhint: A town will do.", "London",
@@ -308,19 +308,19 @@ class ClientContract:
 
     def test_files_are_read_and_written_through_the_editor(self, stage: Stage) -> None:
         here = Path(__file__).parent / "agents.py"
-        told = stage.play(
+        steps = stage.play(
             [stage.new("s"), stage.prompt("copy", "s", "go")],
             target=f"{here}:copies",
             files={str(stage.cwd / "notes.txt"): "unsaved\n"},
         )
-        assert told["files"][str(stage.cwd / "copy.txt")] == "unsaved\n"
-        methods = [item["method"] for item in told["steps"]["copy"]["heard"] if "method" in item]
+        assert steps["files"][str(stage.cwd / "copy.txt")] == "unsaved\n"
+        methods = [item["method"] for item in steps["steps"]["copy"]["heard"] if "method" in item]
         assert methods == ["fs/read_text_file", "fs/write_text_file"]
 
     def test_a_terminal_runs_in_the_editor_and_is_released(self, played: Played) -> None:
-        told = played.live["steps"]["/terminal"]
-        (created,) = requests(told, "terminal/create")
-        (released,) = requests(told, "terminal/release")
+        steps = played.live["steps"]["/terminal"]
+        (created,) = requests(steps, "terminal/create")
+        (released,) = requests(steps, "terminal/release")
         assert created["command"] == sys.executable
         assert released == {"terminalId": "terminal-0"}
 
@@ -348,20 +348,20 @@ class ClientContract:
                 stage.open("load", "load", "f"),
             ]
         )
-        told, ids = first["steps"], first["sessions"]
-        assert [step for step in told if "error" in told[step]] == []
-        assert {info["sessionId"] for info in told["list"]["result"]["sessions"]} == set(ids.values())
-        assert told["elsewhere"]["result"]["sessions"] == []
-        assert chunks(told["resume"]) == [], "a resume replays nothing"
-        loaded = heard_view(told["load"]["heard"])
+        steps, ids = first["steps"], first["sessions"]
+        assert [step for step in steps if "error" in steps[step]] == []
+        assert {info["sessionId"] for info in steps["list"]["result"]["sessions"]} == set(ids.values())
+        assert steps["elsewhere"]["result"]["sessions"] == []
+        assert chunks(steps["resume"]) == [], "a resume replays nothing"
+        loaded = heard_view(steps["load"]["heard"])
         assert loaded == kept_view(stage.conversation(ids["f"]), person=True)
-        said = [parts[0] for parts in loaded["messages"].values()]
-        assert said == [["user", "hello"], ["text", "hello"], ["user", "more"], ["text", "more"]]
+        output = [parts[0] for parts in loaded["messages"].values()]
+        assert output == [["user", "hello"], ["text", "hello"], ["user", "more"], ["text", "more"]]
         original = stage.conversation(ids["s"]).messages
         assert [message.text for message in original] == ["hello", "hello", "again", "again"]
 
     def test_a_deleted_session_is_gone(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 stage.new("s"),
                 stage.prompt("hello", "s", "hello"),
@@ -371,14 +371,14 @@ class ClientContract:
             ]
         )["steps"]
         if not self.deletes:
-            assert told["delete"]["missing"]
+            assert steps["delete"]["missing"]
             return
-        assert "error" not in told["delete"]
-        assert told["load"]["error"]["code"] == -32002
-        assert told["list"]["result"]["sessions"] == []
+        assert "error" not in steps["delete"]
+        assert steps["load"]["error"]["code"] == -32002
+        assert steps["list"]["result"]["sessions"] == []
 
     def test_a_mode_is_set_both_ways_and_the_other_way_follows(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 stage.new("s"),
                 {
@@ -407,22 +407,22 @@ class ClientContract:
                 },
             ]
         )["steps"]
-        opened = told["new s"]["result"]
+        opened = steps["new s"]["result"]
         assert opened["modes"]["currentModeId"] == "ask"
         assert [mode["id"] for mode in opened["modes"]["availableModes"]] == ["ask", "code", "plan"]
-        assert heard_view(told["mode"]["heard"])["options"]["mode"] == "plan"
+        assert heard_view(steps["mode"]["heard"])["options"]["mode"] == "plan"
         values = {
-            option["id"]: option["currentValue"] for option in told["switch"]["result"]["configOptions"]
+            option["id"]: option["currentValue"] for option in steps["switch"]["result"]["configOptions"]
         }
         assert values == {"mode": "code", "model": "demo-small", "think_aloud": True}
-        ((thought, *_),) = heard_view(told["hello"]["heard"])["messages"].values()
+        ((thought, *_),) = heard_view(steps["hello"]["heard"])["messages"].values()
         assert thought[0] == "thought"
-        assert told["wrong"]["error"]["code"] == -32602
+        assert steps["wrong"]["error"]["code"] == -32602
 
     # -- errors ------------------------------------------------------------------------------------
 
     def test_what_cannot_be_done_is_an_error_with_a_cause(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 stage.open("load", "unknown", "sess_of_nobody"),
                 stage.prompt("stranger", "sess_of_nobody", "hello"),
@@ -432,14 +432,14 @@ class ClientContract:
                 stage.prompt("after", "s", "hello"),
             ]
         )["steps"]
-        assert told["unknown"]["error"]["code"] == told["stranger"]["error"]["code"] == -32002
-        assert "sess_of_nobody" in told["unknown"]["error"]["data"]["details"]
-        assert told["relative"]["error"]["code"] == -32602
-        assert told["extension"]["error"]["code"] == -32601
-        assert told["after"]["result"]["stopReason"] == "end_turn"
+        assert steps["unknown"]["error"]["code"] == steps["stranger"]["error"]["code"] == -32002
+        assert "sess_of_nobody" in steps["unknown"]["error"]["data"]["details"]
+        assert steps["relative"]["error"]["code"] == -32602
+        assert steps["extension"]["error"]["code"] == -32601
+        assert steps["after"]["result"]["stopReason"] == "end_turn"
 
     def test_a_login_is_asked_for_and_then_taken(self, stage: Stage) -> None:
-        told = stage.play(
+        steps = stage.play(
             [
                 {"name": "early", "call": "session/new", "params": {"cwd": str(stage.cwd), "mcpServers": []}},
                 {"name": "login", "call": "authenticate", "params": {"methodId": "demo-login"}},
@@ -448,29 +448,29 @@ class ClientContract:
             ],
             target="demo-auth",
         )
-        assert [method["id"] for method in told["greeting"]["authMethods"]] == ["demo-login"]
-        assert told["steps"]["early"]["error"]["code"] == -32000
-        assert told["steps"]["hello"]["result"]["stopReason"] == "end_turn"
+        assert [method["id"] for method in steps["greeting"]["authMethods"]] == ["demo-login"]
+        assert steps["steps"]["early"]["error"]["code"] == -32000
+        assert steps["steps"]["hello"]["result"]["stopReason"] == "end_turn"
 
 
-def requests(step: Told, method: str) -> list[Told]:
+def requests(step: JsonObject, method: str) -> list[JsonObject]:
     """What the client was asked by one method, in order."""
     return [item["params"] for item in step["heard"] if item.get("method") == method]
 
 
-def chunks(step: Told) -> list[Told]:
+def chunks(step: JsonObject) -> list[JsonObject]:
     """The pieces of messages that were heard."""
     updates = [item["update"] for item in step["heard"] if "update" in item]
     return [update for update in updates if update["sessionUpdate"].endswith("_chunk")]
 
 
-def said_in(step: Told) -> str:
+def agent_text(step: JsonObject) -> str:
     """What the agent said."""
-    said = [update for update in chunks(step) if update["sessionUpdate"] == "agent_message_chunk"]
-    return "".join(update["content"]["text"] for update in said)
+    output = [update for update in chunks(step) if update["sessionUpdate"] == "agent_message_chunk"]
+    return "".join(update["content"]["text"] for update in output)
 
 
-def in_words(step: Told) -> list[Told]:
+def in_words(step: JsonObject) -> list[JsonObject]:
     """What was heard of questions that a client without forms is told in words, and of their answers."""
     return [
         item

@@ -167,9 +167,9 @@ def _call(call: Call, conversation: Conversation, terminals: Collection[str]) ->
             made = {"type": "text", "text": "" if shown is None else shown.data}
         content.append(made if made["type"] in ("diff", "terminal") else {"type": "content", "content": made})
     if call.output:
-        content.append(_said(call.output))
+        content.append(_text_content(call.output))
     if refused and call.reason:
-        content.append(_said(f"{call.status.capitalize()}: {call.reason}"))
+        content.append(_text_content(f"{call.status.capitalize()}: {call.reason}"))
     given = call.input
     if given is None and call.arguments:
         given = msgspec.json.decode(call.arguments)
@@ -186,7 +186,7 @@ def _call(call: Call, conversation: Conversation, terminals: Collection[str]) ->
     }
 
 
-def _said(text: str) -> dict[str, Any]:
+def _text_content(text: str) -> dict[str, Any]:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 

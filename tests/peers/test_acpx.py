@@ -63,29 +63,29 @@ def acpx(program: str, tmp_path: Path) -> Acpx:
 
 
 def test_a_prompt_is_answered(acpx: Acpx) -> None:
-    code, said = acpx.run("exec", "hello world")
+    code, printed = acpx.run("exec", "hello world")
     assert code == 0
-    assert said.rstrip().endswith("hello world\n\n[done] end_turn")
+    assert printed.rstrip().endswith("hello world\n\n[done] end_turn")
 
 
 def test_what_is_approved_is_done_through_the_client(acpx: Acpx) -> None:
-    code, said = acpx.run("--approve-all", "exec", "/permission")
+    code, printed = acpx.run("--approve-all", "exec", "/permission")
     assert code == 0
-    assert "[client] fs/write_text_file" in said
+    assert "[client] fs/write_text_file" in printed
     assert (acpx.folder / "hello.txt").read_text(encoding="utf-8") == "hello\n"
 
 
 def test_what_is_denied_is_not_done_and_the_exit_code_says_so(acpx: Acpx) -> None:
-    code, said = acpx.run("--deny-all", "exec", "/permission")
+    code, printed = acpx.run("--deny-all", "exec", "/permission")
     assert code == DENIED
-    assert "Nothing was written." in said
+    assert "Nothing was written." in printed
     assert not (acpx.folder / "hello.txt").exists()
 
 
 def test_a_turn_that_takes_too_long_is_cancelled(acpx: Acpx) -> None:
-    code, said = acpx.run("--timeout", "10", "exec", "/wait-for-cancel")
+    code, printed = acpx.run("--timeout", "10", "exec", "/wait-for-cancel")
     assert code == TIMED_OUT
-    assert "[done] cancelled" in said
+    assert "[done] cancelled" in printed
 
 
 def test_a_second_process_cancels_the_turn_of_the_first_and_the_session_goes_on(acpx: Acpx) -> None:
@@ -105,8 +105,8 @@ def test_a_second_process_cancels_the_turn_of_the_first_and_the_session_goes_on(
             assert acpx.run("cancel", "-s", "one") == (0, "cancel requested\n")
             assert "[done] cancelled" in first.stdout.read()
             assert first.wait(SECONDS) == 0
-        code, said = acpx.run("prompt", "-s", "one", "still here")
+        code, printed = acpx.run("prompt", "-s", "one", "still here")
         assert code == 0
-        assert "still here\n\n[done] end_turn" in said
+        assert "still here\n\n[done] end_turn" in printed
     finally:
         acpx.run("sessions", "close", "one")  # Ends the process that acpx keeps for the session.

@@ -21,9 +21,9 @@ from tests.frontends.agui.client_runs import EDITED, NAMES, comparable, prompt_o
 from tests.frontends.agui.test_early_results import BOTH, reviewed
 from tests.frontends.agui.test_runs_inside_turns import LATER, Talker
 from tests.frontends.agui.test_substitute_messages import failing
-from tests.peers.agui import Browser, Page, Told, open_page
+from tests.hubs import make, until
+from tests.peers.agui import Browser, JsonObject, Page, open_page
 from tests.server.running_server import BEARER, SECRET, served
-from tests.worlds import make, until
 from trunkline.protocols.agui.messages import snapshot_of
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
 from trunkline.server.app import Server
@@ -67,7 +67,7 @@ async def staged(browser: Browser, agent: Any = None, **options: Any) -> AsyncGe
         yield Stage(app, client, browser)
 
 
-def payload_for(interrupt: Told) -> Any:
+def payload_for(interrupt: JsonObject) -> Any:
     fields = interrupt.get("responseSchema", {}).get("properties", {})
     if "editedArgs" in fields:
         return {"approved": True, "editedArgs": EDITED}

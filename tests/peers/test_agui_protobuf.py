@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.peers.agui import Browser, Told
+from tests.peers.agui import Browser, JsonObject
 from tests.strategies import json_values, structs_of, values_of
 from trunkline.protocols.agui import wire
 from trunkline.protocols.agui.protobuf import frame_event
@@ -28,7 +28,7 @@ UNTOLD = ("interruptIds", "pendingToolCallIds", "toolCalls", "usage")
 """Lists that protobuf does not tell from none when they are empty."""
 
 
-def record(optional: dict[str, Any] | None = None, /, **required: Any) -> st.SearchStrategy[Told]:
+def record(optional: dict[str, Any] | None = None, /, **required: Any) -> st.SearchStrategy[JsonObject]:
     return st.fixed_dictionaries(required, optional=optional or {})
 
 
@@ -36,7 +36,7 @@ def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     return st.lists(values, max_size=2)
 
 
-def union(kinds: Iterable[str], **fields: Any) -> st.SearchStrategy[Told]:
+def union(kinds: Iterable[str], **fields: Any) -> st.SearchStrategy[JsonObject]:
     return record({"metadata": json_values, "id": TEXT}, type=st.sampled_from(sorted(kinds)), **fields)
 
 
@@ -111,7 +111,7 @@ def events_of(kind: type[Any]) -> st.SearchStrategy[Any]:
     return record(optional, **required).map(lambda given: kind(**given))
 
 
-async def read(browser: Browser, *events: Any) -> tuple[list[Told], list[Told]]:
+async def read(browser: Browser, *events: Any) -> tuple[list[JsonObject], list[JsonObject]]:
     """What the client gets of events in JSON, and in protobuf; nobody complains."""
     report = await browser.order(
         do="decode",
@@ -122,15 +122,15 @@ async def read(browser: Browser, *events: Any) -> tuple[list[Told], list[Told]]:
     return report["plain"], report["events"]
 
 
-def without_empty_lists(told: Told) -> Told:
+def without_empty_lists(event: JsonObject) -> JsonObject:
     """Leave out the lists that mean the same when they are empty."""
-    told = {key: one for key, one in told.items() if not (key in UNTOLD and one == [])}
+    event = {key: one for key, one in event.items() if not (key in UNTOLD and one == [])}
     for key in ("input", "outcome"):
-        if key in told:
-            told[key] = without_empty_lists(told[key])
-    if "messages" in told:
-        told["messages"] = [without_empty_lists(message) for message in told["messages"]]
-    return told
+        if key in event:
+            event[key] = without_empty_lists(event[key])
+    if "messages" in event:
+        event["messages"] = [without_empty_lists(message) for message in event["messages"]]
+    return event
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__struct_config__.tag)
@@ -139,20 +139,20 @@ def without_empty_lists(told: Told) -> Told:
 async def test_an_event_says_the_same_in_protobuf_as_in_json(
     browser: Browser, kind: type[Any], data: st.DataObject
 ) -> None:
-    told, heard = await read(browser, *data.draw(st.lists(events_of(kind), min_size=1, max_size=8)))
-    assert heard == [without_empty_lists(event) for event in told]
+    events, heard = await read(browser, *data.draw(st.lists(events_of(kind), min_size=1, max_size=8)))
+    assert heard == [without_empty_lists(event) for event in events]
 
 
 @pytest.mark.parametrize("number", [2**53 + 1, -(2**63), 10**400, 1e-320, -0.0, 1e308, 0.1])
 async def test_a_number_is_what_it_would_be_in_json(browser: Browser, number: float) -> None:
-    told, heard = await read(browser, wire.StateSnapshot(snapshot={"n": [number, -number]}))
-    assert heard == told
+    output, heard = await read(browser, wire.StateSnapshot(snapshot={"n": [number, -number]}))
+    assert heard == output
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 async def test_what_is_no_number_is_null_as_it_is_in_json(browser: Browser, number: float) -> None:
-    told, heard = await read(browser, wire.Custom(name="x", value=[number]))
-    assert heard == told
+    output, heard = await read(browser, wire.Custom(name="x", value=[number]))
+    assert heard == output
     assert heard[0]["value"] == [None]
 
 
@@ -160,8 +160,8 @@ async def test_a_deep_state_arrives(browser: Browser) -> None:
     state: Any = "deep"
     for _ in range(300):
         state = {"a": [state]}
-    told, heard = await read(browser, wire.StateSnapshot(snapshot=state))
-    assert heard == told
+    output, heard = await read(browser, wire.StateSnapshot(snapshot=state))
+    assert heard == output
 
 
 async def test_texts_of_any_length_arrive(browser: Browser) -> None:
@@ -169,8 +169,8 @@ async def test_texts_of_any_length_arrive(browser: Browser) -> None:
         wire.TextMessageContent(message_id="m", delta="ä" * size)
         for size in (0, 63, 64, 8191, 8192, 1_200_000)
     ]
-    told, heard = await read(browser, *pieces)
-    assert heard == told
+    output, heard = await read(browser, *pieces)
+    assert heard == output
 
 
 async def test_an_operation_and_a_part_that_nobody_knows_are_left_to_the_client(browser: Browser) -> None:
@@ -196,6 +196,6 @@ async def test_an_operation_and_a_part_that_nobody_knows_are_left_to_the_client(
 
 
 async def test_a_key_that_is_the_name_of_the_prototype_is_lost(browser: Browser) -> None:
-    told, heard = await read(browser, wire.StateSnapshot(snapshot={"__proto__": {"a": 1}, "b": 2}))
-    assert told[0]["snapshot"] == {"__proto__": {"a": 1}, "b": 2}
+    output, heard = await read(browser, wire.StateSnapshot(snapshot={"__proto__": {"a": 1}, "b": 2}))
+    assert output[0]["snapshot"] == {"__proto__": {"a": 1}, "b": 2}
     assert heard[0]["snapshot"] == {"b": 2}

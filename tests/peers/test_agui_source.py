@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.faults.servers import SECRET, serving
+from tests.hubs import BRISK, collect, hub_for, only, soon, text_of, until
 from tests.peers.client_plans import ABLE, Stage
 from tests.peers.session_views import heard_view
 from tests.peers.test_python_sdk import driver_in
-from tests.worlds import BRISK, collect, only, soon, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
 from trunkline.commands import Answer, Prompt
@@ -50,7 +50,7 @@ def peer(name: str, root: Path) -> Generator[str]:
 
 @asynccontextmanager
 async def talking(url: str) -> AsyncGenerator[Session]:
-    async with world(AguiAgent(url)) as hub:
+    async with hub_for(AguiAgent(url)) as hub:
         yield await hub.create()
 
 
@@ -116,8 +116,8 @@ class SourceContract:
             again = await play(session, "and?")
             assert text_of(again) == "hello there | and? "
             assert finished(again)
-            told = await session.history()
-            assert [message.text for message in told.messages] == [
+            folded = await session.history()
+            assert [message.text for message in folded.messages] == [
                 "hello there",
                 "hello there ",
                 "and?",
@@ -138,9 +138,9 @@ class SourceContract:
             ], "also when the model uses its id again"
             assert text_of(await play(session, "and?")) == "tool | tool | and? "
 
-    @pytest.mark.parametrize(("choose", "said"), [(allow, "sold shoes"), (reject, "")], ids=["yes", "no"])
+    @pytest.mark.parametrize(("choose", "expected"), [(allow, "sold shoes"), (reject, "")], ids=["yes", "no"])
     async def test_an_interrupt_is_a_question_and_the_answer_decides(
-        self, choose: Choose, said: str, url: str
+        self, choose: Choose, expected: str, url: str
     ) -> None:
         async with talking(url) as session:
             events = await play(session, "sell", choose)
@@ -149,8 +149,8 @@ class SourceContract:
             assert isinstance(asked.question, Permission)
             assert asked.question.call_id == call.call_id
             assert call.input == {"what": "shoes"}
-            assert ("sold" in text_of(events)) is bool(said)
-            assert said in text_of(events)
+            assert ("sold" in text_of(events)) is bool(expected)
+            assert expected in text_of(events)
             assert finished(events)
 
     async def test_what_a_person_edits_is_what_is_done(self, url: str) -> None:
@@ -279,12 +279,12 @@ class TestLangGraph(SourceContract):
             assert "They said Ada" in text_of(await play(session, "ask", name))
 
     @pytest.mark.parametrize(
-        ("answer", "said"),
+        ("answer", "expected"),
         [({}, "sold shoes. "), ({"input": {"what": "hats"}}, "sold hats. "), ({"kind": "reject_once"}, "")],
         ids=["approve", "edit", "reject"],
     )
     async def test_a_review_of_langchains_middleware_is_a_permission(
-        self, answer: dict[str, Any], said: str, url: str
+        self, answer: dict[str, Any], expected: str, url: str
     ) -> None:
         async with talking(f"{url}/review") as session:
             events = await play(session, "review", lambda asked: allow(asked, **answer))
@@ -292,8 +292,8 @@ class TestLangGraph(SourceContract):
             (call,) = fold(events).calls.values()
             assert isinstance(asked.question, Permission)
             assert asked.question.call_id == call.call_id
-            assert said in text_of(events)
-            assert ("sold" in text_of(events)) is bool(said)
+            assert expected in text_of(events)
+            assert ("sold" in text_of(events)) is bool(expected)
             assert finished(events)
 
 
@@ -323,8 +323,8 @@ def test_a_server_of_somebody_else_shows_up_in_an_editor(root: Path, tmp_path: P
         )
     steps = report["steps"]
     assert steps["hello"]["result"]["stopReason"] == "end_turn"
-    ((_, said),) = next(iter(heard_view(steps["hello"]["heard"])["messages"].values()))
-    assert said == "hello there "
+    ((_, output),) = next(iter(heard_view(steps["hello"]["heard"])["messages"].values()))
+    assert output == "hello there "
     # Behind Reject there is a form, for a reason or an answer in the tool's place.
     requests = [item["params"] for item in steps["sell"]["heard"] if "method" in item]
     asked = [params for params in requests if "toolCall" in params]

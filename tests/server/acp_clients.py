@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import httpx
 from tests.frontends.acp.memory_editor import Editor
 from tests.frontends.acp.schema import find_fault
+from tests.hubs import make, soon
 from tests.server.running_server import BEARER, frames
-from tests.worlds import make, soon
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -96,8 +96,8 @@ async def _calling(work: Callable[[Caller], Any]) -> AsyncGenerator[Caller]:
             await carrying
         await soon(caller.connection.close("the test is over"))
     asked = caller.questions()
-    said = caller.agents_wire.messages
-    faults = [find_fault(m, asked.get(m.get("id")) if "method" not in m else None) for m in said]
+    messages = caller.agents_wire.messages
+    faults = [find_fault(m, asked.get(m.get("id")) if "method" not in m else None) for m in messages]
     assert [fault for fault in faults if fault is not None] == []
 
 
@@ -281,9 +281,9 @@ class Posting:
         return answer
 
     async def open(self, cwd: Any = "/") -> str:
-        async with self.stream() as said:
+        async with self.stream() as messages:
             assert (await self.post("session/new", None, 1, cwd=str(cwd), mcpServers=[])).status_code == 202
-            return (await said.until(answering(1)))["result"]["sessionId"]
+            return (await messages.until(answering(1)))["result"]["sessionId"]
 
     async def post(
         self, method: str, session_id: str | None, id: Any = None, /, **params: Any

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tests.hubs import soon
 from tests.server.running_server import BEARER
-from tests.worlds import soon
 
 Headers = Sequence[tuple[str, str]] | dict[str, str]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import uvicorn
-from tests.worlds import BRISK, until
+from tests.hubs import BRISK, until
 
 import trunkline
 from trunkline.server.app import Server
@@ -48,7 +48,7 @@ async def served(agent: Any = None, **options: Any) -> AsyncGenerator[tuple[Serv
         yield app, client
 
 
-def told(text: str = "/text", *, thread: str = "t1", run: str = "r1", **fields: Any) -> dict[str, Any]:
+def run_input(text: str = "/text", *, thread: str = "t1", run: str = "r1", **fields: Any) -> dict[str, Any]:
     """A RunAgentInput with one message."""
     message = {"id": f"user-{run}", "role": "user", "content": text}
     return {

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.hubs import BRISK, make, soon, until
 from tests.server.acp_clients import (
     EVENTS,
     GREETING,
@@ -24,8 +25,7 @@ from tests.server.acp_clients import (
     over_websocket,
     session_in,
 )
-from tests.server.running_server import BEARER, SECRET, listening, run_events, served, told
-from tests.worlds import BRISK, make, soon, until
+from tests.server.running_server import BEARER, SECRET, listening, run_events, run_input, served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -103,12 +103,12 @@ async def test_a_botched_answer_settles_what_waits_for_it(tmp_path: Path) -> Non
     async with served() as (_, client), Posting(client) as http:
         await http.initialize()
         session_id = await http.open(tmp_path)
-        async with http.stream(session_id) as said:
+        async with http.stream(session_id) as messages:
             await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/permission"}])
-            asked = await said.until(calling("session/request_permission"))
+            asked = await messages.until(calling("session/request_permission"))
             answer = await http.send({"jsonrpc": "2.0", "id": asked["id"]}, session_id)
             assert answer.status_code == 202
-            done = await said.until(answering(2))
+            done = await messages.until(answering(2))
             assert done["result"]["stopReason"] == "end_turn"
     assert not (tmp_path / "hello.txt").exists()
 
@@ -181,10 +181,10 @@ async def test_a_second_reader_takes_a_stream_over_and_gets_what_waits() -> None
         session_id = await http.open()
         async with http.stream(), http.stream(session_id) as lost:
             assert (await lost.next())["params"]["update"]["sessionUpdate"] == "available_commands_update"
-            async with http.stream(session_id) as said:
+            async with http.stream(session_id) as messages:
                 assert await soon(lost.rest()) == []
                 await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/text"}])
-                assert (await said.until(answering(2)))["result"]["stopReason"] == "end_turn"
+                assert (await messages.until(answering(2)))["result"]["stopReason"] == "end_turn"
 
 
 async def test_what_is_said_before_its_stream_is_read_waits_there_in_order() -> None:
@@ -194,11 +194,11 @@ async def test_what_is_said_before_its_stream_is_read_waits_there_in_order() -> 
         await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "/long 20"}])
         session = await session_in(app, session_id)
         await until(lambda: not session.busy and session.stored_seq > 2)
-        async with http.stream(session_id) as said:
-            text, message = "", await said.next()
+        async with http.stream(session_id) as messages:
+            text, message = "", await messages.next()
             while "method" in message:
                 text += message["params"]["update"].get("content", {}).get("text", "")
-                message = await said.next()
+                message = await messages.next()
     assert text == "".join(f"{number} " for number in range(1, 21))
     assert message["id"] == 2
 
@@ -213,14 +213,14 @@ async def test_a_connection_reads_so_many_sessions_and_no_more() -> None:
 
 async def test_a_client_that_opens_a_session_before_its_stream_hears_the_history() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/text", thread="t1"))
+        await run_events(client, run_input("/text", thread="t1"))
         async with Posting(client) as http:
             await http.initialize()
-            async with http.stream() as said:
+            async with http.stream() as messages:
                 await http.post("session/load", "t1", 1, cwd="/", mcpServers=[])
-                heard = [await said.next()]
+                heard = [await messages.next()]
                 while "id" not in heard[-1]:
-                    heard.append(await said.next())
+                    heard.append(await messages.next())
             kinds = [message["params"]["update"]["sessionUpdate"] for message in heard[:-1]]
             assert "user_message_chunk" in kinds
             assert "agent_message_chunk" in kinds
@@ -232,12 +232,12 @@ async def test_a_delete_ends_the_streams_and_the_turn() -> None:
     async with served(agent) as (_, client), Posting(client) as http:
         await http.initialize()
         session_id = await http.open()
-        async with http.stream() as said, http.stream(session_id) as more:
+        async with http.stream() as messages, http.stream(session_id) as more:
             await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "go"}])
             await soon(running.wait())
             assert (await client.delete("/acp", headers=http.headers)).status_code == 202
             await soon(stopped.wait())
-            assert await soon(said.rest()) == []
+            assert await soon(messages.rest()) == []
             assert (await soon(more.rest()))[-1]["result"]["stopReason"] == "cancelled", "its last words"
         assert (await client.delete("/acp", headers=http.headers)).status_code == 404
 
@@ -249,7 +249,7 @@ async def test_a_session_that_nobody_listens_to_any_more_ends_its_turn_and_nothi
     async with served(agent, limits=hasty) as (_, client), Posting(client) as http:
         await http.initialize()
         session_id = await http.open()
-        async with http.stream() as said:
+        async with http.stream() as messages:
             async with http.stream(session_id) as heard:
                 await http.post("session/prompt", session_id, 2, prompt=[{"type": "text", "text": "go"}])
                 await soon(running.wait())
@@ -257,9 +257,9 @@ async def test_a_session_that_nobody_listens_to_any_more_ends_its_turn_and_nothi
                 await heard.until(lambda message: "waiting" in str(message))
             await soon(stopped.wait())
             # Its answer goes where the client still listens.
-            assert (await said.until(answering(2)))["result"]["stopReason"] == "cancelled"
+            assert (await messages.until(answering(2)))["result"]["stopReason"] == "cancelled"
             await http.post("session/list", None, 3)
-            assert (await said.until(answering(3)))["result"]["sessions"]
+            assert (await messages.until(answering(3)))["result"]["sessions"]
 
 
 async def test_a_client_that_never_opens_a_stream_is_let_go(hasty: Limits) -> None:
@@ -339,14 +339,14 @@ async def test_a_reader_that_stalls_holds_up_nobody_costs_little_and_loses_nothi
         (caller,) = callers_of(app)
         assert caller.transport.congested, "the client is far behind"
         assert sum(map(len, caller.transport.outbox()._waiting)) < 3 << 20
-        said: list[str] = []
+        output: list[str] = []
         message = json.loads(await soon(line.recv()))
         while message.get("id") != 2:
             update = message["params"]["update"]
             if update["sessionUpdate"] == "agent_message_chunk":
-                said.append(update["content"]["text"])
+                output.append(update["content"]["text"])
             message = json.loads(await soon(line.recv()))
-    assert "".join(said) == "".join(f"{number:0400} " for number in range(TOKENS_SAID))
+    assert "".join(output) == "".join(f"{number:0400} " for number in range(TOKENS_SAID))
 
 
 async def test_a_reader_that_never_comes_back_is_dropped() -> None:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.worlds import BRISK, echo, make, soon
+from tests.hubs import BRISK, echo, make, soon
 
 from trunkline.errors import ConfigurationError, SessionBusy, SessionNotFound
 from trunkline.server.agents import DEFAULT, ServedAgents, name_agents

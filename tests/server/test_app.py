@@ -14,9 +14,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from tests.hubs import BRISK, echo, make, soon
 from tests.server.asgi_requests import call, scope
-from tests.server.running_server import BEARER, SECRET, frames, listening, run_events, told
-from tests.worlds import BRISK, echo, make, soon
+from tests.server.running_server import BEARER, SECRET, frames, listening, run_events, run_input
 from websockets.asyncio.client import connect
 
 import trunkline
@@ -50,11 +50,11 @@ async def test_an_app_that_is_mounted_opens_by_itself_and_is_closed_by_its_owner
         listening(outer) as place,
         httpx.AsyncClient(base_url=f"http://{place}", headers=BEARER) as client,
     ):
-        said = await run_events(client, told("hello you"), "/trunk/agui")
-        assert "".join(event.get("delta", "") for event in said) == "hello you "
+        events = await run_events(client, run_input("hello you"), "/trunk/agui")
+        assert "".join(event.get("delta", "") for event in events) == "hello you "
         await trunk.aclose()
         await trunk.aclose()
-        refused = await client.post("/trunk/agui", json=told(run="r2"))
+        refused = await client.post("/trunk/agui", json=run_input(run="r2"))
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "closing")
         assert (await client.get("/trunk/readyz")).status_code == 503
         assert (await client.get("/trunk/healthz")).status_code == 200
@@ -75,8 +75,8 @@ async def test_an_app_may_live_again() -> None:
     trunk = made()
     for life in range(2):
         async with reached(trunk) as client:
-            said = await run_events(client, told("hello", thread=f"t{life}"))
-            assert said[-1]["type"] == "RUN_FINISHED"
+            events = await run_events(client, run_input("hello", thread=f"t{life}"))
+            assert events[-1]["type"] == "RUN_FINISHED"
             assert [row["session_id"] for row in (await client.get("/sessions")).json()["sessions"]] == [
                 f"t{life}"
             ]
@@ -88,12 +88,12 @@ async def test_fastapi_takes_it_in_with_its_life_its_sockets_and_its_refusals() 
     outer.mount("/trunk", trunk)
     outer.add_api_route("/own", lambda: {"own": True})
     async with reached(outer) as client:
-        said = await run_events(client, told("hello you"), "/trunk/agui")
-        assert "".join(event.get("delta", "") for event in said) == "hello you "
+        events = await run_events(client, run_input("hello you"), "/trunk/agui")
+        assert "".join(event.get("delta", "") for event in events) == "hello you "
         assert (await client.get("/trunk/sessions")).json()["sessions"][0]["session_id"] == "t1"
         url = f"ws://{client.base_url.netloc.decode()}/trunk/agui/ws"
         async with connect(url, additional_headers=BEARER) as socket:
-            await socket.send(json.dumps(told("hello", thread="t2")))
+            await socket.send(json.dumps(run_input("hello", thread="t2")))
             assert json.loads(await soon(socket.recv()))["type"] == "RUN_STARTED"
         unknown = await client.get("/trunk/nothing")
         assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "not_found")
@@ -109,7 +109,7 @@ async def test_closing_ends_runs_with_their_last_event() -> None:
     trunk = made(ScriptedAgent())
     async with (
         reached(trunk) as client,
-        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+        client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response,
     ):
         events = frames(response)
         assert (await soon(anext(events)))[1]["type"] == "RUN_STARTED"
@@ -145,7 +145,7 @@ async def test_somebody_else_may_say_who_is_asking() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agents", "said"),
+    ("agents", "expected"),
     [
         ({}, "no agent to serve"),
         ({"two words": make(echo)}, "cannot be an agent's name"),
@@ -153,8 +153,8 @@ async def test_somebody_else_may_say_who_is_asking() -> None:
         ({"a/b": make(echo)}, "cannot be an agent's name"),
     ],
 )
-def test_agents_have_names_that_fit_into_addresses(agents: Any, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
+def test_agents_have_names_that_fit_into_addresses(agents: Any, expected: str) -> None:
+    with pytest.raises(ConfigurationError, match=expected):
         asgi(agents, tokens=SECRET)
 
 
@@ -167,8 +167,8 @@ async def test_two_servers_of_one_agent_share_its_sessions(tmp_path: Path) -> No
     for number in range(2):
         async with reached(made(journal=tmp_path / "journal.db")) as client:
             messages = [{"id": f"u{n}", "role": "user", "content": "hi"} for n in range(number + 1)]
-            said = await run_events(client, told(run=f"r{number}", messages=messages))
-            assert said[-1]["outcome"] == {"type": "success"}
+            events = await run_events(client, run_input(run=f"r{number}", messages=messages))
+            assert events[-1]["outcome"] == {"type": "success"}
             rows = (await client.get("/sessions")).json()["sessions"]
             assert [row["agent"] for row in rows] == ["default"]
 
@@ -176,10 +176,10 @@ async def test_two_servers_of_one_agent_share_its_sessions(tmp_path: Path) -> No
 async def test_a_thread_of_an_agent_that_is_not_served_here_is_left_alone(tmp_path: Path) -> None:
     journal = tmp_path / "journal.db"
     async with reached(made(make(echo, name="gone"), journal=journal)) as client:
-        await run_events(client, told())
+        await run_events(client, run_input())
     agents = {"one": make(echo, name="one"), "two": make(echo, name="two")}
     async with reached(made(agents, journal=journal)) as client:
-        refused = await client.post("/agui", json=told(run="r2"))
+        refused = await client.post("/agui", json=run_input(run="r2"))
         assert refused.status_code == 409
         assert "an agent that is not served here" in refused.json()["error"]["message"]
         shown = (await client.get("/sessions/t1")).json()
@@ -214,7 +214,7 @@ async def test_sessions_of_pages_get_the_folder_of_the_server(tmp_path: Path) ->
 
     (tmp_path / "note.txt").write_text("hello from the folder")
     async with reached(made(make(look), cwd=tmp_path)) as client:
-        events = await run_events(client, told("look"))
+        events = await run_events(client, run_input("look"))
         row = (await client.get("/sessions/t1")).json()["session"]
     assert "hello from the folder" in "".join(event.get("delta", "") for event in events)
     assert row["cwd"] == str(tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
-from tests.worlds import forever, soon, until
+from tests.hubs import forever, soon, until
 
 from trunkline.cursor import Cursor
 from trunkline.protocols.sse import write_frames
@@ -51,7 +51,7 @@ class Source:
 
     def __init__(self) -> None:
         self.more = asyncio.Event()
-        self.said = 0
+        self.sent = 0
         self.ended = 0
         self.closed = 0
 
@@ -59,7 +59,7 @@ class Source:
         try:
             for _ in itertools.count() if count is None else range(count):
                 await self.more.wait()
-                self.said += 1
+                self.sent += 1
                 yield None, [EVENT]
         finally:
             self.ended += 1
@@ -175,11 +175,11 @@ async def test_a_reader_that_leaves_in_the_middle_of_a_message_is_noticed_too() 
     task = run(StreamResponse(source.batches(), SSE, close=source.close), reader)
     await until(lambda: len(reader.sent) > 3)
     reader.reads.clear()
-    said = source.said
+    output = source.sent
     await asyncio.sleep(0)
     reader.gone.set()
     await soon(task, 5.0)
-    assert source.said <= said + 1, "who does not read is not read for"
+    assert source.sent <= output + 1, "who does not read is not read for"
     assert (source.ended, source.closed, left_over()) == (1, 1, [])
 
 
@@ -271,10 +271,10 @@ async def test_a_fast_stream_is_sent_in_pieces_and_a_slow_one_word_by_word() -> 
 
     async def batches() -> AsyncGenerator[tuple[Cursor | None, list[Any]]]:
         while True:
-            said = [await words.get()]
+            output = [await words.get()]
             while not words.empty():
-                said.append(words.get_nowait())
-            yield None, [EVENT] * len(said)
+                output.append(words.get_nowait())
+            yield None, [EVENT] * len(output)
 
     reader = Reader()
     task = run(StreamResponse(batches(), SSE), reader)

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.hubs import make, soon
 from tests.server.acp_clients import Dial, over_http, over_websocket
-from tests.server.running_server import BEARER, frames, run_events, served, told
-from tests.worlds import make, soon
+from tests.server.running_server import BEARER, frames, run_events, run_input, served
 from websockets.asyncio.client import connect
 
 from trunkline import events as ev
@@ -37,11 +37,11 @@ async def refuse(prompt: Prompt) -> AsyncIterator[Any]:
 
 async def everything(app: Server, client: Any) -> list[str]:
     """All that the web can hear of the thread t1, one text a road."""
-    heard = [json.dumps(await run_events(client, told(thread="t1")))]
-    heard.append(json.dumps(await run_events(client, told(thread="t1", run="r2"), "/agui/connect")))
+    heard = [json.dumps(await run_events(client, run_input(thread="t1")))]
+    heard.append(json.dumps(await run_events(client, run_input(thread="t1", run="r2"), "/agui/connect")))
     url = f"ws://{client.base_url.netloc.decode()}/agui/ws"
     async with connect(url, additional_headers=BEARER) as socket:
-        await socket.send(json.dumps(told(thread="t2")))
+        await socket.send(json.dumps(run_input(thread="t2")))
         got = ""
         while "RUN_ERROR" not in got:
             got += str(await soon(socket.recv()))
@@ -70,7 +70,7 @@ async def test_no_road_of_the_web_tells_the_words_of_an_exception(caplog: pytest
 
 async def test_what_an_agent_says_of_its_failure_on_purpose_is_told() -> None:
     async with served(make(refuse)) as (_, client):
-        assert (await run_events(client, told()))[-1]["message"] == "the model is asleep: wake it"
+        assert (await run_events(client, run_input()))[-1]["message"] == "the model is asleep: wake it"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_all_is_told_only_on_this_machine(server: str, level: str) -> None:
 
 async def test_who_asks_for_all_of_it_here_gets_all_of_it() -> None:
     async with served(make(fail), options=AguiOptions(error_detail_level="full")) as (_, client):
-        assert SECRET_WORDS in (await run_events(client, told()))[-1]["message"]
+        assert SECRET_WORDS in (await run_events(client, run_input()))[-1]["message"]
 
 
 class Unready:

@@ -21,9 +21,9 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from starlette.routing import Route, WebSocketRoute
 from tests.agents.langchain.untyped_langchain import StateGraph
+from tests.hubs import BRISK, soon, until
 from tests.server.acp_clients import GREETING, bearer, over_websocket
-from tests.server.running_server import frames, listening, run_events, served, told
-from tests.worlds import BRISK, soon, until
+from tests.server.running_server import frames, listening, run_events, run_input, served
 from websockets.asyncio.client import connect
 
 import trunkline
@@ -114,11 +114,11 @@ class World(NamedTuple):
 
 
 @asynccontextmanager
-async def world(kind: str) -> AsyncGenerator[World]:
+async def hub_for(kind: str) -> AsyncGenerator[World]:
     async with agent_of(kind) as agent, served(agent, tokens=TOKENS) as (app, client):
         client.headers.update(ALICE)
-        await run_events(client, told(SECRET, thread=THREAD))
-        await run_events(client, told("please wait", thread=THREAD, run="r2"))
+        await run_events(client, run_input(SECRET, thread=THREAD))
+        await run_events(client, run_input("please wait", thread=THREAD, run="r2"))
         session = await (await app.agents.hub()).session(THREAD, principal="alice")
         await until(lambda: bool(session.open_questions))
         greeted = await client.post("/acp", json=GREETING)
@@ -135,13 +135,13 @@ Seen = list[Any]
 Case = Callable[[World, dict[str, str], str], Awaitable[Seen]]
 
 
-def said(thread: str, **fields: Any) -> dict[str, Any]:
-    return told("what do you know?", thread=thread, run=f"mine-{len(thread)}", **fields)
+def question_input(thread: str, **fields: Any) -> dict[str, Any]:
+    return run_input("what do you know?", thread=thread, run=f"mine-{len(thread)}", **fields)
 
 
 def resume(world: World, thread: str) -> dict[str, Any]:
     entry = {"interruptId": world.question_id, "status": "resolved", "payload": {"answer": "mine"}}
-    return {**said(thread), "messages": [], "resume": [entry]}
+    return {**question_input(thread), "messages": [], "resume": [entry]}
 
 
 async def ask(world: World, headers: dict[str, str], method: str, path: str, body: Any = None) -> Seen:
@@ -174,16 +174,16 @@ def gets(path: str) -> Case:
 
 
 def runs(path: str) -> Case:
-    return posts(path, lambda world, thread: said(thread), resume)
+    return posts(path, lambda world, thread: question_input(thread), resume)
 
 
 def connects(path: str) -> Case:
-    return posts(path, lambda world, thread: {**said(thread), "messages": []})
+    return posts(path, lambda world, thread: {**question_input(thread), "messages": []})
 
 
 def single(world: World, thread: str, method: str, body: Any = None) -> dict[str, Any]:
     params = {"agentId": "default", "threadId": thread}
-    return {"method": method, "params": params, "body": body or said(thread)}
+    return {"method": method, "params": params, "body": body or question_input(thread)}
 
 
 def commands(world: World, thread: str) -> list[dict[str, Any]]:
@@ -217,7 +217,7 @@ def socket(path: str) -> Case:
         url = f"ws://{world.client.base_url.netloc.decode()}{path.format(agent='default')}"
         seen: Seen = []
         async with connect(url, additional_headers=headers) as there:
-            for body in (said(thread), resume(world, thread)):
+            for body in (question_input(thread), resume(world, thread)):
                 await there.send(json.dumps(body))
                 while not seen or json.loads(seen[-1])["type"] not in ("RUN_FINISHED", "RUN_ERROR"):
                     seen.append(str(await soon(there.recv())))
@@ -319,7 +319,7 @@ def test_every_route_has_a_case() -> None:
 
 @pytest.mark.parametrize("kind", ["function", "langchain", "agui"])
 async def test_nobody_reads_continues_stops_answers_or_deletes_the_session_of_another(kind: str) -> None:
-    async with world(kind) as here:
+    async with hub_for(kind) as here:
         before = await here.records()
 
         async def attack(route: str, headers: dict[str, str], thread: str) -> None:
@@ -332,6 +332,6 @@ async def test_nobody_reads_continues_stops_answers_or_deletes_the_session_of_an
             await asyncio.gather(*(attack(route, who, thread) for who in ATTACKERS for thread in IDS))
         gone_on = await run_events(here.client, resume(here, THREAD))
         assert "gone on" in "".join(event.get("delta", "") for event in gone_on), "it is hers to answer"
-        last = await run_events(here.client, told("tell", thread=THREAD, run="last"))
+        last = await run_events(here.client, run_input("tell", thread=THREAD, run="last"))
         heard = "".join(event.get("delta", "") for event in last)
         assert heard == f"{SECRET} | please wait | tell", "and nobody else spoke in it"

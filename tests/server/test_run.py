@@ -14,8 +14,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.running_server import BEARER, SECRET, frames, told
-from tests.worlds import BRISK, echo, make, soon, until
+from tests.hubs import BRISK, echo, make, soon, until
+from tests.server.running_server import BEARER, SECRET, frames, run_input
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -139,7 +139,7 @@ async def test_a_stream_and_a_socket_are_not_slow_heads() -> None:
         async with (
             connect(f"ws{place}/agui/ws", additional_headers=BEARER) as idle,
             httpx.AsyncClient(headers=BEARER) as client,
-            client.stream("POST", f"{url}/agui", json=told()) as response,
+            client.stream("POST", f"{url}/agui", json=run_input()) as response,
         ):
             loop, count = asyncio.get_running_loop(), 0
             end = loop.time() + 2.5
@@ -185,7 +185,7 @@ async def test_a_client_that_does_not_read_its_answer_is_cut_off(closing: list[s
         before = files()
         async with httpx.AsyncClient(headers=BEARER) as client:
             for number in range(3):
-                body = told("x" * 3_000_000, thread="t1", run=f"r{number}")
+                body = run_input("x" * 3_000_000, thread="t1", run=f"r{number}")
                 assert (await client.post(f"{url}/agui", json=body)).status_code == 200
         await until(lambda: files() == before)
         with await stalled(url, asking("/sessions/t1", *closing)):
@@ -334,7 +334,7 @@ async def test_who_does_not_read_does_not_hold_up_the_end(caplog: pytest.LogCapt
             await asyncio.sleep(0)
 
     async with up(make(babble)) as (url, stop, serving):
-        body = json.dumps(told()).encode()
+        body = json.dumps(run_input()).encode()
         lines = ("Content-Type: application/json", f"Content-Length: {len(body)}")
         request = asking("/agui", *lines).replace(b"GET", b"POST") + body
         gc.collect()  # What an earlier test left would be closed at any time.
@@ -363,7 +363,7 @@ async def test_going_down_takes_nothing_new_and_ends_runs_with_their_last_event(
     async with up(make(_tick), limits=Limits(drain_seconds=0.3)) as (url, stop, serving):
         async with (
             httpx.AsyncClient(headers=BEARER) as client,
-            client.stream("POST", f"{url}/agui", json=told()) as response,
+            client.stream("POST", f"{url}/agui", json=run_input()) as response,
         ):
             events = frames(response)
             assert (await soon(anext(events)))[1]["type"] == "RUN_STARTED"
@@ -378,15 +378,15 @@ async def test_going_down_takes_nothing_new_and_ends_runs_with_their_last_event(
 async def test_a_socket_gets_the_last_event_of_its_run_too() -> None:
     async with up(make(_tick), limits=Limits(drain_seconds=0.1)) as (url, stop, _):
         async with connect(f"ws{url.removeprefix('http')}/agui/ws", additional_headers=BEARER) as websocket:
-            await websocket.send(json.dumps(told()))
+            await websocket.send(json.dumps(run_input()))
             await soon(websocket.recv())
             stop.set()
-            said = list[Any]()
+            output = list[Any]()
             with contextlib.suppress(ConnectionClosed):
                 while True:
-                    said.append(json.loads(await soon(websocket.recv())))
+                    output.append(json.loads(await soon(websocket.recv())))
             assert websocket.close_code == 1012
-        assert said[-1]["outcome"] == {"type": "cancelled"}
+        assert output[-1]["outcome"] == {"type": "cancelled"}
 
 
 async def test_an_idle_server_goes_down_at_once() -> None:

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, get_args
 import httpx
 import pytest
 from starlette.routing import Route, WebSocketRoute
+from tests.hubs import make, soon
 from tests.server.acp_clients import GREETING, Caller, Dial, bearer, over_http, over_websocket
-from tests.server.running_server import SECRET, run_events, served, told
-from tests.worlds import make, soon
+from tests.server.running_server import SECRET, run_events, run_input, served
 from websockets.asyncio.client import connect
 
 import trunkline
@@ -86,11 +86,11 @@ class Visit(NamedTuple):
 
     def new(self) -> dict[str, Any]:
         """A run with a message that the thread does not know."""
-        return told("something new", thread=self.thread, run="r-new")
+        return run_input("something new", thread=self.thread, run="r-new")
 
     def old(self) -> dict[str, Any]:
         """The very run that another client started."""
-        return told(PAST, thread=self.thread, run="r-old")
+        return run_input(PAST, thread=self.thread, run="r-old")
 
 
 Go = Callable[[Visit], Awaitable[tuple[bool, str]]]
@@ -245,12 +245,12 @@ async def test_a_token_that_may_only_prompt_sees_what_its_own_prompt_leads_to() 
 
 async def test_who_answers_without_following_does_not_see_what_comes_of_it() -> None:
     async with served(tokens=TOKENS) as (app, client):
-        asked = (await run_events(client, told("/permission")))[-1]["outcome"]["interrupts"]
+        asked = (await run_events(client, run_input("/permission")))[-1]["outcome"]["interrupts"]
         entries = [
             {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}} for one in asked
         ]
         visit = Visit(client, frozenset({"answer"}), "t1")
-        _, got = await visit.send("POST", "/agui", {**told(run="r2", resume=entries), "messages": []})
+        _, got = await visit.send("POST", "/agui", {**run_input(run="r2", resume=entries), "messages": []})
         events = [json.loads(line[6:]) for line in got.split("\n") if line.startswith("data: ")]
         assert [event["type"] for event in events] == ["RUN_STARTED", "RUN_FINISHED"]
         assert events[-1]["result"] == {"stopReason": "not_followed"}
@@ -308,7 +308,7 @@ async def test_a_method_opens_and_shows_what_the_scopes_say(name: str, dial: Dia
 
         async def visit(number: int, scopes: frozenset[str]) -> None:
             thread = f"t{number}"
-            await run_events(client, told(PAST, thread=thread, run="r-old"))
+            await run_events(client, run_input(PAST, thread=thread, run="r-old"))
             async with dial(client, headers=bearer(secret_of(scopes))) as caller:
                 await caller.initialize({"fs": {"readTextFile": True, "writeTextFile": True}})
                 if name == "session/prompt":

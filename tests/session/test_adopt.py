@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hubs import collect, events_of, forever, hub_for, only, until
 from tests.strategies import sloppy_streams
-from tests.worlds import collect, events_of, forever, only, until, world
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -166,7 +166,7 @@ def test_a_call_that_is_not_remembered_is_not_emitted() -> None:
 async def test_a_session_that_only_the_agent_knows_is_opened_with_what_it_remembers() -> None:
     agent = Rememberer()
     agent.memory["s"] = talk("Hello\nthere", "Hi.")
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.session("s")
         assert [message.text for message in (await session.history()).messages] == ["Hello\nthere", "Hi."]
         assert session.info.title == "Hello"
@@ -180,7 +180,7 @@ async def test_a_session_that_only_the_agent_knows_is_opened_with_what_it_rememb
 async def test_a_session_that_neither_journal_nor_agent_knows_is_not_found() -> None:
     agent = Rememberer()
     agent.memory["broken"] = OSError("no disk")
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         for name in ("s", "broken"):
             with pytest.raises(SessionNotFound):
                 await hub.session(name)
@@ -189,7 +189,7 @@ async def test_a_session_that_neither_journal_nor_agent_knows_is_not_found() -> 
 
 async def test_a_memory_that_fails_does_not_stop_the_session(caplog: pytest.LogCaptureFixture) -> None:
     agent = Rememberer()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("s")
         await collect(session, "Hello")
         await session.close()
@@ -201,7 +201,7 @@ async def test_a_memory_that_fails_does_not_stop_the_session(caplog: pytest.LogC
 
 async def test_the_memory_wins_where_the_journal_went_another_way() -> None:
     agent = Rememberer()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("s")
         await collect(session, Prompt.of("Hello", message_id="1"))
         await collect(session, Prompt.of("Left", message_id="2"))
@@ -216,7 +216,7 @@ async def test_the_memory_wins_where_the_journal_went_another_way() -> None:
 async def test_a_new_session_asks_the_memory_only_if_it_was_given_its_id() -> None:
     agent = Rememberer()
     agent.memory["s"] = talk("Hello", "Hi.")
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         await hub.create()
         assert agent.asked == []
         session = await hub.create("s")
@@ -234,14 +234,14 @@ class Replayer(Rememberer):
 async def test_a_poorer_memory_is_asked_for_no_unknown_id_and_never_replaces_the_journal() -> None:
     agent, journal = Replayer(), await open_journal("memory:")
     agent.memory = {name: talk("x", "y", "z") for name in ("made", "unknown", "listed")}
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         with pytest.raises(SessionNotFound):
             await hub.session("unknown")
         made = await hub.create("made")
         assert agent.asked == [], "a caller can make up any id"
         await collect(made, "a")
         await journal.create(SessionInfo(principal="local", session_id="listed"))
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         kept = await (await hub.session("made")).history()
         assert [message.text for message in kept.messages] == ["a", "Yes."]
         assert agent.asked == []
@@ -254,12 +254,12 @@ async def test_a_poorer_memory_is_asked_for_no_unknown_id_and_never_replaces_the
 async def test_another_targets_sessions_are_left_alone() -> None:
     agent = Rememberer()
     agent.memory["s"] = talk("Hello", "Hi.")
-    async with world(agent, target="theirs") as hub:
+    async with hub_for(agent, target="theirs") as hub:
         session = await hub.create("s")
         await session.close()
         agent.memory["s"] = talk("Hello", "Hi.", "More")
         asked = len(agent.asked)
-        async with world(agent, journal=hub.journal, target="mine") as other:
+        async with hub_for(agent, journal=hub.journal, target="mine") as other:
             assert len((await (await other.session("s")).history()).messages) == 2
         assert len(agent.asked) == asked
 
@@ -271,12 +271,12 @@ async def test_a_turn_that_runs_elsewhere_is_not_disturbed() -> None:
             await forever()
 
     agent = Busy()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("s")
         await session.prompt("Hello")
         await session.durable()
         agent.memory["s"] = talk("Other", "Things")
-        async with world(agent, journal=hub.journal) as other:
+        async with hub_for(agent, journal=hub.journal) as other:
             await other.session("s")
         assert agent.asked == ["s"]
         await session.cancel()
@@ -308,7 +308,7 @@ async def test_a_question_that_is_remembered_is_asked_and_its_answer_reaches_the
     asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
     held.questions["any"] = QuestionState(asked=asked)
     agent.memory["s"] = held
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.session("s")
         assert session.busy
         assert list(session.open_questions) == ["key"]
@@ -326,7 +326,7 @@ async def test_a_question_of_an_agent_that_takes_no_answer_after_a_restart_is_no
     asked = ev.Asked(question_id="any", question=Form(message="Which?", fields=FIELDS), durable_key="key")
     held.questions["any"] = QuestionState(asked=asked)
     agent.memory["s"] = held
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.session("s")
         assert not session.open_questions
         assert (await session.history()).turns[-1].code == "interrupted"

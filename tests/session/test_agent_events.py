@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -23,7 +23,7 @@ async def test_a_question_that_an_agent_yields_itself_can_be_answered_and_withdr
         yield ev.Answered(question_id="q2", outcome="declined", by="agent")
         yield "done"
 
-    async with world(raw) as hub:
+    async with hub_for(raw) as hub:
         session = await hub.create()
         session.view.memory["open"] = session.open_questions
 
@@ -42,7 +42,7 @@ async def test_a_patch_that_does_not_fit_fails_the_turn_of_an_agent_that_yields_
     async def bad() -> AsyncIterator[ev.Event]:
         yield ev.StatePatched(patch=({"op": "remove", "path": "/missing"},))
 
-    async with world(bad) as hub:
+    async with hub_for(bad) as hub:
         failed = (await collect(await hub.create(), "go"))[-1]
     assert isinstance(failed, ev.TurnFailed)
     assert (failed.code, failed.fault) == ("agent_protocol", "agent")

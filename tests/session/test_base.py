@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.worlds import collect, entries_of, only, soon, world
+from tests.hubs import collect, entries_of, hub_for, only, soon
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -17,7 +17,7 @@ from trunkline.folding import fold
 
 
 async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         events = await collect(session, Prompt.of("only once", key="k"))
         await collect(session, "something else")
@@ -26,7 +26,7 @@ async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> N
 
 
 async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         for prompt in ("one two three", "four five"):
             await collect(session, prompt)
@@ -44,7 +44,7 @@ async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows()
 
 
 async def test_a_cursor_that_names_no_position_of_the_session_gives_no_history() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         await collect(session, "one")
         fence, record, offset = session.position
@@ -58,13 +58,13 @@ async def test_a_cursor_that_names_no_position_of_the_session_gives_no_history()
 
 
 async def test_an_empty_session_has_an_empty_history_up_to_its_position() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         assert (await session.history(until=session.position)).messages == []
 
 
 async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         seen: list[tuple[Cursor, ev.AnyEvent]] = []
         async with session.follow() as reader:
@@ -84,7 +84,7 @@ async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> 
 
 
 async def test_a_cursor_of_another_life_gets_a_gap() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         await collect(session, "one two")
         last = session.position
@@ -104,7 +104,7 @@ async def test_a_slow_reader_falls_back_to_the_journal_and_loses_nothing() -> No
             if not number % 100:
                 await asyncio.sleep(0)
 
-    async with world(chatty, reader_backlog=64) as hub:
+    async with hub_for(chatty, reader_backlog=64) as hub:
         session = await hub.create()
         async with session.follow() as slow:
             events = await collect(session, "go")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.worlds import collect, events_of, forever, only, soon, text_of, until, world
+from tests.hubs import collect, events_of, forever, hub_for, only, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -43,7 +43,7 @@ def choosing(session: Session, option_id: str, **fields: Any) -> Replies:
 
 async def run(function: Callable[..., Any], **fields: Any) -> list[ev.Event]:
     """Give all events of one turn, with these answers to its questions."""
-    async with world(function) as hub:
+    async with hub_for(function) as hub:
         session = await hub.create()
         return await collect(session, "go", replying(session, **fields) if fields else None)
 
@@ -105,7 +105,7 @@ async def test_tokens_are_summed_per_provider_and_model() -> None:
             cache_write_tokens=2 * times,
         )
 
-    async with world(spend) as hub:
+    async with hub_for(spend) as hub:
         session = await hub.create()
         for prompt, terminal in (("go", ev.TurnFinished), ("fail", ev.TurnFailed)):
             last = (await collect(session, prompt))[-1]
@@ -168,7 +168,7 @@ async def test_what_is_emitted_after_the_turn_is_dropped() -> None:
         kept.append(ctx)
         return "said"
 
-    async with world(keep) as hub:
+    async with hub_for(keep) as hub:
         session = await hub.create()
         await collect(session, "go")
         before = await events_of(session)
@@ -186,7 +186,7 @@ async def test_nothing_is_asked_or_allowed_after_the_turn() -> None:
     async def keep(ctx: TurnContext) -> None:
         kept.append(ctx)
 
-    async with world(keep, policy=Policy.allow_all()) as hub:
+    async with hub_for(keep, policy=Policy.allow_all()) as hub:
         session = await hub.create()
         await collect(session, "go")
         before = await events_of(session)
@@ -212,7 +212,7 @@ async def test_no_tool_begins_after_the_turn() -> None:
     async def keep(ctx: TurnContext) -> None:
         kept.append(ctx)
 
-    async with world(keep) as hub:
+    async with hub_for(keep) as hub:
         await collect(await hub.create(), "go")
         with pytest.raises(TurnCancelled, match="would not be stored"):
             async with kept[0].tool("rm"):
@@ -265,7 +265,7 @@ async def test_a_tool_is_cancelled_with_its_turn() -> None:
             ctx.notice("waiting")
             await forever()
 
-    async with world(search) as hub:
+    async with hub_for(search) as hub:
         session = await hub.create()
 
         async def cancel(notice: ev.Notice) -> None:
@@ -320,7 +320,7 @@ async def write(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
 
 
 async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> None:
-    async with world(write) as hub:
+    async with hub_for(write) as hub:
         session = await hub.create()
         events = await collect(session, "write", choosing(session, "allow_once", by="ann"))
     assert text_of(events) == "True a.txt ann None"
@@ -374,7 +374,7 @@ async def test_an_allowed_call_fails_with_its_turn() -> None:
     ],
 )
 async def test_a_refused_call_is_denied_with_the_reason(fields: dict[str, Any], why: str) -> None:
-    async with world(write) as hub:
+    async with hub_for(write) as hub:
         session = await hub.create()
         events = await collect(session, "write", replying(session, **fields))
     assert text_of(events).startswith("False a.txt")
@@ -384,7 +384,7 @@ async def test_a_refused_call_is_denied_with_the_reason(fields: dict[str, Any], 
 
 
 async def test_edited_arguments_are_what_the_agent_and_the_call_get() -> None:
-    async with world(write) as hub:
+    async with hub_for(write) as hub:
         session = await hub.create()
         edited = choosing(session, "allow_once", input={"path": "b.txt"})
         events = await collect(session, "write edit", edited)
@@ -396,12 +396,12 @@ async def test_edited_arguments_are_what_the_agent_and_the_call_get() -> None:
 async def test_an_always_is_not_asked_again_not_even_after_a_restart(allowed: bool) -> None:
     journal = await open_journal("memory:")
     choice = "allow_always" if allowed else "reject_always"
-    async with world(write, journal=journal) as hub:
+    async with hub_for(write, journal=journal) as hub:
         session = await hub.create()
         first = await collect(session, "write", choosing(session, choice))
         second = await collect(session, "write")
         other = await collect(session, "delete", choosing(session, "allow_once"))
-    async with world(write, journal=journal) as hub:
+    async with hub_for(write, journal=journal) as hub:
         third = await collect(await hub.session(session.session_id), "write")
     await journal.close()
     assert [len(only(events, ev.Asked)) for events in (first, second, other, third)] == [1, 0, 1, 0]
@@ -418,11 +418,11 @@ async def command(prompt: Prompt, ctx: TurnContext) -> str:
 async def test_an_always_for_a_command_allows_that_program_and_subcommand_only() -> None:
     journal = await open_journal("memory:")
     lines = ("git status -s", "git push", "rm -rf /", "git status; rm -rf /")
-    async with world(command, journal=journal) as hub:
+    async with hub_for(command, journal=journal) as hub:
         session = await hub.create()
         first = await collect(session, "git status", choosing(session, "allow_always"))
         later = [await collect(session, line, choosing(session, "reject_once")) for line in lines]
-    async with world(command, journal=journal) as hub:
+    async with hub_for(command, journal=journal) as hub:
         session = await hub.session(session.session_id)
         later += [await collect(session, line, choosing(session, "reject_once")) for line in lines]
     await journal.close()
@@ -435,7 +435,7 @@ async def test_an_always_for_a_command_allows_that_program_and_subcommand_only()
 
 async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
     policy = Policy.ask().also(Rule(decision="ask", command="rm *"))
-    async with world(command, policy=policy) as hub:
+    async with hub_for(command, policy=policy) as hub:
         session = await hub.create()
         events = await collect(session, "rm -rf build", choosing(session, "allow_once"))
     (asked,) = only(events, ev.Asked)
@@ -451,7 +451,7 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
         diff = DiffBlock(path="a.txt", new="hi")
         return str(bool(await ctx.permission("Write?", tool="write", kind="edit", content=diff)))
 
-    async with world(show) as hub:
+    async with hub_for(show) as hub:
         session = await hub.create()
         events = await collect(session, "go", choosing(session, "allow_once"))
     run, write = fold(events).calls.values()
@@ -472,7 +472,7 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
     ],
 )
 async def test_the_policy_answers_before_anyone_is_asked(policy: Policy, allowed: bool) -> None:
-    async with world(write, policy=policy) as hub:
+    async with hub_for(write, policy=policy) as hub:
         events = await collect(await hub.create(), "write")
     assert only(events, ev.Asked) == []
     assert text_of(events).startswith(f"{allowed} a.txt policy ")
@@ -486,7 +486,7 @@ async def test_a_permission_that_names_no_tool_is_asked_for_every_time() -> None
         options = forever_options if prompt.text == "own buttons" else None
         return str(bool(await ctx.permission("Sure?", options=options)))
 
-    async with world(ask) as hub:
+    async with hub_for(ask) as hub:
         session = await hub.create()
         for _ in range(2):
             events = await collect(session, "own buttons", choosing(session, "yes"))
@@ -505,7 +505,7 @@ async def test_a_call_of_the_agents_own_is_asked_about_by_its_id() -> None:
             call.output("written")
         yield "done"
 
-    async with world(work) as hub:
+    async with hub_for(work) as hub:
         session = await hub.create()
         events = await collect(session, "go", choosing(session, "reject_once"))
         assert [status for status, _ in statuses(events)] == ["in_progress", "denied"]
@@ -524,7 +524,7 @@ async def test_a_call_that_an_adapter_announced_is_asked_about_under_its_tool() 
         yield str(bool(await ctx.permission("May I?", call_id="native", tool="write")))
         yield ev.ToolUpdate(call_id="native", status="completed")
 
-    async with world(work) as hub:
+    async with hub_for(work) as hub:
         session = await hub.create()
         events = await collect(session, "go", choosing(session, "allow_always"))
         assert text_of(events) == "True"
@@ -539,7 +539,7 @@ async def test_two_permissions_at_once_are_two_calls() -> None:
         )
         return f"{bool(first)} {bool(second)}"
 
-    async with world(both) as hub:
+    async with hub_for(both) as hub:
         session = await hub.create()
 
         async def decide(asked: ev.Asked) -> None:
@@ -637,7 +637,7 @@ async def test_a_question_carries_its_key_its_group_and_its_lane() -> None:
         ctx.emit(ev.SubagentFinished(lane="sub"))
         await ctx.permission("May I?", tool="t", durable_key="k2", group="g2")
 
-    async with world(ask) as hub:
+    async with hub_for(ask) as hub:
         session = await hub.create()
 
         async def reply(asked: ev.Asked) -> None:
@@ -661,7 +661,7 @@ async def test_an_agent_can_say_that_its_framework_stopped() -> None:
         ctx.suspend()
         return str(await asking)
 
-    async with world(ask, suspend_after=60.0) as hub:
+    async with hub_for(ask, suspend_after=60.0) as hub:
         session = await hub.create()
 
         async def reply(suspended: ev.TurnSuspended) -> None:
@@ -698,7 +698,7 @@ async def test_a_question_goes_with_its_turn() -> None:
             await asyncio.wait({beside})
             beside.exception()
 
-    async with world(ask) as hub:
+    async with hub_for(ask) as hub:
         session = await hub.create()
         await session.prompt("go")
         await until(lambda: len(session.open_questions) == 3)
@@ -782,7 +782,7 @@ def change_in_thread(ctx: TurnContext) -> list[str]:
 
 @pytest.mark.parametrize("function", [change, change_in_thread])
 async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Callable[..., Any]) -> None:
-    async with world(function) as hub:
+    async with hub_for(function) as hub:
         session = await hub.create()
         events = await collect(session, "go")
         assert session.view.state == {"fresh": True}
@@ -815,7 +815,7 @@ async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> No
         ctx.state.update(box={"n": True})
         ctx.state.update(box={"n": 1})
 
-    async with world(work) as hub:
+    async with hub_for(work) as hub:
         events = await collect(await hub.create(), "go")
     changes = [
         end for end, one in enumerate(events, 1) if isinstance(one, ev.StateReplaced | ev.StatePatched)
@@ -831,10 +831,10 @@ async def test_state_outlives_its_turn_and_its_process() -> None:
         return str(ctx.state.value["count"])
 
     journal = await open_journal("memory:")
-    async with world(count, journal=journal) as hub:
+    async with hub_for(count, journal=journal) as hub:
         session = await hub.create()
         assert [text_of(await collect(session, "go")) for _ in range(2)] == ["1", "2"]
-    async with world(count, journal=journal) as hub:
+    async with hub_for(count, journal=journal) as hub:
         assert text_of(await collect(await hub.session(session.session_id), "go")) == "3"
     await journal.close()
 
@@ -846,7 +846,7 @@ async def test_history_is_what_came_before_this_turn() -> None:
     async def recall(prompt: Prompt, ctx: TurnContext) -> str:
         return "|".join(message.text for message in (await ctx.history()).messages)
 
-    async with world(recall) as hub:
+    async with hub_for(recall) as hub:
         session = await hub.create()
         assert text_of(await collect(session, "one")) == ""
         assert text_of(await collect(session, "two")) == "one"
@@ -871,7 +871,7 @@ async def test_files_and_terminals_work_in_the_sessions_folder_and_nowhere_else(
         yield terminal.output().text
         await terminal.release()
 
-    async with world(work) as hub:
+    async with hub_for(work) as hub:
         session = await hub.create(cwd=str(inside), roots=[str(extra)])
         assert text_of(await collect(session, "go")) == "two\none\ntwo\n"
     assert (inside / "note.txt").read_text() == "one\ntwo\n"
@@ -884,7 +884,7 @@ async def test_terminals_left_open_end_with_their_session(tmp_path: Path) -> Non
     async def work(ctx: TurnContext) -> None:
         started.append(await ctx.terminals.create(["sleep", "600"]))
 
-    async with world(work) as hub:
+    async with hub_for(work) as hub:
         session = await hub.create(cwd=str(tmp_path))
         await collect(session, "go")
     assert (await soon(started[0].wait())).signal is not None
@@ -918,7 +918,7 @@ async def test_text_of_a_named_message_is_emitted_from_any_thread() -> None:
         await asyncio.to_thread(ctx.emit_text, "two \ud800", "m")
         yield "three"
 
-    async with world(named) as hub:
+    async with hub_for(named) as hub:
         events = only(await collect(await hub.create(), "go"), ev.Text)
     assert [(event.message_id, event.delta) for event in events[:2]] == [
         ("m", "one "),
@@ -934,7 +934,7 @@ async def test_text_that_comes_after_the_end_of_a_turn_is_dropped() -> None:
         kept.append(ctx)
         yield "done"
 
-    async with world(keeping) as hub:
+    async with hub_for(keeping) as hub:
         session = await hub.create()
         await collect(session, "go")
         kept[0].emit_text("late", "m")
@@ -970,7 +970,7 @@ async def test_a_permission_about_a_call_that_is_shown_shows_what_it_asks_for() 
             await ctx.permission("Run?", call_id=shown.call_id, kind="execute", input=asked_for, paths=["b"])
         yield "done"
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def reply(asked: ev.Asked) -> None:
@@ -993,7 +993,7 @@ async def test_a_question_that_is_not_awaited_is_no_yes(verb: str) -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "deleted" if questions[verb](ctx) else "kept"
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     (failed,) = only(events, ev.TurnFailed)
     assert f"write `await ctx.{verb}(...)`" in failed.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.session.followers import FollowerWatch
 

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.worlds import (
+from tests.hubs import (
     BRISK,
     WAIT,
     collect,
     echo,
     events_of,
     forever,
+    hub_for,
     make,
     only,
     soon,
     text_of,
     until,
-    world,
 )
 
 from trunkline import events as ev
@@ -84,7 +84,7 @@ async def until_event(reader: Any, kind: type[ev.Event]) -> tuple[list[Any], Any
 async def test_a_follower_sees_the_turn_live_answers_it_and_learns_who_was_first(
     journals: Callable[[], Any],
 ) -> None:
-    async with world(asking, journal=await journals()) as a, world(asking, journal=await journals()) as b:
+    async with hub_for(asking, journal=await journals()) as a, hub_for(asking, journal=await journals()) as b:
         mine = await a.create()
         await mine.own()
         theirs = await b.session(mine.session_id)
@@ -107,7 +107,7 @@ async def test_a_followers_prompt_config_and_cancel_are_carried_out_by_the_owner
 ) -> None:
     loud = (ConfigOption(option_id="loud", name="Loud", value=False),)
     agent = make(asking, options=loud)
-    async with world(agent, journal=await journals()) as a, world(agent, journal=await journals()) as b:
+    async with hub_for(agent, journal=await journals()) as a, hub_for(agent, journal=await journals()) as b:
         mine = await a.create()
         await mine.own()
         theirs = await b.session(mine.session_id)
@@ -133,7 +133,7 @@ async def test_a_dead_owners_session_is_taken_over_with_a_higher_fence(journals:
     await session.prompt("wait")
     await session.durable()
     old = session.event_stream.fence
-    async with world(echo, journal=await journals()) as hub:
+    async with hub_for(echo, journal=await journals()) as hub:
         again = await hub.session(session.session_id)
         assert again.busy
         events = await collect(again, "are you there?")
@@ -157,7 +157,7 @@ async def test_a_fenced_owner_ends_its_readers_with_one_terminal_and_can_follow_
     reader = session.follow()
     await session.prompt("wait")
     await session.durable()
-    async with world(echo, journal=await journals()) as hub:
+    async with hub_for(echo, journal=await journals()) as hub:
         other = await hub.session(session.session_id)
         await collect(other, "mine now")
         assert session.turn is not None
@@ -178,8 +178,8 @@ async def test_a_process_with_another_target_may_follow_and_answer_but_never_run
     journals: Callable[[], Any],
 ) -> None:
     async with (
-        world(asking, journal=await journals(), target="one") as a,
-        world(asking, journal=await journals(), target="two") as b,
+        hub_for(asking, journal=await journals(), target="one") as a,
+        hub_for(asking, journal=await journals(), target="two") as b,
     ):
         mine = await a.create()
         await mine.prompt("go")
@@ -196,7 +196,7 @@ async def test_a_process_with_another_target_may_follow_and_answer_but_never_run
 
 
 async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals: Callable[[], Any]) -> None:
-    async with world(echo, journal=await journals()) as a, world(echo, journal=await journals()) as b:
+    async with hub_for(echo, journal=await journals()) as a, hub_for(echo, journal=await journals()) as b:
         mine = await a.create()
         theirs = await b.session(mine.session_id)
         await soon(
@@ -214,7 +214,7 @@ async def test_two_hubs_that_prompt_at_once_run_one_turn_each_in_order(journals:
 
 
 async def test_a_fork_begins_with_everything_so_far_and_goes_on_separately() -> None:
-    async with world(echo) as hub:
+    async with hub_for(echo) as hub:
         session = await hub.create()
         await collect(session, "shared past")
         fork = await hub.fork(session, "the-fork")
@@ -229,7 +229,7 @@ async def test_a_fork_begins_with_everything_so_far_and_goes_on_separately() -> 
 
 async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_deleted() -> None:
     journal = await open_journal("memory:")
-    async with world(asking, journal=journal) as a, world(asking, journal=journal) as b:
+    async with hub_for(asking, journal=journal) as a, hub_for(asking, journal=journal) as b:
         session = await a.create()
         await session.prompt("wait")
         with pytest.raises(SessionBusy, match="before forking"):
@@ -242,7 +242,7 @@ async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_del
 
 
 async def test_an_id_that_is_taken_and_a_relative_folder_are_refused() -> None:
-    async with world(echo) as hub:
+    async with hub_for(echo) as hub:
         await hub.create("thread-1")
         with pytest.raises(SessionBusy):
             await hub.create("thread-1")
@@ -275,9 +275,9 @@ async def test_a_closed_hub_opens_nothing() -> None:
 
 async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
     journal = await open_journal("memory:")
-    async with world(echo, journal=journal) as hub:
+    async with hub_for(echo, journal=journal) as hub:
         session_id = (await hub.create()).session_id
-    async with world(echo, journal=journal) as hub:
+    async with hub_for(echo, journal=journal) as hub:
         opened = await asyncio.gather(*(hub.session(session_id) for _ in range(20)))
         assert len(set(map(id, opened))) == 1
     await journal.close()
@@ -285,7 +285,7 @@ async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
 
 async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:
     journal = await open_journal("memory:")
-    async with world(echo, journal=journal) as hub:
+    async with hub_for(echo, journal=journal) as hub:
         session: Session = await hub.create()
         await journal.close()
         await until(lambda: "could not be watched" in caplog.text)
@@ -300,7 +300,7 @@ async def test_unused_sessions_are_closed_but_for_the_last_few_and_open_again() 
             await forever()
         yield prompt.text
 
-    async with world(words, idle_sessions=1, idle_after=0.0, lease_ttl=0.1) as hub:
+    async with hub_for(words, idle_sessions=1, idle_after=0.0, lease_ttl=0.1) as hub:
         busy = await hub.create("busy")
         await busy.prompt("stay")
         followed = await hub.create("followed")
@@ -320,10 +320,10 @@ async def test_unused_sessions_are_closed_but_for_the_last_few_and_open_again() 
 
 async def test_a_hub_forgets_what_its_settings_do_not_want_to_keep(tmp_path: Path) -> None:
     journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
-    async with world(echo, journal=journal) as hub:
+    async with hub_for(echo, journal=journal) as hub:
         for name in ("old", "new"):
             await collect(await hub.create(name), "hello")
-    async with world(echo, journal=journal, retain_age=0.3, retain_every=0.02) as hub:
+    async with hub_for(echo, journal=journal, retain_age=0.3, retain_every=0.02) as hub:
         # One that this process holds itself is forgotten, too, once no caller asks for it any more.
         held = await hub.session("new")
         assert await held.own()
@@ -338,7 +338,7 @@ async def test_a_hub_forgets_what_its_settings_do_not_want_to_keep(tmp_path: Pat
 
 
 async def test_a_hub_trims_what_grew_too_large() -> None:
-    async with world(echo, retain_bytes=500, retain_every=0.02) as hub:
+    async with hub_for(echo, retain_bytes=500, retain_every=0.02) as hub:
         session = await hub.create("s")
         for number in range(5):
             await collect(session, f"{number} " + "x" * 300)
@@ -349,7 +349,7 @@ async def test_a_hub_trims_what_grew_too_large() -> None:
 
 
 async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
-    async with world(idle_after=0.0, lease_ttl=0.01) as hub:
+    async with hub_for(idle_after=0.0, lease_ttl=0.01) as hub:
         sessions = [await hub.create() for _ in range(20)]
         await hub.changed(0.1)
         assert not any(session.closed for session in sessions)
@@ -357,7 +357,7 @@ async def test_all_sessions_stay_open_unless_that_is_wanted_otherwise() -> None:
 
 async def test_a_damaged_session_keeps_no_other_from_being_followed(tmp_path: Path) -> None:
     ours, theirs = [await open_journal(f"sqlite:{tmp_path / 'j.db'}") for _ in range(2)]
-    async with world(journal=ours) as hub, world(journal=theirs) as other:
+    async with hub_for(journal=ours) as hub, hub_for(journal=theirs) as other:
         damaged, sound = await hub.create("damaged"), await hub.create("sound")
         following = [await other.session(name) for name in ("damaged", "sound")]
         with closing(sqlite3.connect(tmp_path / "j.db")) as db:
@@ -392,7 +392,7 @@ async def test_a_fork_that_cannot_be_written_leaves_nothing_under_its_name() -> 
 
     journal = Picky()
     await journal.open()
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.create("s")
         await collect(session, "hello")
         with pytest.raises(JournalError, match="the disk is full"):
@@ -428,10 +428,10 @@ async def test_what_an_agent_keeps_comes_back_in_another_process_and_when_it_del
 
     journal = await open_journal(f"sqlite:{tmp_path}/j.db")
     kept, cwd = {"peer_session": "remote-s"}, str(tmp_path)
-    async with world(Peer(), journal=journal) as hub:
+    async with hub_for(Peer(), journal=journal) as hub:
         await (await hub.create("s", cwd=cwd)).prepare()
     agent = Peer()
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.session("s")
         await session.prepare()
         await hub.fork(session, "f")
@@ -464,8 +464,8 @@ async def test_a_poster_waits_while_the_owner_reports_that_it_works(address: str
 
     journal.report_progress = count  # type: ignore[method-assign]
     async with (
-        world(Slow(), journal=journal, command_timeout=0.2) as owner,
-        world(Slow(), journal=journal, command_timeout=0.2) as poster,
+        hub_for(Slow(), journal=journal, command_timeout=0.2) as owner,
+        hub_for(Slow(), journal=journal, command_timeout=0.2) as poster,
     ):
         assert await (await owner.create("s")).own()
         session = await poster.session("s")
@@ -503,7 +503,7 @@ class SlowToClose:
 
 async def test_an_agent_closes_its_resources_in_its_own_time_and_the_hub_waits_for_it() -> None:
     agent = SlowToClose()
-    async with world(agent, detach_after=0.01) as hub:
+    async with hub_for(agent, detach_after=0.01) as hub:
         session = await hub.create("s")
         await session.prepare()
         await soon(session.close())
@@ -521,7 +521,7 @@ async def test_a_session_is_opened_again_and_deleted_only_after_its_agent_closed
     async def delete(hub: Hub) -> None:
         assert await hub.delete("s")
 
-    async with world(agent, detach_after=0.01) as hub:
+    async with hub_for(agent, detach_after=0.01) as hub:
         await (await hub.create("s")).prepare()
         for next_step in (open_again, delete):
             agent.may_close.clear()
@@ -534,7 +534,7 @@ async def test_a_session_is_opened_again_and_deleted_only_after_its_agent_closed
 
 
 async def test_an_agent_that_does_not_close_keeps_its_session_from_opening_for_a_bounded_time() -> None:
-    async with world(SlowToClose(), detach_after=0.01, close_agent_after=0.05) as hub:
+    async with hub_for(SlowToClose(), detach_after=0.01, close_agent_after=0.05) as hub:
         await (await hub.create("s")).prepare()
         await soon((await hub.session("s")).close())
         assert await soon(hub.delete("s"))
@@ -558,7 +558,7 @@ class Handshake:
 
 
 async def test_a_session_that_only_the_agent_remembers_is_found_before_the_handshake_too() -> None:
-    async with world(Handshake()) as hub:
+    async with hub_for(Handshake()) as hub:
         session = await hub.session("elsewhere")
         assert [message.text for message in (await session.history()).messages] == ["from elsewhere"]
 
@@ -569,10 +569,10 @@ async def test_a_stored_session_is_judged_by_the_real_card_and_opens_without_it_
             raise AgentError("the program does not answer")
 
     journal = await open_journal("memory:")
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         await collect(await hub.create("s"), "stored")
     for agent, texts in ((Silent(), 2), (Handshake(), 3)):
-        async with world(agent, journal=journal) as hub:
+        async with hub_for(agent, journal=journal) as hub:
             assert len((await (await hub.session("s")).history()).messages) == texts
     await journal.close()
 
@@ -596,7 +596,7 @@ async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since()
             seen.append(origin.kept)
 
     journal = await open_journal("memory:")
-    async with world(Keeps(), journal=journal) as owner, world(Keeps(), journal=journal) as other:
+    async with hub_for(Keeps(), journal=journal) as owner, hub_for(Keeps(), journal=journal) as other:
         session = await owner.create("s")
         follower = await other.session("s")
         await collect(session, "one")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.worlds import collect, events_of, forever, only, soon, text_of, until, world
+from tests.hubs import collect, events_of, forever, hub_for, only, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -64,7 +64,7 @@ class Chooser(Talker):
 
 async def test_events_of_the_session_are_journalled_and_shown_between_turns() -> None:
     agent = Talker()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "hi")
         async with session.follow() as reader:
@@ -82,7 +82,7 @@ async def test_events_of_the_session_are_journalled_and_shown_between_turns() ->
 
 async def test_events_of_the_session_may_come_from_a_thread_and_inside_a_turn() -> None:
     agent = Talker()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         turn = asyncio.create_task(collect(session, "wait"))
         await until(lambda: session.busy)
@@ -93,7 +93,7 @@ async def test_events_of_the_session_may_come_from_a_thread_and_inside_a_turn() 
 
 async def test_an_event_of_a_turn_is_refused_out_of_turn_with_the_next_step() -> None:
     agent = Talker()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         await (await hub.create()).prepare()
         with pytest.raises(AgentProtocolError, match="begin a turn with session"):
             agent.view.emit(ev.Text(message_id="m", delta="x"))
@@ -106,16 +106,16 @@ async def test_options_and_commands_that_opening_sets_are_those_of_the_session_i
 ) -> None:
     address = f"sqlite:{tmp_path}/j.db"
     journal, other = await open_journal(address), await open_journal(address)
-    async with world(Chooser(), journal=journal, target="t") as hub:
+    async with hub_for(Chooser(), journal=journal, target="t") as hub:
         session = await hub.create("s")
         await session.prepare()
         await session.durable()
         assert [type(event) for event in await events_of(session)] == [ev.ConfigChanged, ev.CommandsChanged]
-        async with world(Talker(), journal=other, target="t") as follower:
+        async with hub_for(Talker(), journal=other, target="t") as follower:
             seen = await follower.session("s")
             assert (seen.view.options, seen.view.commands) == ((MODEL,), (REVIEW,))
         await session.set_config("model", "b")
-    async with world(Talker(), journal=other, target="t") as later:
+    async with hub_for(Talker(), journal=other, target="t") as later:
         seen = await later.session("s")
         assert (seen.view.config, seen.view.commands) == ({"model": "b"}, (REVIEW,))
     await journal.close()
@@ -129,7 +129,7 @@ async def test_an_agent_begins_a_turn_by_itself_with_what_a_user_wrote_elsewhere
         yield ev.UserMessage(message_id="u", content=(TextBlock(text="from a terminal"),))
         yield "done"
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prepare()
         turn_id = await agent.view.begin_turn(background)
@@ -147,7 +147,7 @@ async def test_a_turn_of_the_agents_own_waits_for_the_running_one_or_is_refused(
     async def background(ctx: TurnContext) -> AsyncIterator[Any]:
         yield "later"
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         turn = asyncio.create_task(collect(session, "wait"))
         await until(lambda: session.busy)
@@ -173,7 +173,7 @@ async def test_a_turn_cannot_wait_for_itself_and_a_turn_of_the_agents_own_can_be
             await forever()
 
     agent = Eager()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         assert text_of(await collect(session, "go")) == "refused"
         turn_id = await agent.view.begin_turn(agent.background)
@@ -187,7 +187,7 @@ async def test_a_function_that_returns_instead_of_yielding_begins_no_turn() -> N
         return "x"
 
     agent, run = Talker(), cast(Any, returns)
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prepare()
         with pytest.raises(AgentProtocolError, match="let the function yield"):
@@ -198,7 +198,7 @@ async def test_a_function_that_returns_instead_of_yielding_begins_no_turn() -> N
 async def test_what_a_follower_emits_changes_nothing_in_its_own_view_either() -> None:
     agent, other = Talker(), Talker()
     journal = await open_journal("memory:")
-    async with world(agent, journal=journal) as owner, world(other, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as owner, hub_for(other, journal=journal) as hub:
         session = await owner.create("s")
         await collect(session, "hi")
         follower = await hub.session("s")
@@ -223,7 +223,7 @@ async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
             yield "second"
 
     agent = Schedules()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "go")
         await soon(agent.later)
@@ -233,7 +233,7 @@ async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
 
 async def test_a_closed_session_takes_neither_events_nor_turns_of_its_agent() -> None:
     agent = Talker()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prepare()
         await session.close()

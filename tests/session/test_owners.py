@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.worlds import collect, echo, forever, make, only, soon, text_of, until, world
+from tests.hubs import collect, echo, forever, hub_for, make, only, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.function import FunctionAgent
@@ -69,7 +69,7 @@ async def test_the_lease_of_a_dead_process_is_taken_at_once(tmp_path: Path) -> N
     dead.owner = owner_of_a_dead_process()
     session = await dead.create()
     assert await session.own()
-    async with world(echo, journal=journal, lease_ttl=600.0) as hub:
+    async with hub_for(echo, journal=journal, lease_ttl=600.0) as hub:
         again = await hub.session(session.session_id)
         assert text_of(await collect(again, "hello")) == "hello "
         assert again.event_stream.fence > session.event_stream.fence
@@ -106,7 +106,7 @@ async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: 
     ours, others = SqliteJournal(tmp_path / "j.db"), SqliteJournal(tmp_path / "j.db")
     await ours.open()
     await others.open()
-    async with world(journal=ours) as hub, world(journal=others) as other:
+    async with hub_for(journal=ours) as hub, hub_for(journal=others) as other:
         session = await hub.create("s")
         await collect(session, "mine")
         async with session.follow() as reader:
@@ -126,7 +126,10 @@ async def test_an_idle_owner_that_was_taken_over_follows_and_forwards(tmp_path: 
 async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_is_now() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal, lease_ttl=LONG) as hub, world(journal=journal, lease_ttl=LONG) as other:
+    async with (
+        hub_for(journal=journal, lease_ttl=LONG) as hub,
+        hub_for(journal=journal, lease_ttl=LONG) as other,
+    ):
         session = await hub.create("s")
         await collect(session, "mine")
         theirs = await give_away(session, other)
@@ -139,7 +142,7 @@ async def test_a_command_to_an_owner_in_doubt_is_carried_out_where_the_session_i
 
 
 async def test_an_owner_in_doubt_whose_lease_still_stands_goes_on() -> None:
-    async with world(lease_ttl=LONG) as hub:
+    async with hub_for(lease_ttl=LONG) as hub:
         session = await hub.create("s")
         await collect(session, "mine")
         fence = session.event_stream.fence
@@ -159,7 +162,7 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
 
     journal = Unsure()
     await journal.open()
-    async with world(busy, journal=journal, lease_ttl=LONG) as hub:
+    async with hub_for(busy, journal=journal, lease_ttl=LONG) as hub:
         session = await hub.create("s")
         await session.prompt("go")
         assert session.turn is not None
@@ -185,7 +188,7 @@ async def test_nothing_is_shown_or_written_while_the_lease_is_in_doubt() -> None
 async def test_a_running_turn_that_was_taken_over_ends_here_with_the_reason(tmp_path: Path) -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(busy, journal=journal) as hub, world(busy, journal=journal) as other:
+    async with hub_for(busy, journal=journal) as hub, hub_for(busy, journal=journal) as other:
         session = await hub.create("s")
         await session.prompt("go")
         async with session.follow() as reader:
@@ -217,7 +220,7 @@ class Names:
 
 
 async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create("s")
         events = await collect(session, "hello")
         await session.close()
@@ -233,7 +236,7 @@ async def test_a_window_on_a_closed_session_shows_what_is_stored_and_always_ends
 async def test_a_deleted_session_is_lost_when_its_lease_is_renewed() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.create("s")
         await collect(session, "mine")
         await journal.delete(session.key)
@@ -248,7 +251,7 @@ async def test_a_clock_that_jumps_neither_takes_nor_locks_a_session(jump: float,
     theirs = SqliteJournal(tmp_path / "j.db", clock=lambda: time.time() + jump)
     await ours.open()
     await theirs.open()
-    async with world(busy, journal=ours) as hub, world(busy, journal=theirs) as other:
+    async with hub_for(busy, journal=ours) as hub, hub_for(busy, journal=theirs) as other:
         session = await hub.create("s")
         await session.prompt("go")
         jumped = jump
@@ -268,7 +271,7 @@ async def test_a_clock_that_jumps_neither_takes_nor_locks_a_session(jump: float,
 
 
 async def test_two_claims_at_once_are_one() -> None:
-    async with world(echo) as hub:
+    async with hub_for(echo) as hub:
         session = await hub.create("s")
         assert await asyncio.gather(session.own(), session.own()) == [True, True]
         assert session.event_stream.fence == 1
@@ -291,8 +294,8 @@ async def test_a_prompt_whose_session_is_taken_over_while_its_agent_gets_ready_i
     journal, agent = MemoryJournal(), SlowToOpen()
     await journal.open()
     async with (
-        world(agent, journal=journal, lease_ttl=LONG) as hub,
-        world(journal=journal, lease_ttl=LONG) as other,
+        hub_for(agent, journal=journal, lease_ttl=LONG) as hub,
+        hub_for(journal=journal, lease_ttl=LONG) as other,
     ):
         session = await hub.create("s")
         prompting = asyncio.create_task(session.prompt("hi"))
@@ -318,8 +321,8 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
     journal = MemoryJournal()
     await journal.open()
     async with (
-        world(ends_when_told, journal=journal, lease_ttl=LONG) as hub,
-        world(journal=journal, lease_ttl=LONG) as other,
+        hub_for(ends_when_told, journal=journal, lease_ttl=LONG) as hub,
+        hub_for(journal=journal, lease_ttl=LONG) as other,
     ):
         session = await hub.create("s")
         await session.prompt("go")
@@ -341,7 +344,10 @@ async def test_a_turn_that_ends_in_doubt_of_a_lost_lease_holds_up_no_other_lease
 async def test_a_session_that_is_closed_in_doubt_of_a_lost_lease_ends_at_once() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal, lease_ttl=LONG) as hub, world(journal=journal, lease_ttl=LONG) as other:
+    async with (
+        hub_for(journal=journal, lease_ttl=LONG) as hub,
+        hub_for(journal=journal, lease_ttl=LONG) as other,
+    ):
         session = await hub.create("s")
         await collect(session, "mine")
         await give_away(session, other)

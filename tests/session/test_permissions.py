@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import Editor, editing
-from tests.worlds import forever, soon, until, world
+from tests.hubs import forever, hub_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -281,7 +281,7 @@ async def edit(hub: Hub, editor: Editor, folder: Path, prompt: str, arguments: d
 
 
 async def test_a_card_shows_what_was_edited(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         arguments = {"path": "bye.txt", "content": "bye\n"}
         card = await edit(hub, editor, tmp_path, "/edit", arguments)
         assert card["title"] == "Write bye.txt"
@@ -296,7 +296,7 @@ async def test_a_card_that_a_permission_made_shows_what_was_edited(tmp_path: Pat
         await ctx.permission("Write hello.txt?", tool="write", input=given, paths=paths, allows_edit=True)
         yield "done"
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         card = await edit(hub, editor, tmp_path, "go", {"path": "bye.txt"})
         assert card["title"] == "Write bye.txt?"
         assert card["locations"] == [{"path": str(tmp_path / "bye.txt")}]
@@ -313,7 +313,7 @@ async def test_an_edit_cannot_put_into_a_call_what_the_policy_denies(apart: bool
         yield "done"
 
     deny = Policy.ask().also(Rule(decision="deny", command="rm *"))
-    async with world(agent, policy=deny) as hub, editing(hub) as editor:
+    async with hub_for(agent, policy=deny) as hub, editing(hub) as editor:
         card = await edit(hub, editor, tmp_path, "go", {"command": "rm -rf x", "path": "a"})
         assert (decided, card["status"]) == ([False], "failed")
 

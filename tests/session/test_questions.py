@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline import events as ev
 from trunkline.commands import Answer

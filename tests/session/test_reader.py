@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.worlds import soon, until, world
+from tests.hubs import hub_for, soon, until
 
 from trunkline import events as ev
 
@@ -25,7 +25,7 @@ async def test_one_that_fell_behind_gets_piece_by_piece_what_is_still_in_memory(
         gate.clear()
         await gate.wait()
 
-    async with world(chatty, reader_backlog=10, coalesce_window=60.0) as hub:
+    async with hub_for(chatty, reader_backlog=10, coalesce_window=60.0) as hub:
         session = await hub.create()
         async with session.follow() as reader:
             await session.prompt("go")

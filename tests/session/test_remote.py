@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.commands import Cancel, Command, SetConfig
 from trunkline.errors import AlreadyAnswered, JournalError, SessionBusy, TrunklineError

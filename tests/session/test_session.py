@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.worlds import (
+from tests.hubs import (
     collect,
     echo,
     events_of,
     forever,
+    hub_for,
     make,
     only,
     soon,
     text_of,
     until,
-    world,
 )
 
 from trunkline import events as ev
@@ -39,7 +39,7 @@ async def block(prompt: Prompt) -> AsyncIterator[str]:
 
 
 async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         events = await collect(session, Prompt.of("hello there", message_id="m-1"))
         assert [type(event).__name__ for event in events] == [
@@ -55,7 +55,7 @@ async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal()
 
 
 async def test_the_same_prompt_key_is_the_same_prompt() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         await collect(session, Prompt.of("once", key="k"))
         first = await session.prompt(Prompt.of("once", key="k"))
@@ -65,10 +65,10 @@ async def test_the_same_prompt_key_is_the_same_prompt() -> None:
 
 async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
     journal = await open_journal("memory:")
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.create()
         events = await collect(session, Prompt.of("once", key="k"))
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == events[0].turn_id
         assert not again.busy
@@ -76,7 +76,7 @@ async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
 
 
 async def test_a_second_prompt_is_rejected_while_a_turn_runs() -> None:
-    async with world(block) as hub:
+    async with hub_for(block) as hub:
         session = await hub.create()
         await session.prompt("first")
         with pytest.raises(SessionBusy, match="wait for it or cancel it"):
@@ -85,7 +85,7 @@ async def test_a_second_prompt_is_rejected_while_a_turn_runs() -> None:
 
 
 async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> None:
-    async with world(block) as hub:
+    async with hub_for(block) as hub:
         session = await hub.create()
         async with session.follow() as reader:
             await session.prompt("first")
@@ -101,7 +101,7 @@ async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> 
 
 
 async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> None:
-    async with world(block, queue_limit=1) as hub:
+    async with hub_for(block, queue_limit=1) as hub:
         session = await hub.create()
         await session.prompt("first")
         waiting = await session.prompt(Prompt.of("quick", busy="queue"))
@@ -116,7 +116,7 @@ async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> N
 
 
 async def test_an_interrupting_prompt_cancels_the_running_turn_first() -> None:
-    async with world(block) as hub:
+    async with hub_for(block) as hub:
         session = await hub.create()
         await session.prompt("first")
         await collect(session, Prompt.of("quick", busy="interrupt"))
@@ -136,7 +136,7 @@ async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet(
             stopping.set()
             await asyncio.sleep(0.05)
 
-    async with world(slow_to_stop) as hub:
+    async with hub_for(slow_to_stop) as hub:
         session = await hub.create()
         await session.prompt("first")
         await until(lambda: session.stored_seq > 2)
@@ -150,7 +150,7 @@ async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet(
 
 
 async def test_cancelling_nothing_or_another_turn_is_a_no_op() -> None:
-    async with world(block) as hub:
+    async with hub_for(block) as hub:
         session = await hub.create()
         assert await session.cancel() is False
         await session.prompt("first")
@@ -177,7 +177,7 @@ async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a
 
     journal = await open_journal("memory:")
     agent = make(modes, options=OPTIONS)
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create()
         await session.set_config("mode", "code", by="me")
         await session.set_config("loud", True)
@@ -185,7 +185,7 @@ async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a
         assert [option.value for option in changed[-1].options] == ["code", True]
         with pytest.raises(InvalidCommand, match="choose one of ask, code"):
             await session.set_config("mode", "fly")
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert text_of(await collect(again, "which?")) == "code True"
     await journal.close()
@@ -205,7 +205,7 @@ async def test_an_agent_can_refuse_or_correct_an_option() -> None:
                 raise InvalidCommand("not so loud")
             return OPTIONS
 
-    async with world(Picky()) as hub:
+    async with hub_for(Picky()) as hub:
         session = await hub.create()
         await session.set_config("mode", "code")
         assert session.view.mode == "ask"
@@ -218,7 +218,7 @@ async def test_rewinding_forgets_what_came_after_and_the_agent_sees_the_shorter_
     async def counting(prompt: Prompt, ctx: TurnContext) -> str:
         return str(len((await ctx.history()).messages))
 
-    async with world(counting) as hub:
+    async with hub_for(counting) as hub:
         session = await hub.create()
         for number in range(2):
             await collect(session, Prompt.of("hi", message_id=f"m{number}"))
@@ -246,7 +246,7 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
         async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
             asked.append(to_message_id)
 
-    async with world(Rewinding()) as hub:
+    async with hub_for(Rewinding()) as hub:
         session = await hub.create()
         await session.prompt("x")
         with pytest.raises(SessionBusy, match="cancel it before"):
@@ -257,7 +257,7 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
 
 
 async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create("thread-1")
         await session.import_history(
             [
@@ -278,7 +278,7 @@ async def test_a_new_session_takes_over_a_clients_history_as_untrusted() -> None
 
 
 async def test_others_sessions_do_not_exist_for_a_principal() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         mine = await hub.create(principal="ann")
         with pytest.raises(SessionNotFound):
             await hub.session(mine.session_id, principal="bob")
@@ -288,7 +288,7 @@ async def test_others_sessions_do_not_exist_for_a_principal() -> None:
 
 
 async def test_a_closed_session_refuses_commands_and_ends_its_readers() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         session = await hub.create()
         reader = session.follow()
         await session.close()
@@ -307,7 +307,7 @@ async def test_the_first_prompt_names_the_session_and_the_agent_may_rename_it() 
             ctx.title("A better name")
         return "ok"
 
-    async with world(naming) as hub:
+    async with hub_for(naming) as hub:
         session = await hub.create()
         await collect(session, "What is the weather?\nsecond line")
         await until(lambda: session.info.title == "What is the weather?")
@@ -318,7 +318,7 @@ async def test_the_first_prompt_names_the_session_and_the_agent_may_rename_it() 
 
 
 async def test_a_turn_without_followers_is_cancelled_after_a_while() -> None:
-    async with world(block, abandon_after=0.02) as hub:
+    async with hub_for(block, abandon_after=0.02) as hub:
         session = await hub.create()
         await session.prompt("first")
         await until(lambda: not session.busy)
@@ -326,7 +326,7 @@ async def test_a_turn_without_followers_is_cancelled_after_a_while() -> None:
 
 
 async def test_a_turn_that_someone_follows_goes_on() -> None:
-    async with world(block, abandon_after=0.02) as hub:
+    async with hub_for(block, abandon_after=0.02) as hub:
         session = await hub.create()
         async with session.follow():
             await session.prompt("first")
@@ -355,7 +355,7 @@ class SlowToGoBack(FunctionAgent):
 
 async def test_a_prompt_waits_for_a_rewind_instead_of_being_taken_back_with_it() -> None:
     agent = SlowToGoBack()
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "first")
         going_back = asyncio.create_task(session.rewind(None))

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.worlds import only, soon
+from tests.hubs import only, soon
 
 from trunkline import events as ev
 from trunkline.commands import Cancel

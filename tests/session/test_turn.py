@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import pytest
-from tests.worlds import BRISK, WAIT, collect, events_of, forever, make, only, soon, text_of, until, world
+from tests.hubs import BRISK, WAIT, collect, events_of, forever, hub_for, make, only, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -132,7 +132,7 @@ async def test_a_sloppy_agent_is_settled(
     row: tuple[Callable[..., Any], Any, str, dict[str, str], list[str]],
 ) -> None:
     function, outcome, text, calls, rules = row
-    async with world(make(function, name="sloppy")) as hub:
+    async with hub_for(make(function, name="sloppy")) as hub:
         session = await hub.create()
         events = await collect(session, "go")
         meant = fold(events)
@@ -153,7 +153,7 @@ async def test_a_failure_names_the_error_and_keeps_the_traceback_off_the_wire(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.ERROR, "trunkline.agent")
-    async with world(exception_mid_text) as hub:
+    async with hub_for(exception_mid_text) as hub:
         events = await collect(await hub.create(), "go")
         assert only(events, ev.TurnFailed)[0].message == "ValueError: the disk caught fire"
         assert "Traceback" not in "".join(str(event) for event in events)
@@ -164,7 +164,7 @@ async def test_lone_surrogates_are_replaced_because_nothing_can_carry_them() -> 
     async def broken(prompt: Prompt) -> AsyncIterator[str]:
         yield "a\ud800b é"
 
-    async with world(broken) as hub:
+    async with hub_for(broken) as hub:
         assert text_of(await collect(await hub.create(), "go")).endswith("b é")
 
 
@@ -182,7 +182,7 @@ async def test_cancel_inside_an_awaiting_tool_settles_at_once() -> None:
         finally:
             cleaned.set()
 
-    async with world(waiting) as hub:
+    async with hub_for(waiting) as hub:
         session = await hub.create()
         async with session.follow() as reader:
             await session.prompt("go")
@@ -213,7 +213,7 @@ async def test_an_agent_that_ignores_cancel_is_detached_and_its_later_events_are
                 continue
         yield "too late"
 
-    async with world(stubborn, detach_after=0.05) as hub:
+    async with hub_for(stubborn, detach_after=0.05) as hub:
         session = await hub.create()
         await session.prompt("go")
         await asyncio.sleep(0)
@@ -233,7 +233,7 @@ async def test_cancelling_twice_is_cancelling_once() -> None:
         yield "begun"
         await forever()
 
-    async with world(waiting) as hub:
+    async with hub_for(waiting) as hub:
         session = await hub.create()
         await session.prompt("go")
         answers = await asyncio.gather(session.cancel(), session.cancel(), session.cancel())
@@ -247,10 +247,10 @@ async def test_closing_the_hub_cancels_what_runs() -> None:
         await forever()
 
     journal = await open_journal("memory:")
-    async with world(waiting, journal=journal) as hub:
+    async with hub_for(waiting, journal=journal) as hub:
         session = await hub.create()
         await session.prompt("go")
-    async with world(waiting, journal=journal) as hub:
+    async with hub_for(waiting, journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert (await again.history()).turns[0].stop_reason == "cancelled"
     await journal.close()
@@ -276,7 +276,7 @@ def refuse(question_id: str, by: str = "ann") -> Answer:
 
 
 async def test_parallel_questions_are_suspended_together_and_answered_together() -> None:
-    async with world(ask_two) as hub:
+    async with hub_for(ask_two) as hub:
         session = await hub.create()
 
         async def decide(event: ev.TurnSuspended) -> None:
@@ -291,7 +291,7 @@ async def test_parallel_questions_are_suspended_together_and_answered_together()
 
 
 async def test_a_partial_answer_resumes_and_suspends_again() -> None:
-    async with world(ask_two) as hub:
+    async with hub_for(ask_two) as hub:
         session = await hub.create()
 
         async def decide(event: ev.TurnSuspended) -> None:
@@ -303,7 +303,7 @@ async def test_a_partial_answer_resumes_and_suspends_again() -> None:
 
 
 async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> None:
-    async with world(ask_two) as hub:
+    async with hub_for(ask_two) as hub:
         session = await hub.create()
 
         async def decide(event: ev.TurnSuspended) -> None:
@@ -322,7 +322,7 @@ async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> No
 
 
 async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
-    async with world(ask_two) as hub:
+    async with hub_for(ask_two) as hub:
         session = await hub.create()
 
         async def decide(event: ev.TurnSuspended) -> None:
@@ -342,7 +342,7 @@ async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
 
 
 async def test_a_cancelled_answer_cancels_the_turn() -> None:
-    async with world(ask_two) as hub:
+    async with hub_for(ask_two) as hub:
         session = await hub.create()
 
         async def decide(event: ev.TurnSuspended) -> None:
@@ -364,7 +364,7 @@ async def test_cancel_while_a_question_is_open_settles_it_as_cancelled() -> None
             raise
         yield "never"
 
-    async with world(asking) as hub:
+    async with hub_for(asking) as hub:
         session = await hub.create()
 
         async def stop(event: ev.Asked) -> None:
@@ -377,14 +377,14 @@ async def test_cancel_while_a_question_is_open_settles_it_as_cancelled() -> None
 
 
 async def test_a_question_that_expires_is_refused_and_the_turn_goes_on() -> None:
-    async with world(ask_two, question_ttl=0.05) as hub:
+    async with hub_for(ask_two, question_ttl=0.05) as hub:
         events = await collect(await hub.create(), "go")
         assert text_of(events) == "False False"
         assert {(a.option_kind, a.by) for a in only(events, ev.Answered)} == {("reject_once", "trunkline")}
 
 
 async def test_a_question_that_expires_without_followers_cancels_the_turn() -> None:
-    async with world(ask_two, question_ttl=0.02) as hub:
+    async with hub_for(ask_two, question_ttl=0.02) as hub:
         session = await hub.create()
         await session.prompt("go")
         await until(lambda: not session.busy)
@@ -434,7 +434,7 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(die
     if not died:
         await first.close()
     agent = Durable()
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         again = await hub.session(session.session_id)
         if died:
             await until_owned(again)
@@ -467,7 +467,7 @@ async def test_a_sleeping_turn_can_be_cancelled() -> None:
     first = Hub(Durable(), journal, settings=BRISK)
     session, _ = await suspend(first)
     await first.close()
-    async with world(Durable(), journal=journal) as hub:
+    async with hub_for(Durable(), journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert await soon(again.cancel())
         assert (await again.history()).turns[0].stop_reason == "cancelled"
@@ -478,7 +478,7 @@ async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_de
     journal = await open_journal("memory:")
     dead = Hub(make(ask_two), journal, settings=BRISK)
     session, questions = await suspend(dead)
-    async with world(ask_two, journal=journal) as hub:
+    async with hub_for(ask_two, journal=journal) as hub:
         again = await hub.session(session.session_id)
         await until_owned(again)
         meant = await again.history()
@@ -494,7 +494,7 @@ async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() ->
     async def never_reached(prompt: Prompt) -> AsyncIterator[Any]:
         yield "too late"
 
-    async with world(never_reached, detach_after=60.0) as hub:
+    async with hub_for(never_reached, detach_after=60.0) as hub:
         session = await hub.create()
         await session.own()
 
@@ -529,7 +529,7 @@ async def test_whatever_an_agent_raises_ends_its_turn_and_nothing_else(kind: typ
         if prompt.text == "raise":
             raise kind
 
-    async with world(raising) as hub:
+    async with hub_for(raising) as hub:
         session = await hub.create()
         events = await collect(session, "raise")
         failed = only(events, ev.TurnFailed)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.worlds import world
+from tests.hubs import hub_for
 
 from trunkline.errors import AgentProtocolError
 from trunkline.session.settings import Settings
@@ -71,7 +71,7 @@ def test_a_percent_sign_that_escapes_nothing_leaves_a_thread_its_name() -> None:
     ],
 )
 async def test_what_an_agent_keeps_is_plain_json_of_a_bounded_size(value: Any, message: str) -> None:
-    async with world(settings=Settings(keep_limit=100)) as hub:
+    async with hub_for(settings=Settings(keep_limit=100)) as hub:
         view = (await hub.create()).view
         await view.keep("a", [1])
         with pytest.raises(AgentProtocolError, match=message):
@@ -80,7 +80,7 @@ async def test_what_an_agent_keeps_is_plain_json_of_a_bounded_size(value: Any, m
 
 
 async def test_what_is_kept_is_a_copy_and_none_removes_it() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         view = (await hub.create()).view
         value = [1]
         await view.keep("a", value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.worlds import collect, events_of, make, only, world
+from tests.hubs import collect, events_of, hub_for, make, only
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -50,7 +50,7 @@ async def say(
 ) -> tuple[str, list[ev.AnyEvent]]:
     """Run prompts in a folder under a policy; gives the text, and everything in the journal."""
     text = ""
-    async with world(make(work), policy=policy) as hub:
+    async with hub_for(make(work), policy=policy) as hub:
         session = await hub.create(cwd=str(folder))
 
         async def answer(asked: ev.Asked) -> None:
@@ -137,7 +137,7 @@ EVERYTHING = Policy(rules=(Rule(decision="ask", kind=("read", "edit", "delete", 
 
 async def questions(agent: Callable[..., Any], folder: Path, policy: Policy) -> list[str]:
     """Run an agent whose questions are all answered yes, and give the questions."""
-    async with world(make(agent), policy=policy) as hub:
+    async with hub_for(make(agent), policy=policy) as hub:
         session = await hub.create(cwd=str(folder))
 
         async def allow(asked: ev.Asked) -> None:
@@ -224,7 +224,7 @@ async def test_an_access_in_the_turn_of_another_session_is_out_of_turn(folder: P
         return "done"
 
     policy = Policy(rules=(Rule(decision=choose, kind="edit"),))
-    async with world(make(crosses), policy=policy) as hub:
+    async with hub_for(make(crosses), policy=policy) as hub:
         first, second = (
             await hub.create("first", cwd=str(folder)),
             await hub.create("second", cwd=str(folder)),
@@ -249,7 +249,7 @@ async def test_a_decision_before_the_session_is_owned_is_recorded_once_it_is(fol
         async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
             yield "done"
 
-    async with world(WritesAtOpen(), policy=Policy.read_only()) as hub:
+    async with hub_for(WritesAtOpen(), policy=Policy.read_only()) as hub:
         session = await hub.create(cwd=str(folder))
         await session.prepare()
         await session.durable()
@@ -261,7 +261,7 @@ async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:
         yield await ctx.files.read("a.txt")
         yield await ctx.files.read("a.txt")
 
-    async with world(make(twice), policy=Policy.allow_reads()) as hub:
+    async with hub_for(make(twice), policy=Policy.allow_reads()) as hub:
         session = await hub.create(cwd=str(folder))
         await collect(session, "go")
         assert len(only(await events_of(session), ev.Decided)) == 1
@@ -269,7 +269,7 @@ async def test_the_same_access_is_recorded_once_in_a_turn(folder: Path) -> None:
 
 async def test_between_turns_the_policy_holds_and_is_recorded(folder: Path) -> None:
     rules = (Rule(decision="deny", kind="edit"), Rule(decision="ask", path="a.txt"))
-    async with world(make(work), policy=Policy(rules=rules)) as hub:
+    async with hub_for(make(work), policy=Policy(rules=rules)) as hub:
         session = await hub.create(cwd=str(folder))
         assert await session.own()
         with pytest.raises(Denied, match="refused by policy"):
@@ -285,7 +285,7 @@ async def test_a_tool_call_that_the_policy_decides_is_recorded_with_its_call(fol
         yield "yes" if await ctx.permission("Look?", tool="look", kind="read") else "no"
         yield "yes" if await ctx.permission("Go?", tool="go", kind="execute") else "no"
 
-    async with world(make(asks), policy=Policy.read_only()) as hub:
+    async with hub_for(make(asks), policy=Policy.read_only()) as hub:
         session = await hub.create(cwd=str(folder))
         await collect(session, "go")
         events = await events_of(session)
@@ -300,7 +300,7 @@ async def test_an_earlier_always_is_recorded_as_such(folder: Path) -> None:
     async def asks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "yes" if await ctx.permission("Go?", tool="go") else "no"
 
-    async with world(make(asks)) as hub:
+    async with hub_for(make(asks)) as hub:
         session = await hub.create(cwd=str(folder))
 
         async def answer(asked: ev.Asked) -> None:
@@ -317,7 +317,7 @@ async def test_an_agent_cannot_write_such_a_record_itself() -> None:
     async def forges(prompt: Prompt) -> AsyncIterator[Any]:
         yield ev.Decided(allowed=True, by="policy", reason="made up")
 
-    async with world(make(forges)) as hub:
+    async with hub_for(make(forges)) as hub:
         session = await hub.create()
         await collect(session, "go")
         events = await events_of(session)

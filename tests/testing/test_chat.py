@@ -198,8 +198,8 @@ async def test_conversations_side_by_side_get_their_own_answers() -> None:
     agent = create_agent(model, [double])
 
     async def talk(n: int) -> list[str]:
-        said = await agent.ainvoke({"messages": [HumanMessage(f"Double <{n}>")]})
-        return [message.text for message in said["messages"][2:]]
+        output = await agent.ainvoke({"messages": [HumanMessage(f"Double <{n}>")]})
+        return [message.text for message in output["messages"][2:]]
 
     assert await asyncio.gather(*map(talk, range(20))) == [[f"{2 * n}", f"Done with {n}."] for n in range(20)]
     assert (await model.ainvoke("else")).text == "Nothing to do."
@@ -208,8 +208,8 @@ async def test_conversations_side_by_side_get_their_own_answers() -> None:
 def test_threads_that_share_a_plain_script_get_each_answer_once() -> None:
     model = ScriptedChatModel(*map(str, range(50)))
     with ThreadPoolExecutor(8) as pool:
-        said = pool.map(model.invoke, ["hi"] * 50)
-    assert sorted(int(message.text) for message in said) == list(range(50))
+        output = pool.map(model.invoke, ["hi"] * 50)
+    assert sorted(int(message.text) for message in output) == list(range(50))
 
 
 # -- watching ------------------------------------------------------------------------------------------
@@ -233,21 +233,21 @@ async def test_a_gate_stops_between_chunks(as_event: bool) -> None:
     def wait() -> Awaitable[Any]:
         return event.wait()
 
-    said: list[str] = []
+    output: list[str] = []
     begun = asyncio.Event()
 
     async def listen() -> None:
         async for chunk in ScriptedChatModel("one two", gate=event if as_event else wait).astream("hi"):
-            said.append(str(chunk.text))
+            output.append(str(chunk.text))
             begun.set()
 
     async with asyncio.timeout(5):
         listening = asyncio.create_task(listen())
         await begun.wait()
-        assert said == ["one "]
+        assert output == ["one "]
         event.set()
         await listening
-    assert "".join(said) == "one two"
+    assert "".join(output) == "one two"
 
 
 def test_the_script_is_in_no_field_and_no_repr() -> None:
@@ -263,8 +263,8 @@ def test_the_script_is_in_no_field_and_no_repr() -> None:
 async def test_a_model_for_examples_plays_its_script_in_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRUNKLINE_MODEL", raising=False)
     model = chat_model("again", by_prompt={"bye": ["see you"]})
-    said = [(await model.ainvoke(prompt)).text for prompt in ("hi", "hi", "bye")]
-    assert said == ["again", "again", "see you"]
+    output = [(await model.ainvoke(prompt)).text for prompt in ("hi", "hi", "bye")]
+    assert output == ["again", "again", "see you"]
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ async def test_a_test_gets_a_hub_with_the_scripted_agent(
     async with scripted_hub as hub:
         assert hub.journal is memory_journal
         session = await hub.create()
-        told = fold([event async for event in session.stream("hello")])
-    assert told.messages[-1].text == "hello"
+        folded = fold([event async for event in session.stream("hello")])
+    assert folded.messages[-1].text == "hello"
 
 
 def test_the_plugin_is_registered() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.worlds import soon, until
+from tests.hubs import soon, until
 
 from trunkline.transports.outbox import OutboxTransport
 

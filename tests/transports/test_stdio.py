@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.worlds import soon, until
+from tests.hubs import soon, until
 
 from trunkline.transports.stdio import StdioTransport
 

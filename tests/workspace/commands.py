@@ -18,7 +18,7 @@ async def finished(terminal: Terminal) -> str:
     return terminal.output().text
 
 
-async def said(terminal: Terminal, words: str) -> str:
+async def wait_for_output(terminal: Terminal, words: str) -> str:
     """Wait until the output has these words in it."""
     text = ""
     async for piece in terminal.stream():

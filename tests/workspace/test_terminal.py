@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.workspace.commands import finished, gone, is_alive, said, script
+from tests.workspace.commands import finished, gone, is_alive, script, wait_for_output
 
 from trunkline.errors import WorkspaceError
 from trunkline.workspace import terminal as terminal_module
@@ -90,7 +90,7 @@ async def test_a_flood_is_kept_within_the_limit(terminals: Terminals) -> None:
 
 async def test_output_is_seen_while_the_command_runs(terminals: Terminals) -> None:
     terminal = await terminals.create(["sh", "-c", "echo ready; sleep 60"])
-    await said(terminal, "ready\n")
+    await wait_for_output(terminal, "ready\n")
     assert terminal.output() == await terminal.look() == ("ready\n", False, None, None)
 
 
@@ -114,7 +114,7 @@ async def test_killing_is_polite_first(terminals: Terminals) -> None:
     terminal = await terminals.create(
         ["sh", "-c", "trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done"]
     )
-    await said(terminal, "ready")
+    await wait_for_output(terminal, "ready")
     await terminal.kill()
     assert await terminal.wait() == Exit(7, None)
     assert terminal.output().text.endswith("bye\n")
@@ -125,7 +125,7 @@ async def test_a_command_that_ignores_the_polite_signal_is_killed(
 ) -> None:
     monkeypatch.setattr(terminal_module, "GRACE", 0.2)
     terminal = await terminals.create(["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"])
-    await said(terminal, "ready")
+    await wait_for_output(terminal, "ready")
     await terminal.kill()
     assert await terminal.wait() == Exit(None, "SIGKILL")
     assert terminal.output()[2:] == (None, "SIGKILL")
@@ -218,7 +218,7 @@ async def test_whoever_leaves_the_group_ends_with_the_terminal_too(
     async with asyncio.timeout(30), Terminals([root]) as terminals:
         bystander = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
         other = await terminals.create(["sh", "-c", "echo $$; exec sleep 600"])
-        other_pid = int(await said(other, "\n"))
+        other_pid = int(await wait_for_output(other, "\n"))
         terminal = await terminals.create([word.replace("NOTE", str(note)) for word in LEAVERS[how]])
         pid = await noted(note)
         assert is_alive(pid)
@@ -232,7 +232,7 @@ async def test_whoever_leaves_the_group_ends_with_the_terminal_too(
 
 async def test_a_keeper_that_somebody_kills_is_told_as_a_killed_command(terminals: Terminals) -> None:
     terminal = await terminals.create(["sh", "-c", "echo $$ $PPID; exec sleep 600"])
-    pid, keeper = map(int, (await said(terminal, "\n")).split())
+    pid, keeper = map(int, (await wait_for_output(terminal, "\n")).split())
     os.kill(keeper, signal.SIGKILL)
     try:
         assert await terminal.wait() == Exit(None, "SIGKILL")
@@ -263,7 +263,7 @@ async def test_a_caller_that_is_cancelled_still_leaves_nothing_running(
 ) -> None:
     monkeypatch.setattr(terminal_module, "GRACE", 0.2)
     terminal = await terminals.create(["sh", "-c", "trap '' TERM; echo $$; while :; do sleep 1; done"])
-    pid = int(await said(terminal, "\n"))
+    pid = int(await wait_for_output(terminal, "\n"))
     releasing = asyncio.create_task(terminal.release())
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.workspace.commands import finished, is_alive, said, script
+from tests.workspace.commands import finished, is_alive, script, wait_for_output
 
 from trunkline.errors import NotAFile, OutsideRoots, WorkspaceError
 from trunkline.workspace.terminal import Exit
@@ -155,7 +155,7 @@ async def test_the_ids_can_be_chosen(root: Path) -> None:
 async def test_closing_releases_all_and_lets_nothing_new_start(root: Path) -> None:
     terminals = Terminals([root])
     opened = [await terminals.create(["sh", "-c", "echo $$; sleep 60"]) for _ in range(3)]
-    pids = [int(await said(terminal, "\n")) for terminal in opened]
+    pids = [int(await wait_for_output(terminal, "\n")) for terminal in opened]
     await terminals.close()
     await terminals.close()
     assert not any(is_alive(pid) for pid in pids)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import trunkline
+from tests.hubs import BRISK, collect, hub_for, only, text_of, until
 from tests.server.running_server import SECRET, listening
-from tests.worlds import BRISK, collect, only, text_of, until, world
 from trunkline import events as ev
 from trunkline.agents.agui import AguiAgent
 from trunkline.agents.agui import agent as agent_module
@@ -62,13 +62,15 @@ TOOLS = ({"name": "pick_colour", "description": "Let the person pick.", "paramet
 
 def shown(events: list[Any]) -> Any:
     """What a turn means on AG-UI's wire, without the ids that each session makes by itself."""
-    told = fold(events)
-    texts = [(message.role, message.lane is None, message.text) for message in told.messages if message.text]
+    folded = fold(events)
+    texts = [
+        (message.role, message.lane is None, message.text) for message in folded.messages if message.text
+    ]
     calls = [
         (call.name, call.status, call.input, tool_result(call, {}, 0, modern=True)[0])
-        for call in told.calls.values()
+        for call in folded.calls.values()
     ]
-    return texts, calls, told.plan, told.state, len(told.lanes), told.turns[-1].stop_reason
+    return texts, calls, folded.plan, folded.state, len(folded.lanes), folded.turns[-1].stop_reason
 
 
 @pytest.mark.parametrize(
@@ -76,27 +78,27 @@ def shown(events: list[Any]) -> Any:
     ["text", "tools", "parallel-tools", "permission", "permission-twice", "edit", "plan", "state", "link"],
 )
 async def test_an_agent_behind_agui_shows_what_it_shows_here(scenario: str) -> None:
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         session = await hub.create()
         here = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         session = await hub.create()
         there = await collect(session, Prompt.of(f"/{scenario}", tools=TOOLS), answering(session))
     assert shown(there) == shown(here)
 
 
 async def test_subagents_keep_their_lanes_and_their_texts() -> None:
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         here = fold(await collect(await hub.create(), "/subagents"))
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         there = fold(await collect(await hub.create(), "/subagents"))
     assert [lane.name for lane in there.lanes.values()] == [lane.name for lane in here.lanes.values()]
-    texts = [[message.text for message in told.messages if message.text] for told in (here, there)]
+    texts = [[message.text for message in output.messages if message.text] for output in (here, there)]
     assert texts[0] == texts[1]
 
 
 async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_server() -> None:
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         session = await hub.create()
         tools = tuple(
             {"name": name, "description": ""} for name in ("pick_colour", "show_colour", "ask_colour")
@@ -109,7 +111,7 @@ async def test_a_front_ends_own_tool_is_run_by_it_and_its_result_reaches_the_ser
 
 
 async def test_a_refusal_reaches_the_server() -> None:
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         session = await hub.create()
         events = await collect(session, "/permission", answering(session, lambda question: "reject_once"))
     assert [call.status for call in fold(events).calls.values()] == ["denied"]
@@ -123,7 +125,7 @@ async def test_two_turns_are_one_thread_on_the_server() -> None:
         seen.append(" | ".join(message.text for message in history.messages))
         yield f"You said {prompt.text}."
 
-    async with distant(trunkline.adapt(remember)) as agent, world(agent) as hub:
+    async with distant(trunkline.adapt(remember)) as agent, hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "one")
         await collect(session, "two")
@@ -141,7 +143,7 @@ async def test_cancel_here_stops_the_agent_there() -> None:
         finally:
             stopped.set()
 
-    async with distant(trunkline.adapt(wait)) as agent, world(agent) as hub:
+    async with distant(trunkline.adapt(wait)) as agent, hub_for(agent) as hub:
         session = await hub.create()
         turn = asyncio.ensure_future(collect(session, "go"))
         await running.wait()
@@ -153,7 +155,7 @@ async def test_cancel_here_stops_the_agent_there() -> None:
 
 
 async def test_an_agent_that_fails_there_fails_here_with_its_own_message() -> None:
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         events = await collect(await hub.create(), "/fails")
     assert isinstance(events[-1], ev.TurnFailed)
     assert "on purpose" in events[-1].message
@@ -190,7 +192,7 @@ async def test_a_server_that_misbehaves_is_named_with_the_cause(
 ) -> None:
     async with (
         listening(answer_with(status, body), lifespan="off") as place,
-        world(AguiAgent(f"http://{place}/agui")) as hub,
+        hub_for(AguiAgent(f"http://{place}/agui")) as hub,
     ):
         events = await collect(await hub.create(), "hi")
     assert isinstance(events[-1], ev.TurnFailed)
@@ -198,7 +200,7 @@ async def test_a_server_that_misbehaves_is_named_with_the_cause(
 
 
 async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
-    async with world(AguiAgent("http://127.0.0.1:9/agui")) as hub:
+    async with hub_for(AguiAgent("http://127.0.0.1:9/agui")) as hub:
         events = await collect(await hub.create(), "hi")
     assert isinstance(events[-1], ev.TurnFailed)
     assert "start it, or check the address" in events[-1].message
@@ -219,7 +221,7 @@ async def misbehave(app: Any) -> list[ev.Event]:
     """What a session sees of a server."""
     async with (
         listening(app, lifespan="off") as place,
-        world(AguiAgent(f"http://{place}/agui")) as hub,
+        hub_for(AguiAgent(f"http://{place}/agui")) as hub,
     ):
         return await collect(await hub.create(), "hi")
 
@@ -275,7 +277,7 @@ async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.M
     body = STARTED + b"data: %b\n\n" % json.dumps(end).encode()
     async with (
         listening(answer_with(200, body), lifespan="off") as place,
-        world(AguiAgent(f"http://{place}/agui")) as hub,
+        hub_for(AguiAgent(f"http://{place}/agui")) as hub,
     ):
         session = await hub.create()
 
@@ -293,7 +295,7 @@ async def test_a_server_that_never_stops_asking_is_stopped(monkeypatch: pytest.M
 
 
 async def test_a_tool_that_the_front_end_does_not_run_is_a_failed_call() -> None:
-    async with distant() as agent, world(agent) as hub:
+    async with distant() as agent, hub_for(agent) as hub:
         session = await hub.create()
 
         async def decline(asked: ev.Asked) -> None:
@@ -310,11 +312,11 @@ async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, 
     journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
     tools = ({"name": "pick_colour", "description": ""},)
     async with distant() as agent:
-        async with world(agent, journal=journal, target="distant") as hub:
+        async with hub_for(agent, journal=journal, target="distant") as hub:
             session = await hub.create("s")
             await session.prompt(Prompt.of(f"/{scenario}", tools=tools))
             await until(lambda: session.is_suspended)
-        async with world(agent, journal=journal, target="distant") as hub:
+        async with hub_for(agent, journal=journal, target="distant") as hub:
             session = await hub.session("s")
             await session.own()
             (asked,) = session.open_questions.values()
@@ -323,9 +325,9 @@ async def test_an_answer_after_a_restart_reaches_the_server_once(scenario: str, 
                 async for entry in reader:
                     if isinstance(entry.event, ev.TurnFinished | ev.TurnFailed):
                         break
-            told = await session.history()
+            folded = await session.history()
     await journal.close()
-    (call,) = told.calls.values()
+    (call,) = folded.calls.values()
     assert call.status == "completed"
-    assert told.turns[-1].stop_reason == "end_turn"
-    assert told.messages[-1].text
+    assert folded.turns[-1].stop_reason == "end_turn"
+    assert folded.messages[-1].text

@@ -135,13 +135,13 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
 @example([{"type": "CUSTOM", "name": "on_interrupt", "rawEvent": 7}])
 @example([{"type": "STATE_DELTA", "delta": [7]}])
 def test_any_json_gives_events_that_a_journal_keeps_or_an_error_that_names_the_server(
-    told: list[dict[str, Any]],
+    expected: list[dict[str, Any]],
 ) -> None:
     translator = AguiTranslator(peer="the AG-UI server at far.example")
-    for event in told:
-        said, refused = read(translator, event)
+    for event in expected:
+        output, refused = read(translator, event)
         assert refused is None or ("far.example" in refused and event["type"] in refused)
-        for one in said:
+        for one in output:
             assert isinstance(one, ev.Event)
             kept, _ = check_event(one, "agent")
             again = ev.decode_event(ev.encode_event(kept))

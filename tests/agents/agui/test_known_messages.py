@@ -31,17 +31,17 @@ def chunks(message_id: str, *deltas: str) -> list[Json]:
 
 def turn(history: Conversation, *events: Json) -> list[ev.AnyEvent]:
     translator = AguiTranslator(snapshot_of(history))
-    return [said for event in events for said in translator.feed(event)]
+    return [output for event in events for output in translator.feed(event)]
 
 
-def texts(said: list[ev.AnyEvent]) -> list[str]:
-    return [one.text for one in fold(said).messages if one.text]
+def texts(expected: list[ev.AnyEvent]) -> list[str]:
+    return [one.text for one in fold(expected).messages if one.text]
 
 
 def test_an_answer_that_llamaindex_renames_in_each_snapshot_is_said_once() -> None:
     # As llama-index-protocols-ag-ui does it: chunks, a call, its result in a snapshot, then the answer.
     call = {"type": "TOOL_CALL_CHUNK", "toolCallId": "c1", "toolCallName": "look", "delta": "{}"}
-    said = turn(
+    output = turn(
         Conversation(),
         *chunks("a1", "Let me ", "look. "),
         call,
@@ -58,8 +58,8 @@ def test_an_answer_that_llamaindex_renames_in_each_snapshot_is_said_once() -> No
             message("assistant", "It is there."),
         ),
     )
-    assert texts(said) == ["Let me look. ", "It is there."]
-    (call_said,) = fold(said).calls.values()
+    assert texts(output) == ["Let me look. ", "It is there."]
+    (call_said,) = fold(output).calls.values()
     assert (call_said.status, call_said.raw_output) == ("completed", "found")
 
 
@@ -72,21 +72,21 @@ def test_answers_of_earlier_turns_that_come_back_under_other_names_are_not_said_
             ev.TurnFinished(turn_id="t"),
         ]
     )
-    told = [message("user", "one"), message("assistant", "Yes."), message("user", "two")]
-    assert texts(turn(history, *text("m2", "No."), snapshot(*told, message("assistant", "No.")))) == ["No."]
+    output = [message("user", "one"), message("assistant", "Yes."), message("user", "two")]
+    assert texts(turn(history, *text("m2", "No."), snapshot(*output, message("assistant", "No.")))) == ["No."]
     again = message("assistant", "Yes.")
-    assert texts(turn(history, snapshot(*told, again))) == ["Yes."], "the same words may be a new answer"
+    assert texts(turn(history, snapshot(*output, again))) == ["Yes."], "the same words may be a new answer"
     assert texts(turn(history, snapshot({"id": "m1", "role": "assistant", "content": "Yes."}, again))) == [
         "Yes."
     ]
 
 
 def test_a_message_that_says_something_else_is_another_one() -> None:
-    said = turn(Conversation(), *text("m1", "One."), snapshot(message("assistant", "Two.")))
-    assert texts(said) == ["One.", "Two."]
+    output = turn(Conversation(), *text("m1", "One."), snapshot(message("assistant", "Two.")))
+    assert texts(output) == ["One.", "Two."]
     thought = {"type": "REASONING_MESSAGE_CONTENT", "messageId": "r1", "delta": "Same."}
-    said = turn(Conversation(), thought, snapshot(message("assistant", "Same.")))
-    assert texts(said) == ["Same."], "words are no thoughts"
+    output = turn(Conversation(), thought, snapshot(message("assistant", "Same.")))
+    assert texts(output) == ["Same."], "words are no thoughts"
 
 
 def test_two_messages_that_say_the_same_are_two_and_stay_two() -> None:

@@ -11,9 +11,11 @@ from trunkline.errors import AgentProtocolError
 from trunkline.folding import fold
 
 
-def said(*events: dict[str, Any], known: frozenset[str] = frozenset(), **options: Any) -> list[ev.AnyEvent]:
+def translated(
+    *events: dict[str, Any], known: frozenset[str] = frozenset(), **options: Any
+) -> list[ev.AnyEvent]:
     translator = AguiTranslator([{"id": name, "role": "assistant"} for name in known], **options)
-    return [said for event in events for said in translator.feed(event)] + translator.close()
+    return [output for event in events for output in translator.feed(event)] + translator.close()
 
 
 def sealed(subtype: str, entity: str) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def text(message_id: str, *deltas: str, **fields: Any) -> list[dict[str, Any]]:
 
 
 def test_a_message_is_its_text() -> None:
-    assert said(*text("m1", "Hel", "", "lo")) == [
+    assert translated(*text("m1", "Hel", "", "lo")) == [
         ev.Text(message_id="m1", delta="Hel"),
         ev.Text(message_id="m1", delta="lo"),
     ]
@@ -46,33 +48,35 @@ def test_reasoning_of_a_server_of_before_1_0_gets_a_name_in_its_run() -> None:
         {"type": "THINKING_END"},
     ]
     started = {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"}
-    told = fold(said(started, *thinks, *text("m1", "So."), *thinks))
+    folded = fold(translated(started, *thinks, *text("m1", "So."), *thinks))
 
-    assert [message.message_id for message in told.messages] == ["r1:thinking:1", "m1", "r1:thinking:2"]
-    assert told.messages[0].parts == [ThoughtPart(part_id="r1:thinking:1:0", text="Hmm.")]
-    assert told.raws == []
+    assert [message.message_id for message in folded.messages] == ["r1:thinking:1", "m1", "r1:thinking:2"]
+    assert folded.messages[0].parts == [ThoughtPart(part_id="r1:thinking:1:0", text="Hmm.")]
+    assert folded.raws == []
 
 
 def test_a_server_of_ours_tells_the_title_of_a_call_with_its_arguments() -> None:
     about = {"metadata": {"trunkline": {"kind": "search", "title": "Find a"}}}
     start = {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "find"}
-    (call,) = fold(said(start, {"type": "TOOL_CALL_END", "toolCallId": "c1", **about})).calls.values()
+    (call,) = fold(translated(start, {"type": "TOOL_CALL_END", "toolCallId": "c1", **about})).calls.values()
 
     assert (call.title, call.kind) == ("Find a", "search")
 
 
 @pytest.mark.parametrize("role", ["user", "system", "developer"])
 def test_messages_that_are_not_the_agents_are_passed_over(role: str) -> None:
-    assert said(*text("m1", "secret", role=role)) == []
-    assert said({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m1", "role": role, "delta": "secret"}) == []
+    assert translated(*text("m1", "secret", role=role)) == []
+    assert (
+        translated({"type": "TEXT_MESSAGE_CHUNK", "messageId": "m1", "role": role, "delta": "secret"}) == []
+    )
 
 
 def test_a_message_of_an_earlier_turn_is_not_said_again() -> None:
-    assert said(*text("m1", "again"), known=frozenset({"m1"})) == []
+    assert translated(*text("m1", "again"), known=frozenset({"m1"})) == []
 
 
 def test_chunks_go_on_with_the_one_before() -> None:
-    assert said(
+    assert translated(
         {"type": "TEXT_MESSAGE_CHUNK", "messageId": "m1", "delta": "a"},
         {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"},
         {"type": "REASONING_MESSAGE_CHUNK", "messageId": "r1", "delta": "c"},
@@ -92,14 +96,14 @@ def test_chunks_go_on_with_the_one_before() -> None:
 
 def test_a_chunk_without_a_beginning_names_the_servers_mistake() -> None:
     with pytest.raises(AgentProtocolError, match=r"broken TEXT_MESSAGE_CHUNK.*no messageId"):
-        said({"type": "TEXT_MESSAGE_CHUNK", "delta": "b"})
+        translated({"type": "TEXT_MESSAGE_CHUNK", "delta": "b"})
 
 
 def test_a_call_with_arguments_and_result_folds_to_what_happened() -> None:
-    told = fold(
+    folded = fold(
         [
             ev.TurnStarted(turn_id="t"),
-            *said(
+            *translated(
                 {
                     "type": "TOOL_CALL_START",
                     "toolCallId": "c1",
@@ -114,18 +118,18 @@ def test_a_call_with_arguments_and_result_folds_to_what_happened() -> None:
             ),
         ]
     )
-    call = told.calls["c1"]
+    call = folded.calls["c1"]
     assert (call.name, call.input, call.status, call.raw_output) == ("look", {"a": 1}, "completed", "found")
     assert call.result_message_id == "x1"
 
 
 def test_arguments_that_are_no_json_stay_text() -> None:
-    told = said(
+    output = translated(
         {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "look"},
         {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "oops"},
         {"type": "TOOL_CALL_END", "toolCallId": "c1"},
     )
-    assert told[-1] == ev.ToolUpdate(call_id="c1")
+    assert output[-1] == ev.ToolUpdate(call_id="c1")
 
 
 def test_a_snapshot_says_what_was_not_streamed_and_nothing_twice() -> None:
@@ -142,23 +146,23 @@ def test_a_snapshot_says_what_was_not_streamed_and_nothing_twice() -> None:
         {"id": "x1", "role": "tool", "toolCallId": "c1", "content": "", "error": "gone"},
         {"id": "x2", "role": "tool", "toolCallId": "unknown", "content": "?"},
     ]
-    told = said(*text("m1", "streamed"), {"type": "MESSAGES_SNAPSHOT", "messages": messages})
-    assert [event.delta for event in told if isinstance(event, ev.Text)] == ["streamed", "late"]
-    assert [event.delta for event in told if isinstance(event, ev.Thought)] == ["hm"]
-    assert isinstance(told[-1], ev.ToolUpdate)
-    assert (told[-1].status, told[-1].reason) == ("failed", "gone")
+    output = translated(*text("m1", "streamed"), {"type": "MESSAGES_SNAPSHOT", "messages": messages})
+    assert [event.delta for event in output if isinstance(event, ev.Text)] == ["streamed", "late"]
+    assert [event.delta for event in output if isinstance(event, ev.Thought)] == ["hm"]
+    assert isinstance(output[-1], ev.ToolUpdate)
+    assert (output[-1].status, output[-1].reason) == ("failed", "gone")
 
 
 def test_subagents_keep_their_lanes_and_a_suspended_one_stays_open() -> None:
     started = {"type": "SUBAGENT_STARTED", "subagentRunId": "s1", "name": "scout", "parentToolCallId": "c1"}
-    told = said(
+    output = translated(
         started,
         {"type": "TEXT_MESSAGE_CHUNK", "messageId": "m1", "delta": "a", "subagentRunId": "s1"},
         {"type": "SUBAGENT_FINISHED", "subagentRunId": "s1", "outcome": {"type": "suspended"}},
         started,
         {"type": "SUBAGENT_ERROR", "subagentRunId": "s1", "message": "lost"},
     )
-    assert told == [
+    assert output == [
         ev.SubagentStarted(lane="s1", name="scout", parent_call_id="c1"),
         ev.Text(lane="s1", message_id="m1", delta="a"),
         ev.SubagentFinished(lane="s1", outcome="failed", message="lost"),
@@ -166,7 +170,7 @@ def test_subagents_keep_their_lanes_and_a_suspended_one_stays_open() -> None:
 
 
 def test_state_steps_activities_and_the_rest_are_carried_over() -> None:
-    assert said(
+    assert translated(
         {"type": "STATE_SNAPSHOT", "snapshot": {"a": 1}},
         {"type": "STATE_DELTA", "delta": [{"op": "remove", "path": "/a"}]},
         {"type": "STEP_STARTED", "stepName": "look"},
@@ -230,22 +234,22 @@ def test_how_a_run_ended_is_kept() -> None:
 def test_what_a_server_of_ours_adds_is_what_it_was() -> None:
     part = {"type": "image", "source": {"type": "url", "value": "https://x/a.png", "mimeType": "image/png"}}
     source = {"source_id": "s1", "message_id": "m1", "url": "https://x"}
-    told = said(
+    output = translated(
         {"type": "CUSTOM", "name": "trunkline.plan", "value": {"entries": [{"content": "look"}]}},
         {"type": "CUSTOM", "name": "trunkline.notice", "value": {"title": "Careful"}},
         {"type": "CUSTOM", "name": "trunkline.source", "value": source},
         {"type": "CUSTOM", "name": "trunkline.media", "value": {"messageId": "m1", "part": part}},
     )
-    assert [type(event) for event in told] == [ev.Plan, ev.Notice, ev.Source, ev.Media]
+    assert [type(event) for event in output] == [ev.Plan, ev.Notice, ev.Source, ev.Media]
 
 
 def test_reasoning_of_an_earlier_turn_is_not_said_again() -> None:
     again = {"type": "REASONING_MESSAGE_CONTENT", "messageId": "r1", "delta": "hm"}
-    assert said(again, known=frozenset({"r1"})) == []
+    assert translated(again, known=frozenset({"r1"})) == []
 
 
 def test_raw_events_are_left_out_unless_they_are_wanted() -> None:
-    assert said({"type": "RAW", "event": {"x": 1}}) == []
+    assert translated({"type": "RAW", "event": {"x": 1}}) == []
 
 
 def start(call_id: str = "c1", name: str = "look") -> dict[str, Any]:
@@ -257,8 +261,8 @@ def end(call_id: str = "c1") -> dict[str, Any]:
 
 
 def result(message_id: str, content: Any, call_id: str = "c1", **fields: Any) -> dict[str, Any]:
-    told = {"type": "TOOL_CALL_RESULT", "messageId": message_id, "toolCallId": call_id}
-    return {**told, "content": content, **fields}
+    output = {"type": "TOOL_CALL_RESULT", "messageId": message_id, "toolCallId": call_id}
+    return {**output, "content": content, **fields}
 
 
 def assistant(arguments: str) -> dict[str, Any]:
@@ -268,45 +272,45 @@ def assistant(arguments: str) -> dict[str, Any]:
 
 def test_arguments_that_the_stream_left_out_come_from_the_state_or_from_the_snapshot() -> None:
     message = {"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "look", "args": {"a": 1}}]}
-    told = ev.ToolUpdate(call_id="c1", input={"a": 1})
+    output = ev.ToolUpdate(call_id="c1", input={"a": 1})
     state = {"type": "STATE_SNAPSHOT", "snapshot": {"messages": [message], "visits": 1}}
     snapshot = {"type": "MESSAGES_SNAPSHOT", "messages": [assistant('{"a": 1}')]}
-    assert said(start(), end(), state, snapshot)[1:] == [told, ev.StateReplaced(state={"visits": 1})]
-    assert said(start(), end(), snapshot, state)[1:] == [told, ev.StateReplaced(state={"visits": 1})]
+    assert translated(start(), end(), state, snapshot)[1:] == [output, ev.StateReplaced(state={"visits": 1})]
+    assert translated(start(), end(), snapshot, state)[1:] == [output, ev.StateReplaced(state={"visits": 1})]
 
 
 def test_a_call_without_arguments_has_an_empty_input_once_it_matters() -> None:
     empty = ev.ToolUpdate(call_id="c1", input={})
-    assert said(start(), end()) == [ev.ToolCall(call_id="c1", name="look", native_id="c1")]
-    assert said(start(), end(), {"type": "RUN_FINISHED"})[1:] == [empty]
-    assert said(start(), end(), result("x1", "done"))[1] == empty
+    assert translated(start(), end()) == [ev.ToolCall(call_id="c1", name="look", native_id="c1")]
+    assert translated(start(), end(), {"type": "RUN_FINISHED"})[1:] == [empty]
+    assert translated(start(), end(), result("x1", "done"))[1] == empty
 
 
 def test_a_call_that_is_said_again_after_an_interrupt_is_one_call() -> None:
     arguments = {"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": '{"a": 1}'}
     whole = [start(), arguments, end()]
-    assert said(*whole, {"type": "RUN_STARTED"}, *whole) == said(*whole)
+    assert translated(*whole, {"type": "RUN_STARTED"}, *whole) == translated(*whole)
 
 
 def test_a_result_takes_the_id_that_the_server_keeps_it_under() -> None:
     kept = {"id": "x9", "role": "tool", "toolCallId": "c1", "content": "done"}
     snapshot = {"type": "MESSAGES_SNAPSHOT", "messages": [kept]}
-    told = said(start(), result("c1", "done"), snapshot, snapshot)
-    assert told[3:] == [ev.ToolUpdate(call_id="c1", result_message_id="x9")]
+    output = translated(start(), result("c1", "done"), snapshot, snapshot)
+    assert output[3:] == [ev.ToolUpdate(call_id="c1", result_message_id="x9")]
 
 
 def test_a_result_that_is_nothing_or_only_the_reason_has_no_content() -> None:
     failed = {"trunkline": {"status": "failed", "error": "gone"}}
-    *_, nothing = said(start(), result("x1", ""))
-    *_, reason = said(start(), result("x1", "gone", metadata=failed))
+    *_, nothing = translated(start(), result("x1", ""))
+    *_, reason = translated(start(), result("x1", "gone", metadata=failed))
     assert nothing == ev.ToolUpdate(call_id="c1", status="completed", result_message_id="x1")
     assert reason == ev.ToolUpdate(call_id="c1", status="failed", reason="gone", result_message_id="x1")
 
 
 def test_a_result_without_a_call_is_sent_as_it_came() -> None:
-    (told,) = said(result("x1", "done", "c7"))
-    assert isinstance(told, ev.ToolUpdate)
-    assert (told.call_id, told.raw_output) == ("c7", "done")
+    (output,) = translated(result("x1", "done", "c7"))
+    assert isinstance(output, ev.ToolUpdate)
+    assert (output.call_id, output.raw_output) == ("c7", "done")
 
 
 def test_patches_begin_with_an_empty_state_and_leave_the_conversation_out() -> None:
@@ -314,29 +318,29 @@ def test_patches_begin_with_an_empty_state_and_leave_the_conversation_out() -> N
     again: dict[str, Any] = {"op": "add", "path": "/messages/0", "value": {}}
     state = {"type": "STATE_SNAPSHOT", "snapshot": {"messages": [{"type": "human", "content": "hi"}]}}
     delta = {"type": "STATE_DELTA", "delta": [add, again]}
-    assert said({"type": "STATE_DELTA", "delta": [add]}) == [
+    assert translated({"type": "STATE_DELTA", "delta": [add]}) == [
         ev.StateReplaced(state={}),
         ev.StatePatched(patch=(add,)),
     ]
-    assert said(delta, stateful=True) == [ev.StatePatched(patch=(add, again))]
-    assert said(state, delta) == [ev.StateReplaced(state={}), ev.StatePatched(patch=(add,))]
+    assert translated(delta, stateful=True) == [ev.StatePatched(patch=(add, again))]
+    assert translated(state, delta) == [ev.StateReplaced(state={}), ev.StatePatched(patch=(add,))]
 
 
 def test_messages_that_are_no_conversation_stay_in_the_state() -> None:
     for state in ({"messages": ["hi"]}, {"messages": [{"type": "letter"}]}, {"messages": 7}, ["messages"], 7):
-        assert said({"type": "STATE_SNAPSHOT", "snapshot": state}) == [ev.StateReplaced(state=state)]
+        assert translated({"type": "STATE_SNAPSHOT", "snapshot": state}) == [ev.StateReplaced(state=state)]
 
 
 def test_an_interrupt_that_is_only_a_custom_event_ends_the_run_as_one() -> None:
-    told = {"type": "CUSTOM", "name": "on_interrupt", "value": "Why?", "rawEvent": {"id": "i1"}}
+    output = {"type": "CUSTOM", "name": "on_interrupt", "value": "Why?", "rawEvent": {"id": "i1"}}
     translator = AguiTranslator()
-    assert translator.feed(told) == []
+    assert translator.feed(output) == []
     translator.feed({"type": "RUN_FINISHED"})
     assert translator.ending is not None
     assert translator.ending.as_custom
     assert [(item["id"], item["message"]) for item in translator.ending.interrupts] == [("i1", "Why?")]
     translator.feed({"type": "RUN_STARTED"})
-    translator.feed(told)
+    translator.feed(output)
     outcome = {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "x"}]}
     translator.feed({"type": "RUN_FINISHED", "outcome": outcome})
     assert translator.ending.interrupts == ({"id": "i1", "reason": "x"},)
@@ -346,7 +350,7 @@ def test_an_interrupt_that_is_only_a_custom_event_ends_the_run_as_one() -> None:
 def test_what_was_said_before_a_restart_is_not_said_again() -> None:
     before = AguiTranslator()
     earlier = [
-        said
+        outputs
         for event in (
             *text("m0", "Well."),
             {"type": "SUBAGENT_STARTED", "subagentRunId": "s1", "name": "scout"},
@@ -356,7 +360,7 @@ def test_what_was_said_before_a_restart_is_not_said_again() -> None:
             start("c2"),
             result("x2", "done", "c2"),
         )
-        for said in before.feed(event)
+        for outputs in before.feed(event)
     ]
     after = AguiTranslator()
     after.recall(fold([ev.TurnStarted(turn_id="t"), *earlier]))
@@ -371,8 +375,8 @@ def test_what_was_said_before_a_restart_is_not_said_again() -> None:
         start("c1"),
         result("x1", "done", "c1"),
     )
-    told = [said for event in again for said in after.feed(event)]
-    assert [(type(one), one.call_id) for one in told if isinstance(one, ev.ToolUpdate)] == [
+    output = [outputs for event in again for outputs in after.feed(event)]
+    assert [(type(one), one.call_id) for one in output if isinstance(one, ev.ToolUpdate)] == [
         (ev.ToolUpdate, "c1")
     ]
-    assert len(told) == 1
+    assert len(output) == 1

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.reference_client import Client
-from tests.worlds import soon
+from tests.hubs import soon
 from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.hosted.agui import AguiAgent
 from trunkline.frontends.agui import RunAgentInput, read_input
@@ -38,9 +38,9 @@ class Page(Client):
         """Take an event."""
         data = encode(event)
         _OFFICIAL.validate_json(data)
-        told = json.loads(data)
-        self.events.append(told)
-        self.take([told])
+        report = json.loads(data)
+        self.events.append(report)
+        self.take([report])
 
     def request(self, words: str | None = None, **fields: Any) -> RunAgentInput:
         """What the page sends for its next run, with a new message if there are words."""
@@ -76,8 +76,8 @@ class Page(Client):
         """A call as the page knows it: its arguments and its result."""
         calls = [call for one in self.messages for call in one.get("toolCalls", ()) if call["id"] == call_id]
         results = [one for one in self.messages if one.get("toolCallId") == call_id]
-        told: dict[str, Any] = calls[0]["function"] if calls else {}
-        return {**told, "result": results[0]["content"] if results else None}
+        output: dict[str, Any] = calls[0]["function"] if calls else {}
+        return {**output, "result": results[0]["content"] if results else None}
 
 
 # -- agents, and the ways to call them ---------------------------------------------------------------

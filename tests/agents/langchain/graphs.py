@@ -9,7 +9,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.tools import tool
 
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, world
+from tests.hubs import collect, hub_for
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -72,7 +72,7 @@ def pieces(*rows: tuple[str | None, str | None, str, int]) -> AIMessageChunk:
 
 async def converse(agent: Any, *prompts: Prompt | str) -> list[list[Any]]:
     """Have a conversation in a session of its own; the events of each turn."""
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         return [await collect(session, prompt) for prompt in prompts]
 

@@ -18,7 +18,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import BRISK, soon, until
+from tests.hubs import BRISK, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -85,8 +85,8 @@ def asking(value: Any, saver: Any, schema: Any = None) -> tuple[Any, None]:
     """A graph without a model whose only node asks, and says what it was told."""
 
     async def node(state: MessagesState) -> dict[str, Any]:
-        told: Any = interrupt(value, response_schema=schema) if schema else interrupt(value)
-        return {"messages": [AIMessage(f"You said {told!r}.", id="said")]}
+        answer: Any = interrupt(value, response_schema=schema) if schema else interrupt(value)
+        return {"messages": [AIMessage(f"You said {answer!r}.", id="said")]}
 
     builder = StateGraph(MessagesState)
     builder.add_node("node", node)
@@ -132,9 +132,9 @@ async def ended(session: Session) -> list[ev.AnyEvent]:
     return [entry.event async for entry in session.replay()]
 
 
-def shown(told: Conversation) -> dict[str, tuple[str, Any]]:
+def shown(folded: Conversation) -> dict[str, tuple[str, Any]]:
     """What became of each call."""
-    return {call_id: (made.status, made.raw_output) for call_id, made in told.calls.items()}
+    return {call_id: (made.status, made.raw_output) for call_id, made in folded.calls.items()}
 
 
 # -- a process that is killed ------------------------------------------------------------------------

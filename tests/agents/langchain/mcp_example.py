@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
-from tests.worlds import collect, soon, world
+from tests.hubs import collect, hub_for, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.messages.emitter import Emitter
@@ -61,7 +61,7 @@ async def turn_of(
 
 def unhurried(agent: Any) -> AbstractAsyncContextManager[Hub]:
     """A world whose sessions have the time to see their servers end."""
-    return world(agent, detach_after=10.0)
+    return hub_for(agent, detach_after=10.0)
 
 
 def named(tools: list[BaseTool]) -> dict[str, BaseTool]:
@@ -97,16 +97,16 @@ async def in_turn(
             results.append(await act(channel))
         yield ""
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         def reacting(react: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
             return lambda event: react(session, event)
 
         reactions = {kind: reacting(react) for kind, react in (answers or {}).items()}
-        told = await turn_of(session, Prompt.of("go", **prompt), reactions)
-    assert isinstance(told[-1], ev.TurnFinished), told[-1]
-    return (results or [None])[0], told
+        output = await turn_of(session, Prompt.of("go", **prompt), reactions)
+    assert isinstance(output[-1], ev.TurnFinished), output[-1]
+    return (results or [None])[0], output
 
 
 def is_alive(pid: int) -> bool:

@@ -49,8 +49,8 @@ def _script(draw: Draw, ids: Iterator[str], depth: int) -> str:
 def _answer(draw: Draw, ids: Iterator[str], depth: int, *, calls: int) -> dict[str, Any]:
     replies: list[Any] = []
     streams = [_call(draw, ids, depth, index, replies) for index in range(calls)]
-    said = _speech(draw) if calls else [*_speech(draw), {"content": "."}]
-    chunks = _interleave(draw, said, streams)
+    output = _speech(draw) if calls else [*_speech(draw), {"content": "."}]
+    chunks = _interleave(draw, output, streams)
     answer: dict[str, Any] = {"chunks": chunks, "replies": replies}
     if breaks := draw(st.integers(0, 9)) == 0:
         answer["raises"] = draw(st.sampled_from(["overloaded", "the line broke"]))
@@ -65,12 +65,12 @@ def _answer(draw: Draw, ids: Iterator[str], depth: int, *, calls: int) -> dict[s
 
 def _speech(draw: Draw) -> list[Chunk]:
     """Text and thoughts, one after the other, each in a style of its own."""
-    said: list[Chunk] = []
+    output: list[Chunk] = []
     kinds = draw(st.lists(st.sampled_from(["text", "block", "thought", "loose", "aside"]), max_size=3))
     for place, kind in enumerate(kinds):
         for piece in draw(_pieces):
-            said.append(_chunk(kind, piece, place))
-    return said
+            output.append(_chunk(kind, piece, place))
+    return output
 
 
 def _chunk(kind: str, piece: str, place: int) -> Chunk:
@@ -122,17 +122,17 @@ def _delta(args: str, index: int) -> Chunk:
     return {"name": None, "id": None, "index": index, "args": args}
 
 
-def _interleave(draw: Draw, said: list[Chunk], streams: list[list[Chunk]]) -> list[Chunk]:
+def _interleave(draw: Draw, given: list[Chunk], streams: list[list[Chunk]]) -> list[Chunk]:
     """Bring everything into one order: calls begin one after the other, their deltas mix."""
     chunks: list[Chunk] = []
     open_calls: list[list[Chunk]] = []
     waiting = [list(stream) for stream in streams]
-    said = list(said)
-    while said or waiting or open_calls:
-        ways = ["say"] * bool(said) + ["begin"] * bool(waiting) + ["go on"] * 2 * bool(open_calls)
+    given = list(given)
+    while given or waiting or open_calls:
+        ways = ["say"] * bool(given) + ["begin"] * bool(waiting) + ["go on"] * 2 * bool(open_calls)
         way = draw(st.sampled_from(ways))
         if way == "say":
-            chunks.append(said.pop(0))
+            chunks.append(given.pop(0))
             continue
         if way == "begin":
             open_calls.append(waiting.pop(0))

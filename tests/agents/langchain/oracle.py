@@ -46,8 +46,8 @@ class Player(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         place = max(at for at, message in enumerate(messages) if isinstance(message, HumanMessage))
         if messages[place].text == TRUTH:
-            told = {"messages": [tell(one) for one in messages[:place]], "lanes": _helped.pop(thread(), {})}
-            yield ChatGenerationChunk(message=AIMessageChunk(content=json.dumps(told)))
+            output = {"messages": [tell(one) for one in messages[:place]], "lanes": _helped.pop(thread(), {})}
+            yield ChatGenerationChunk(message=AIMessageChunk(content=json.dumps(output)))
             return
         step = sum(isinstance(message, AIMessage) for message in messages[place:])
         answer = json.loads(messages[place].text)[step]
@@ -61,8 +61,8 @@ class Player(BaseChatModel):
     ) -> ChatResult:
         first, *others = [chunk.message async for chunk in self._astream(messages)]
         assert isinstance(first, AIMessageChunk)
-        said = as_message(first.__add__(cast("list[Any]", others)))
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        output = as_message(first.__add__(cast("list[Any]", others)))
+        return ChatResult(generations=[ChatGeneration(message=output)])
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
         raise NotImplementedError

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, tool
 
-from tests.worlds import BRISK, WAIT, collect, only, soon, until, world
+from tests.hubs import BRISK, WAIT, collect, hub_for, only, soon, until
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -65,16 +65,16 @@ async def ask(
 ) -> list[Any]:
     """Run a graph in one session, a turn for each prompt, with a person at hand; give all events."""
     agent: Any = adapt(graph)
-    told: list[Any] = []
-    async with world(agent, policy=policy) as hub:
+    output: list[Any] = []
+    async with hub_for(agent, policy=policy) as hub:
         session = await hub.create(principal=principal)
 
         async def react(asked: ev.Asked) -> None:
             await session.answer(person(asked))
 
         for prompt in prompts or ("go",):
-            told += await collect(session, prompt, {ev.Asked: react})
-    return told
+            output += await collect(session, prompt, {ev.Asked: react})
+    return output
 
 
 async def outlive(
@@ -90,22 +90,22 @@ async def outlive(
             asked += [e.event for e in await soon(reader.next()) if isinstance(e.event, ev.Asked)]
     await session.durable()
     agent: Any = adapt(living)
-    told: list[Any] = []
-    async with world(agent, journal=ours) as hub:
+    output: list[Any] = []
+    async with hub_for(agent, journal=ours) as hub:
         again = await hub.session(session.session_id)
         async with asyncio.timeout(WAIT):
             while not await again.own():
                 await asyncio.sleep(0.01)
         async with again.follow() as reader:
             await again.answer(*(person(one) for one in asked))
-            while not only(told, ev.TurnFinished):
-                told += [entry.event for entry in await soon(reader.next())]
+            while not only(output, ev.TurnFinished):
+                output += [entry.event for entry in await soon(reader.next())]
         shown = await again.history()
     session.fail(Fenced("the test ends"))
     await until(lambda: session.closed)
     for journal in {theirs, ours}:
         await journal.close()
-    return told, shown
+    return output, shown
 
 
 def permissions(events: list[Any]) -> list[Permission]:

@@ -52,8 +52,8 @@ def call_of(transport: RecordingTransport, call_id: str) -> dict[str, Any]:
 
 def states(transport: RecordingTransport) -> list[Any]:
     """The states and patches that were told."""
-    told = [sent.params for sent in transport.emitted if sent.method == "_trunkline/state"]
-    return [one.get("state", one.get("patch")) for one in told]
+    output = [sent.params for sent in transport.emitted if sent.method == "_trunkline/state"]
+    return [one.get("state", one.get("patch")) for one in output]
 
 
 def session_ids(transport: RecordingTransport) -> set[str | None]:

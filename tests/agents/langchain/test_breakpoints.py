@@ -11,7 +11,7 @@ from langgraph.graph import START, MessagesState
 
 from tests.agents.langchain.graphs import agent_of, calls_of, terminal
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -34,7 +34,7 @@ async def answered(session: Session, prompt: str, *answers: dict[str, Any]) -> l
 async def test_each_call_that_a_graph_stops_before_is_asked_about_and_runs(saver: Any) -> None:
     calls = [call("weather", {"city": "Rome"}, "w1"), call("weather", {"city": "Oslo"}, "w2")]
     agent, _ = agent_of(calls, "Sunny.", checkpointer=saver, interrupt_before=["tools"])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await answered(await hub.create(), "go", {"option_id": "approve"}, {"option_id": "approve"})
     asked = [event.question for event in only(events, ev.Asked)]
     assert [question.call_id for question in asked if isinstance(question, Permission)] == ["w1", "w2"]
@@ -47,7 +47,7 @@ async def test_a_call_that_is_refused_at_a_breakpoint_ends_the_turn_and_the_next
     agent, _ = agent_of(
         [call("weather", {"city": "Rome"}, "w1")], "Well.", checkpointer=saver, interrupt_before=["tools"]
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         events = await answered(session, "go", {"option_id": "reject"})
         assert isinstance(terminal(events), ev.TurnFinished)
@@ -66,7 +66,7 @@ async def test_a_graph_that_stops_between_two_nodes_goes_on_when_it_may(goes_on:
     builder = StateGraph(MessagesState).add_sequence([one, two])
     builder.add_edge(START, "one")
     graph = builder.compile(checkpointer=InMemorySaver(), interrupt_after=["one"])
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         given = {"outcome": "accepted", "content": {"answer": goes_on}}
         events = await answered(await hub.create(), "go", given)
     (asked,) = only(events, ev.Asked)

@@ -12,7 +12,7 @@ from tests.agents.langchain.agui_client import ASK, Page, ainvoke, model
 from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.mcp_example import in_turn
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
-from tests.worlds import only, soon
+from tests.hubs import only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.hosted.agui import agui_agent

@@ -13,7 +13,7 @@ from tests.agents.langchain.graphs import weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import soon
+from tests.hubs import soon
 from trunkline import context
 from trunkline.agents.langchain.channel import Channel, current_channel, use_channel
 from trunkline.agents.langchain.channel_lookup import (

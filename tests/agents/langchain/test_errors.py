@@ -243,10 +243,10 @@ def test_an_error_that_cannot_be_printed_still_has_its_name() -> None:
 @given(st.text(max_size=2000), st.sampled_from(["", "20"]))
 def test_an_error_is_one_line_of_bounded_length(text: str, after: str) -> None:
     headers = {"retry-after": after} if after else {}
-    told = explain(named("RateLimitError", text, response=SimpleNamespace(headers=headers)))
-    assert len(told.splitlines()) == 1
-    assert len(told) <= 500
-    assert told.startswith("RateLimitError")
+    output = explain(named("RateLimitError", text, response=SimpleNamespace(headers=headers)))
+    assert len(output.splitlines()) == 1
+    assert len(output) <= 500
+    assert output.startswith("RateLimitError")
 
 
 def answered(status: int, text: str) -> httpx.HTTPStatusError:
@@ -323,7 +323,7 @@ def test_what_stands_around_a_models_failure_does_not_hide_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "code", "words"),
+    ("expected", "code", "words"),
     [
         ({"code": "rate_limit_exceeded", "message": "Slow."}, "rate_limited", "Slow."),
         (SimpleNamespace(code="server_error", message="We broke."), "model_failed", "We broke."),
@@ -336,9 +336,9 @@ def test_what_stands_around_a_models_failure_does_not_hide_it() -> None:
     ids=["object", "error", "repr", "words", "nothing", "input", "long"],
 )
 def test_an_answer_that_failed_is_read_from_the_words_of_a_plain_error(
-    told: Any, code: str, words: str
+    expected: Any, code: str, words: str
 ) -> None:
-    error = raise_in_model(ValueError(told))
+    error = raise_in_model(ValueError(expected))
     assert code_of(error) == code
     assert explain(error).startswith(f"ValueError: {words}")
 

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from tests.agents.langchain import oracle
 from tests.agents.langchain.model_scripts import FORM, choose, conversations
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
+from tests.hubs import hub_for
 from tests.peers.client_plans import Stage
-from tests.worlds import world
 from trunkline import adapt
 from trunkline.protocols.jsonrpc import RpcError
 
@@ -112,7 +112,7 @@ def forget_broken(seen: Seen, prompts: list[str]) -> None:
     """Leave out what a thread does not hold of an answer that broke off: all but its text."""
     broken = [answer for prompt in prompts for answer in json.loads(prompt) if answer.get("raises")]
     for first, *others in (answer["chunks"] for answer in broken):
-        text = _said(seen.messages.pop(first["id"], []), "text")
+        text = _text_of(seen.messages.pop(first["id"], []), "text")
         if text:
             seen.messages[first["id"]] = [("text", text)]
         for delta in (delta for chunk in (first, *others) for delta in chunk.get("tool_call_chunks", ())):
@@ -139,8 +139,8 @@ def compare(seen: Seen, messages: list[Update], lane: str | None) -> None:
             continue
         # Where a thought beside the content stood among the pieces, the finished message does not say.
         *inside, (_, aside) = pieces
-        assert _said(shown, "text") == _said(inside, "text")
-        assert sorted(_said(shown, "thought")) == sorted(_said(inside, "thought") + aside)
+        assert _text_of(shown, "text") == _text_of(inside, "text")
+        assert sorted(_text_of(shown, "thought")) == sorted(_text_of(inside, "thought") + aside)
 
     # Every call with its arguments, its end and its result.
     called = [call for message in answers for call in message["tool_calls"]]
@@ -162,7 +162,7 @@ def compare(seen: Seen, messages: list[Update], lane: str | None) -> None:
     check_order(seen, answers, suffix)
 
 
-def _said(pieces: Pieces, kind: str) -> str:
+def _text_of(pieces: Pieces, kind: str) -> str:
     return "".join(text for one, text in pieces if one == kind)
 
 
@@ -223,7 +223,7 @@ def hold(agent: Any, prompts: list[str]) -> None:
     """Play a conversation with an agent in this process, and hold it against its thread."""
 
     async def run() -> None:
-        async with world(adapt(agent)) as hub, editing(hub, ABLE) as editor:
+        async with hub_for(adapt(agent)) as hub, editing(hub, ABLE) as editor:
             check(prompts, *await play(editor, prompts))
 
     asyncio.run(run())
@@ -285,7 +285,7 @@ def test_an_image_that_a_subagents_tool_gave_is_shown_as_it_was_given() -> None:
 
 async def test_a_model_that_gives_all_its_calls_one_id_has_each_of_them_shown() -> None:
     turn = json.dumps([calling(("c", "echo", json.dumps({"text": text}))) for text in "xyz"] + [END])
-    async with world(adapt(oracle.agent)) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(adapt(oracle.agent)) as hub, editing(hub, ABLE) as editor:
         session = await editor.open()
         for _ in range(2):
             await editor.prompt(session, turn)
@@ -317,8 +317,8 @@ def test_the_official_client_folds_what_the_thread_of_trunkline_acp_holds(
         heard = [
             item for turn, _ in enumerate(prompts) for item in report["steps"][f"{talk}.{turn}"]["heard"]
         ]
-        told = report["steps"][f"truth {talk}"]["heard"]
-        truth = "".join(item["update"]["content"]["text"] for item in told if "update" in item)
+        output = report["steps"][f"truth {talk}"]["heard"]
+        truth = "".join(item["update"]["content"]["text"] for item in output if "update" in item)
         check(prompts, [item["update"] for item in heard if "update" in item], json.loads(truth))
 
 

@@ -12,7 +12,7 @@ from langchain_core.tools import tool
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import Editor, editing
-from tests.worlds import world
+from tests.hubs import hub_for
 from trunkline import adapt
 from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
@@ -42,7 +42,7 @@ def permit(editor: Editor, kind: str) -> None:
 
 async def test_an_unknown_mode_is_refused_and_changes_nothing() -> None:
     agent, model = agent_of("Done.", middleware=[ModeMiddleware(default_mode="readonly")])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         refused = await editor.refused("session/set_mode", sessionId=session, modeId="yolo")
         await editor.prompt(session, "go")
@@ -54,7 +54,7 @@ async def test_an_unknown_mode_is_refused_and_changes_nothing() -> None:
 
 async def test_a_session_begins_with_its_modes_and_tells_each_change() -> None:
     agent, _ = agent_of("Done.", middleware=[ModeMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         session = made["sessionId"]
         await editor.call("session/set_mode", sessionId=session, modeId="readonly")
@@ -73,7 +73,7 @@ async def test_a_session_begins_with_its_modes_and_tells_each_change() -> None:
 @pytest.mark.parametrize("middleware", [[], [PlanMiddleware()]], ids=["alone", "with PlanMiddleware"])
 async def test_a_plan_is_told_once_and_after_the_tool_has_run(middleware: list[Any]) -> None:
     agent, _ = agent_of([WRITE_TODOS], "Done.", middleware=[*middleware, TodoListMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert plans(editor) == [["Look", "Write"]]
     assert _running(editor, "t1") < editor.heard().index("plan")
@@ -82,21 +82,21 @@ async def test_a_plan_is_told_once_and_after_the_tool_has_run(middleware: list[A
 async def test_a_deep_agent_tells_its_plan_once() -> None:
     model = ScriptedChatModel([WRITE_TODOS], "Done.")
     agent = adapt(create_deep_agent(model=model, tools=[], middleware=[TodoListMiddleware()]))
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert plans(editor) == [["Look", "Write"]]
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [("allow_once", [["Look", "Write"]]), ("reject_once", list[list[str]]())]
+    ("answer", "expected"), [("allow_once", [["Look", "Write"]]), ("reject_once", list[list[str]]())]
 )
-async def test_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: str, told: list[Any]) -> None:
+async def test_a_plan_waits_for_permission_and_goes_with_a_refusal(answer: str, expected: list[Any]) -> None:
     ask = PermissionMiddleware({"write_todos": Rule()})
     agent, _ = agent_of([WRITE_TODOS], "Done.", middleware=[PlanMiddleware(), ask, TodoListMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         permit(editor, answer)
         await editor.prompt(await editor.open(), "go")
-    assert plans(editor) == told
+    assert plans(editor) == expected
     assert "plan" not in editor.heard()[: editor.heard().index("session/request_permission")]
 
 
@@ -107,7 +107,7 @@ async def test_a_todo_tool_that_fails_changes_no_plan() -> None:
         raise OSError("the disk is full")
 
     agent, _ = agent_of([WRITE_TODOS], "Sorry.", tools=[write_todos], middleware=[PlanMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert plans(editor) == []
     assert editor.updates("tool_call_update")[-1]["status"] == "failed"
@@ -115,6 +115,6 @@ async def test_a_todo_tool_that_fails_changes_no_plan() -> None:
 
 def _running(editor: Editor, call_id: str) -> int:
     """Where on the wire a call began to run."""
-    told = [message.get("params", {}).get("update", {}) for message in editor.agents_wire.messages]
+    messages = [message.get("params", {}).get("update", {}) for message in editor.agents_wire.messages]
     wanted = ("in_progress", call_id)
-    return next(at for at, one in enumerate(told) if (one.get("status"), one.get("toolCallId")) == wanted)
+    return next(at for at, one in enumerate(messages) if (one.get("status"), one.get("toolCallId")) == wanted)

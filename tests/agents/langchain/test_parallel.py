@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import soon, world
+from tests.hubs import hub_for, soon
 from trunkline import adapt
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
@@ -73,8 +73,8 @@ def make_agent(names: list[str], barrier: asyncio.Barrier, **options: Any) -> An
 
 def updates_of(editor: Editor, session: str) -> list[dict[str, Any]]:
     """The updates of one session, as they came over the shared wire."""
-    told = [m["params"] for m in editor.agents_wire.messages if m.get("method") == "session/update"]
-    return [params["update"] for params in told if params["sessionId"] == session]
+    messages = [m["params"] for m in editor.agents_wire.messages if m.get("method") == "session/update"]
+    return [params["update"] for params in messages if params["sessionId"] == session]
 
 
 def shown(updates: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -103,15 +103,15 @@ def expected(name: str, session: str) -> list[tuple[Any, ...]]:
     """What a session shows, of itself and of nobody else."""
     return [
         item
-        for told in (f"{name} {turn}" for turn in TURNS)
+        for output in (f"{name} {turn}" for turn in TURNS)
         for item in (
-            (None, "thought", f"{told} thinks"),
-            (None, "message", f"{told} begins"),
-            (None, "call", ("completed", {"text": told}, f"{told.upper()}! in {session}")),
-            (None, "call", ("completed", {"task": told}, f"{told} found")),
-            ("d", "call", ("completed", {"text": f"{told} deep"}, f"{told.upper()} DEEP! in {session}")),
-            ("d", "message", f"{told} found"),
-            (None, "message", f"{told} ends with four words"),
+            (None, "thought", f"{output} thinks"),
+            (None, "message", f"{output} begins"),
+            (None, "call", ("completed", {"text": output}, f"{output.upper()}! in {session}")),
+            (None, "call", ("completed", {"task": output}, f"{output} found")),
+            ("d", "call", ("completed", {"text": f"{output} deep"}, f"{output.upper()} DEEP! in {session}")),
+            ("d", "message", f"{output} found"),
+            (None, "message", f"{output} ends with four words"),
         )
     ]
 
@@ -135,7 +135,7 @@ async def test_two_agents_and_twenty_sessions_at_once_do_not_mix() -> None:
     async with AsyncExitStack() as stack:
         editors: list[Editor] = []
         for agent in agents:
-            hub = await stack.enter_async_context(world(adapt(agent)))
+            hub = await stack.enter_async_context(hub_for(adapt(agent)))
             editors.append(await stack.enter_async_context(editing(hub, ABLE)))
         owners = {name: editor for names, editor in zip(halves, editors, strict=True) for name in names}
         sessions = await soon(asyncio.gather(*(play(owners[name], name) for name in SESSIONS)), 50)

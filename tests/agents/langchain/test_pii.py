@@ -11,7 +11,7 @@ from langchain_core.tools import tool
 from tests.agents.langchain.graphs import agent_of, calls_of, run_turn, terminal
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import soon, text_of
+from tests.hubs import soon, text_of
 from trunkline import events as ev
 from trunkline.agents.langchain.hosted.acp import acp_agent
 from trunkline.testing.chat import ScriptedChatModel, call

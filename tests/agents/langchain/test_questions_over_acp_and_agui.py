@@ -20,7 +20,7 @@ from tests.agents.langchain.interrupting_agents import (
 )
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import only, soon, until, world
+from tests.hubs import hub_for, only, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Prompt
@@ -39,8 +39,8 @@ def agent_for(scene: tuple[Any, Any]) -> tuple[LangChainAgent, Any]:
 
 def statuses(editor: Editor) -> dict[str, str]:
     """The last status of each call that the editor was told."""
-    told = editor.updates("tool_call", "tool_call_update")
-    return {update["toolCallId"]: update["status"] for update in told if update.get("status")}
+    output = editor.updates("tool_call", "tool_call_update")
+    return {update["toolCallId"]: update["status"] for update in output if update.get("status")}
 
 
 # -- deepagents-acp 1 and 7: the dialog names the interrupt; a review per call is never asked -----------
@@ -51,7 +51,7 @@ async def test_each_review_names_the_call_that_the_editor_shows_and_the_prompt_e
     mode: Any,
 ) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
         ended = await editor.prompt(await editor.open(), "go")
         announced = [update["toolCallId"] for update in editor.updates("tool_call")]
@@ -69,7 +69,7 @@ async def test_each_review_names_the_call_that_the_editor_shows_and_the_prompt_e
 @MODES
 async def test_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
     agent, _ = agent_for(delegating(mode, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
         ended = await editor.prompt(await editor.open(), "go")
         asked = [request["toolCall"]["toolCallId"] for request in editor.asked(PERMIT)]
@@ -88,7 +88,7 @@ async def test_two_subagents_that_wait_are_both_asked_about(mode: Any) -> None:
 
 async def test_a_free_interrupt_is_a_form_in_the_editor() -> None:
     agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers["elicitation/create"] = lambda params: {
             "action": "accept",
             "content": {"answer": "no"},
@@ -108,7 +108,7 @@ async def test_a_free_interrupt_is_a_form_in_the_editor() -> None:
 )
 async def test_in_an_editor_without_forms_the_next_message_is_the_answer(reply: str, heard: str) -> None:
     agent, _ = agent_for(asking("Which colour?", InMemorySaver()))
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         asked = await editor.prompt(session, "go")
         assert editor.text.startswith("Which colour?")
@@ -120,7 +120,7 @@ async def test_in_an_editor_without_forms_the_next_message_is_the_answer(reply: 
 
 async def test_options_are_named_in_words_in_an_editor_without_forms() -> None:
     agent, _ = agent_for(asking({"question": "Deploy?", "options": ["yes", "no"]}, InMemorySaver()))
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         await editor.prompt(session, "go")
         assert editor.asked(PERMIT) == [], "clients that show kinds only would show the same button twice"
@@ -137,7 +137,7 @@ async def test_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
     slow = Slow()
     model = ScriptedChatModel([call("work", {"how": "slow"}, "s")], "Fine.")
     agent = LangChainAgent(create_agent(model, [slow.tool], checkpointer=InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         session = await editor.open()
         prompt = asyncio.create_task(editor.prompt(session, "go"))
         await soon(slow.began.wait())
@@ -156,7 +156,7 @@ async def test_a_cancel_stops_the_tool_at_once_and_settles_its_call() -> None:
 @MODES
 async def test_a_cancel_withdraws_the_open_dialogs(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers[PERMIT] = lambda params: asyncio.Event().wait()
         session = await editor.open()
         prompt = asyncio.create_task(editor.prompt(session, "go"))
@@ -173,7 +173,7 @@ async def test_a_cancel_withdraws_the_open_dialogs(mode: Any) -> None:
 @MODES
 async def test_a_dialog_that_answers_cancelled_ends_the_turn(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.permit("cancelled")
         ended = await editor.prompt(await editor.open(), "go")
     assert ended["stopReason"] == "cancelled"
@@ -187,7 +187,7 @@ async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> 
     model = ScriptedChatModel("One.", "Two.", "Three.")
     agent = LangChainAgent(create_agent(model, [look], checkpointer=InMemorySaver()))
     place: dict[str, Any] = {"cwd": "/", "mcpServers": []}
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         missing = await editor.refused("session/load", sessionId="nope", **place)
         session = await editor.open()
         await editor.prompt(session, "first")
@@ -203,8 +203,8 @@ async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> 
     assert (missing.rpc_code, gone.rpc_code) == (-32002, -32002)
     assert "nope" in missing.message
     assert [info["sessionId"] for info in listed["sessions"]] == [session]
-    told = [[text for _, text in shape(made.messages)] for made in model.calls]
-    assert told == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
+    output = [[text for _, text in shape(made.messages)] for made in model.calls]
+    assert output == [["first"], ["first", "One.", "in the fork"], ["first", "One.", "in the origin"]]
 
 
 # -- deepagents-acp 19: one agent, one folder for all sessions -------------------------------------------
@@ -212,7 +212,7 @@ async def test_sessions_are_found_listed_resumed_forked_closed_and_deleted() -> 
 
 async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
     agent, _ = agent_for(reviewed("per_call", InMemorySaver()))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         sessions = [await hub.create(cwd=cwd) for cwd in ("/", "/tmp")]
         for session in sessions:
             await session.prompt("go")
@@ -236,7 +236,7 @@ async def test_sessions_of_one_agent_wait_and_go_on_each_by_itself() -> None:
 @MODES
 async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_stays(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prompt("go")
         asked = await stopped(session, 2)
@@ -251,7 +251,7 @@ async def test_a_prompt_while_a_question_is_open_is_refused_and_the_question_sta
 @MODES
 async def test_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode: Any) -> None:
     agent, model = agent_for(reviewed(mode, InMemorySaver()))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prompt("go")
         await stopped(session, 2)
@@ -261,7 +261,7 @@ async def test_a_prompt_that_may_interrupt_takes_the_place_of_the_question(mode:
             str(getattr(one.question, "call_id", "")): {"option_id": "approve"}
             for one in session.open_questions.values()
         }
-        told = fold(await finish(session, answers))
-    assert [turn.stop_reason for turn in told.turns] == ["cancelled", "end_turn"]
+        folded = fold(await finish(session, answers))
+    assert [turn.stop_reason for turn in folded.turns] == ["cancelled", "end_turn"]
     sent = [kind for kind, _ in shape(model.calls[1].messages)]
     assert sent == ["human", "ai", "tool", "tool", "tool", "human"]

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.agents.langchain.interrupting_agents import SCENES, ended, finish, reviewed, shown, staged, stopped
 from tests.frontends.acp.memory_editor import editing
-from tests.worlds import events_of, only, soon, until, world
+from tests.hubs import events_of, hub_for, only, soon, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.commands import Answer
@@ -92,30 +92,30 @@ async def test_an_always_holds_for_the_next_reviews_of_the_tool_also_after_a_res
     answers = (again(1), again(2), "Done.")
     graph, _ = reviewed(mode, InMemorySaver(), answers=answers)
     journal = await open_journal("memory:")
-    async with world(LangChainAgent(graph), journal=journal) as hub:
+    async with hub_for(LangChainAgent(graph), journal=journal) as hub:
         session = await hub.create()
         await session.prompt("go")
         (asked,) = await stopped(session, 1)
         assert isinstance(asked.question, Permission)
         names = {option.kind: option.name for option in asked.question.options}
         assert names["allow_always"] == "Always approve (delete)"
-        told = await finish(session, {"": {"option_id": "approve_always"}})
+        output = await finish(session, {"": {"option_id": "approve_always"}})
         await session.prompt("again")
-        told = await ended(session)
-    async with world(LangChainAgent(graph), journal=journal) as hub:
+        output = await ended(session)
+    async with hub_for(LangChainAgent(graph), journal=journal) as hub:
         session = await hub.session(session.session_id)
         await session.prompt("once more")
-        told = await ended(session)
+        output = await ended(session)
     await journal.close()
-    assert len(only(told, ev.Asked)) == 1
-    done = [update for update in only(told, ev.ToolUpdate) if update.status == "completed"]
+    assert len(only(output, ev.Asked)) == 1
+    done = [update for update in only(output, ev.ToolUpdate) if update.status == "completed"]
     assert len(done) == 6
 
 
 async def test_where_a_rule_asks_a_review_offers_no_always() -> None:
     graph, _ = reviewed("batched", InMemorySaver())
     policy = Policy.ask().also(Rule(decision="ask", tool="delete"))
-    async with world(LangChainAgent(graph), policy=policy) as hub:
+    async with hub_for(LangChainAgent(graph), policy=policy) as hub:
         session = await hub.create()
         await session.prompt("go")
         for asked in await stopped(session, 2):
@@ -135,14 +135,14 @@ async def test_two_reviewed_calls_are_asked_about_at_once_and_decided_each_by_it
         suspended_on = only(await events_of(session), ev.TurnSuspended)[-1].question_ids
         assert set(suspended_on) == {one.question_id for one in asked}
         events = await finish(session, {"d1": APPROVE, "d2": {"option_id": "reject", "reason": "keep it"}})
-    told = fold(events)
-    assert shown(told) == {
+    folded = fold(events)
+    assert shown(folded) == {
         "d1": ("completed", "deleted a"),
         "l1": ("completed", "looked at b"),
         "d2": ("denied", None),
     }
-    assert told.calls["d2"].reason == "keep it"
-    assert told.messages[-1].text == "Done."
+    assert folded.calls["d2"].reason == "keep it"
+    assert folded.messages[-1].text == "Done."
     answer = next(one for one in model.calls[-1].messages if getattr(one, "tool_call_id", "") == "d2")
     assert answer.status == "error"
     assert "keep it" in answer.content
@@ -205,10 +205,10 @@ async def test_a_call_runs_with_the_arguments_that_its_reviewer_gave_it(
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
         events = await finish(session, {"d1": {**APPROVE, "input": {"path": "z"}}, "d2": APPROVE})
-    told = fold(events)
-    assert told.calls["d1"].input == {"path": "z"}
-    assert str(told.calls["d1"].raw_output).endswith("deleted z")
-    assert shown(told)["d2"] == ("completed", "deleted a")
+    folded = fold(events)
+    assert folded.calls["d1"].input == {"path": "z"}
+    assert str(folded.calls["d1"].raw_output).endswith("deleted z")
+    assert shown(folded)["d2"] == ("completed", "deleted a")
 
 
 @pytest.mark.parametrize("name", ["batched", "per_call"])
@@ -216,8 +216,8 @@ async def test_a_reviewer_may_answer_in_a_tools_place(
     name: str, restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
-        said = {"option_id": "respond", "reason": "It is gone already."}
-        events = await finish(session, {"d1": said, "d2": APPROVE})
+        output = {"option_id": "respond", "reason": "It is gone already."}
+        events = await finish(session, {"d1": output, "d2": APPROVE})
     assert shown(fold(events))["d1"] == ("completed", "It is gone already.")
     check_said_once(events)
 
@@ -251,12 +251,12 @@ async def test_two_subagents_that_wait_at_once_are_told_apart(
         events = await finish(
             session, {ids["t1"]: APPROVE, ids["t2"]: {"option_id": "reject", "reason": "no"}}
         )
-    told = fold(events)
-    assert told.calls[ids["t1"]].status == "completed"
-    assert told.calls[ids["t2"]].status == "denied"
-    assert told.calls["t1"].raw_output == "one: deleted a"
-    assert "with reason: no" in told.calls["t2"].raw_output
-    assert {lane: state.outcome for lane, state in told.lanes.items()} == {
+    folded = fold(events)
+    assert folded.calls[ids["t1"]].status == "completed"
+    assert folded.calls[ids["t2"]].status == "denied"
+    assert folded.calls["t1"].raw_output == "one: deleted a"
+    assert "with reason: no" in folded.calls["t2"].raw_output
+    assert {lane: state.outcome for lane, state in folded.lanes.items()} == {
         "t1": "completed",
         "t2": "completed",
     }
@@ -264,7 +264,7 @@ async def test_two_subagents_that_wait_at_once_are_told_apart(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "expected"),
     [
         ("words", {"answer": "red"}, "You said 'red'."),
         ("options", {"answer": "no"}, "You said 'no'."),
@@ -272,13 +272,13 @@ async def test_two_subagents_that_wait_at_once_are_told_apart(
     ],
 )
 async def test_a_free_question_is_a_form_and_its_answer_goes_to_the_graph(
-    name: str, content: dict[str, Any], said: str, restarted: bool, killed: Path, tmp_path: Path
+    name: str, content: dict[str, Any], expected: str, restarted: bool, killed: Path, tmp_path: Path
 ) -> None:
     async with suspended(name, killed, tmp_path, restarted=restarted) as (session, _):
         (asked,) = session.open_questions.values()
         assert isinstance(asked.question, Form)
         events = await finish(session, {"": {"outcome": "accepted", "content": content}})
-    assert fold(events).messages[-1].text == said
+    assert fold(events).messages[-1].text == expected
     check_said_once(events)
 
 
@@ -339,7 +339,7 @@ async def test_a_predicate_decides_which_of_equal_calls_are_reviewed() -> None:
 
     gate: Any = {"allowed_decisions": ["approve", "reject"], "when": only_the_second}
     graph, _ = reviewed("per_call", InMemorySaver(), gate=gate)
-    async with world(LangChainAgent(graph)) as hub:
+    async with hub_for(LangChainAgent(graph)) as hub:
         session = await hub.create()
         await session.prompt("Go on.")
         (asked,) = await stopped(session, 1)
@@ -353,7 +353,7 @@ async def test_a_predicate_decides_which_of_equal_calls_are_reviewed() -> None:
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
 async def test_an_agent_without_a_checkpointer_can_be_reviewed_too(mode: Any) -> None:
     graph, _ = reviewed(mode, None)
-    async with world(LangChainAgent(graph)) as hub:
+    async with hub_for(LangChainAgent(graph)) as hub:
         session = await hub.create()
         await session.prompt("Go on.")
         asked = await stopped(session, 2)
@@ -368,12 +368,12 @@ async def test_nobody_can_approve_in_a_review_what_the_policy_denies(mode: Any) 
     calls = [call("delete", {"path": "secrets/a"}, "d1"), call("delete", {"path": "b"}, "d2")]
     graph, _ = reviewed(mode, InMemorySaver(), answers=(calls, "Done."))
     policy = Policy.ask().also(Rule(decision="deny", path="secrets/**"))
-    async with world(LangChainAgent(graph), policy=policy) as hub:
+    async with hub_for(LangChainAgent(graph), policy=policy) as hub:
         session = await hub.create()
         await session.prompt("go")
         (asked,) = await stopped(session, 1)
         assert getattr(asked.question, "call_id", None) == "d2"
         edited = {"option_id": "approve", "input": {"path": "secrets/c"}}
-        told = fold(await finish(session, {"": edited}))
-    assert [made.status for made in told.calls.values()] == ["denied", "denied"]
-    assert "deleted" not in str(told)
+        folded = fold(await finish(session, {"": edited}))
+    assert [made.status for made in folded.calls.values()] == ["denied", "denied"]
+    assert "deleted" not in str(folded)

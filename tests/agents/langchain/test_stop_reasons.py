@@ -145,10 +145,10 @@ async def test_a_limit_that_raises_is_one_of_requests(limit: Any) -> None:
 
 
 def test_a_model_that_talks_about_limits_has_not_reached_one() -> None:
-    said = AIMessage(
+    reply = AIMessage(
         content="Model call limits exceeded: that is a message.", response_metadata={"finish_reason": "stop"}
     )
-    assert map_to_stop_reason(said) == "end_turn"
+    assert map_to_stop_reason(reply) == "end_turn"
 
 
 # -- errors ------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from tests.agents.langchain.graphs import (
     weather,
 )
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -66,7 +66,7 @@ async def test_messages_without_ids_are_said_once_in_every_turn(answer: Any, sav
         return {"messages": [answer]}
 
     agent = adapt(graph_of(node, Appended, checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         turns = [await collect(session, prompt) for prompt in ("one", "two")]
         loaded = await session.history()
@@ -130,7 +130,7 @@ async def test_a_runnable_that_keeps_its_own_history_keeps_one_for_each_session(
     made: Any = RunnableWithMessageHistory(
         chain, history_of, input_messages_key="input", history_messages_key="history"
     )
-    async with world(adapt(made)) as hub:
+    async with hub_for(adapt(made)) as hub:
         session = await hub.create()
         await collect(session, "first")
         await collect(session, "second")
@@ -148,7 +148,7 @@ async def test_a_function_that_remembers_is_given_the_new_message_only() -> None
         answer = await model.ainvoke(asked)
         return entrypoint.final(value=answer, save=[*asked, answer])
 
-    async with world(adapt(chat)) as hub:
+    async with hub_for(adapt(chat)) as hub:
         session = await hub.create()
         turns = [await collect(session, prompt) for prompt in ("first", "second")]
         shown = await session.history()
@@ -260,7 +260,7 @@ async def test_a_big_result_is_told_once() -> None:
 
 async def test_runs_of_one_thread_wait_for_each_other_and_none_is_lost() -> None:
     agent, _ = agent_of("One.", "Two.", "Three.", checkpointer=InMemorySaver())
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         prompts = [Prompt.of(word, message_id=word, busy="queue") for word in ("a", "b", "c")]
         turns = await asyncio.gather(*(collect(session, prompt) for prompt in prompts))

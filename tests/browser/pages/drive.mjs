@@ -24,12 +24,12 @@ function at(page, { selector, text, nth }) {
 const steps = {
   async open({ page: name, url }) {
     const page = await browser.newPage();
-    const said = [];
+    const console = [];
     const served = (address) => !address.startsWith("data:");
-    page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
-    page.on("pageerror", (error) => said.push(`pageerror: ${error.stack ?? error}`));
-    page.on("request", (request) => served(request.url()) && said.push(`asks: ${request.method()} ${request.url()}`));
-    pages.set(name, { page, said });
+    page.on("console", (message) => console.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => console.push(`pageerror: ${error.stack ?? error}`));
+    page.on("request", (request) => served(request.url()) && console.push(`asks: ${request.method()} ${request.url()}`));
+    pages.set(name, { page, console });
     await page.goto(url);
   },
   reload: (step, page) => page.reload(),
@@ -46,22 +46,22 @@ const steps = {
   texts: (step, page) => at(page, step).allInnerTexts(),
   shoot: (step, page) => page.screenshot({ path: step.path }).then(() => undefined),
   tells: async ({ page: name, text }, page) => {
-    if (pages.get(name).said.some((line) => line.includes(text))) return;
+    if (pages.get(name).console.some((line) => line.includes(text))) return;
     await page.waitForEvent("console", (message) => message.text().includes(text));
   },
-  said: ({ page: name }) => pages.get(name).said,
+  console: ({ page: name }) => pages.get(name).console,
   close: ({ page: name }, page) => (pages.delete(name), page.close()),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const step = JSON.parse(line);
-  const told = {};
+  const report = {};
   try {
-    told.value = (await steps[step.do](step, pages.get(step.page)?.page)) ?? null;
-    if (typeof told.value?.request === "function") told.value = null;
+    report.value = (await steps[step.do](step, pages.get(step.page)?.page)) ?? null;
+    if (typeof report.value?.request === "function") report.value = null;
   } catch (error) {
-    told.error = String(error.message ?? error);
+    report.error = String(error.message ?? error);
   }
-  process.stdout.write(`${JSON.stringify(told)}\n`);
+  process.stdout.write(`${JSON.stringify(report)}\n`);
 }
 await browser.close();

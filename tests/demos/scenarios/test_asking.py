@@ -16,21 +16,21 @@ from trunkline.testing import ScriptedAgent, accept_all, refuse_all, run_prompt
 
 
 async def test_an_allowed_permission_writes_the_file(tmp_path: Path) -> None:
-    told = await meaning("/permission", cwd=str(tmp_path))
+    output = await meaning("/permission", cwd=str(tmp_path))
 
     assert (tmp_path / "hello.txt").read_text() == "hello\n"
-    (call,) = told.calls.values()
+    (call,) = output.calls.values()
     assert call.status == "completed"
     assert call.kind == "edit"
 
 
 async def test_a_refused_permission_writes_nothing(tmp_path: Path) -> None:
-    told = await meaning("/permission", cwd=str(tmp_path), answers=refuse_all)
+    output = await meaning("/permission", cwd=str(tmp_path), answers=refuse_all)
 
     assert os.listdir(tmp_path) == []
-    (call,) = told.calls.values()
+    (call,) = output.calls.values()
     assert call.status == "denied"
-    assert "Nothing was written" in answer_of(told)
+    assert "Nothing was written" in answer_of(output)
 
 
 async def test_edited_arguments_are_used(tmp_path: Path) -> None:
@@ -39,10 +39,10 @@ async def test_edited_arguments_are_used(tmp_path: Path) -> None:
     def edit(asked: ev.Asked) -> Answer:
         return msgspec.structs.replace(accept_all(asked), input=edited)
 
-    told = await meaning("/edit", cwd=str(tmp_path), answers=edit)
+    output = await meaning("/edit", cwd=str(tmp_path), answers=edit)
 
     assert (tmp_path / "other.txt").read_text() == "bye\n"
-    (call,) = told.calls.values()
+    (call,) = output.calls.values()
     assert call.input == edited
 
 

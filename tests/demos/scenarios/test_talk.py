@@ -14,11 +14,11 @@ from trunkline.testing import ScriptedAgent
 
 
 async def test_text_and_thoughts_are_parts_of_one_message() -> None:
-    told = await meaning("/text")
-    assert "Καλημέρα" in answer_of(told)
+    output = await meaning("/text")
+    assert "Καλημέρα" in answer_of(output)
 
-    told = await meaning("/thoughts")
-    thought, text = told.messages[-1].parts
+    output = await meaning("/thoughts")
+    thought, text = output.messages[-1].parts
     assert isinstance(thought, ThoughtPart)
     assert isinstance(text, TextPart)
     assert thought.signature == "demo-signature"
@@ -45,8 +45,8 @@ async def test_a_long_answer_has_as_many_pieces_as_asked_for(argument: str, coun
 
 @pytest.mark.parametrize(("argument", "steps"), [("3 0", 3), ("2 -1", 2), ("1 soon", 1)])
 async def test_slow_steps_are_started_and_finished(argument: str, steps: int) -> None:
-    told = await meaning(f"/slow {argument}")
-    assert told.steps == {f"step{number + 1}": True for number in range(steps)}
+    output = await meaning(f"/slow {argument}")
+    assert output.steps == {f"step{number + 1}": True for number in range(steps)}
 
 
 async def test_a_cancelled_wait_is_cleaned_up_and_the_session_goes_on() -> None:
@@ -58,9 +58,9 @@ async def test_a_cancelled_wait_is_cleaned_up_and_the_session_goes_on() -> None:
             if is_waiting(event):
                 await session.cancel()
         assert session.view.memory["cleanups"] == [events[-1].turn_id]
-        told = fold(events)
-        assert told.turns[-1].stop_reason == "cancelled"
-        assert [call.status for call in told.calls.values()] == ["cancelled"]
+        folded = fold(events)
+        assert folded.turns[-1].stop_reason == "cancelled"
+        assert [call.status for call in folded.calls.values()] == ["cancelled"]
         assert answer_of(fold([event async for event in session.stream("again")])) == "again"
 
     await on_a_hub(work)

@@ -14,16 +14,16 @@ from trunkline.folding import fold
 
 
 async def test_a_tool_call_streams_its_arguments_and_gives_a_result() -> None:
-    told = await meaning("/tools")
+    output = await meaning("/tools")
 
-    (call,) = told.calls.values()
+    (call,) = output.calls.values()
     assert json.loads(call.arguments) == call.input == {"query": "trunkline", "limit": 2}
     assert call.status == "completed"
     assert call.output == "notes/design.md\nnotes/names.md\n"
     assert call.raw_output == {"hits": ["notes/design.md", "notes/names.md"]}
     assert call.result_message_id is not None
     assert call.result_message_id.endswith(".result1")
-    assert [m.role for m in told.messages] == ["user", "agent", "agent"]
+    assert [m.role for m in output.messages] == ["user", "agent", "agent"]
 
 
 async def test_parallel_calls_end_in_the_other_order_and_one_fails() -> None:
@@ -51,13 +51,13 @@ async def test_a_diff_has_both_sides_and_a_place(tmp_path: Path) -> None:
 
 
 async def test_a_terminal_really_runs_where_there_is_a_folder(tmp_path: Path) -> None:
-    told = await meaning("/terminal", cwd=str(tmp_path))
+    output = await meaning("/terminal", cwd=str(tmp_path))
 
-    (call,) = told.calls.values()
+    (call,) = output.calls.values()
     (block,) = call.content
     assert isinstance(block, TerminalBlock)
     assert block.terminal_id.startswith("term_")
-    shown = told.terminals[block.terminal_id]
+    shown = output.terminals[block.terminal_id]
     assert shown.data.split() == ["line", "1", "line", "2", "line", "3"]
     assert (shown.exited, shown.exit_code) == (True, 0)
     assert call.raw_output == {"exit_code": 0}

@@ -19,15 +19,15 @@ async def test_a_plan_goes_through_three_states() -> None:
 
 
 async def test_subagents_are_nested_and_bring_their_own_calls() -> None:
-    told = await meaning("/subagents")
+    output = await meaning("/subagents")
 
-    outer, inner = told.lanes.values()
+    outer, inner = output.lanes.values()
     assert (outer.name, inner.name) == ("researcher", "checker")
-    assert inner.parent_lane == next(iter(told.lanes))
-    assert {lane.outcome for lane in told.lanes.values()} == {"completed"}
-    assert [call.lane for call in told.calls.values()] == [None, inner.parent_lane, inner.parent_lane]
-    assert outer.parent_call_id in told.calls
-    assert answer_of(told) == "The tower is 330 metres high."
+    assert inner.parent_lane == next(iter(output.lanes))
+    assert {lane.outcome for lane in output.lanes.values()} == {"completed"}
+    assert [call.lane for call in output.calls.values()] == [None, inner.parent_lane, inner.parent_lane]
+    assert outer.parent_call_id in output.calls
+    assert answer_of(output) == "The tower is 330 metres high."
 
 
 async def test_state_activity_compaction_and_notices_arrive() -> None:
@@ -42,10 +42,10 @@ async def test_state_activity_compaction_and_notices_arrive() -> None:
 async def test_modes_say_the_mode_and_change_it() -> None:
     async def work(hub: Hub, agent: ScriptedAgent) -> None:
         session = await hub.create()
-        said: list[str] = []
+        output: list[str] = []
         for prompt in ("/modes", "/modes plan", "/modes nonsense"):
-            said.append(answer_of(fold([event async for event in session.stream(prompt)])))
-        assert said == [
+            output.append(answer_of(fold([event async for event in session.stream(prompt)])))
+        assert output == [
             "The mode is ask. Now it is code.",
             "The mode is code. Now it is plan.",
             "The mode is plan. Now it is ask.",

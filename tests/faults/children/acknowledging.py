@@ -18,7 +18,7 @@ from typing import Any
 
 import trunkline
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import forever, make
+from tests.hubs import forever, make
 from trunkline import events as ev
 from trunkline.agents.adapt import adapt
 from trunkline.agents.interface import Agent, AgentCard

@@ -61,13 +61,13 @@ async def follow(hub: Hub, session_id: str) -> None:
         session = await hub.session(session_id)
         try:
             async with session.follow() as reader:
-                tell(said="following")
+                tell(state="following")
                 async for entry in reader:
                     event = entry.event
                     kind = msgspec.to_builtins(event)["type"]
                     tell(event=kind, fence=entry.fence, turn_id=event.turn_id, value=event)
         except TrunklineError as error:
-            tell(said="lost", code=error.code, message=str(error))
+            tell(state="lost", code=error.code, message=str(error))
 
 
 async def obey(hub: Hub, session_id: str) -> None:

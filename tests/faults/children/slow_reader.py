@@ -37,12 +37,12 @@ def peak_memory() -> int:
 
 
 async def read_turn(reader: Reader) -> list[ev.AnyEvent]:
-    told: list[ev.AnyEvent] = []
+    output: list[ev.AnyEvent] = []
     async for entry in reader:
-        told.append(entry.event)
+        output.append(entry.event)
         if isinstance(entry.event, ev.TurnFinished | ev.TurnFailed):
             break
-    return told
+    return output
 
 
 async def main(path: str, count: str) -> None:
@@ -62,13 +62,13 @@ async def main(path: str, count: str) -> None:
                 if isinstance(entry.event, ev.TurnFinished):
                     break
             grown = peak_memory() - before
-            told = await read_turn(sleeping)
+            output = await read_turn(sleeping)
         kept = [entry.event async for entry in session.replay() if entry.event.turn_id == receipt.turn_id]
         line = {
             "grown": grown,
-            "size": sum(len(event.delta) for event in told if isinstance(event, ev.Text)),
-            "equal": fold(told) == fold(kept),
-            "last": fold(told).messages[-1].text[-len(PIECE) - 6 :],
+            "size": sum(len(event.delta) for event in output if isinstance(event, ev.Text)),
+            "equal": fold(output) == fold(kept),
+            "last": fold(output).messages[-1].text[-len(PIECE) - 6 :],
         }
         os.write(1, msgspec.json.encode(line) + b"\n")
     await journal.close()

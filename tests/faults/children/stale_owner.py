@@ -16,7 +16,7 @@ import uvicorn
 
 import trunkline
 from tests.faults.servers import SECRET
-from tests.worlds import BRISK, make
+from tests.hubs import BRISK, make
 from trunkline.commands import Prompt
 
 

@@ -15,14 +15,14 @@ from trunkline.protocols.jsonrpc import Request, RpcError
 async def on_prompt(request: PromptRequest) -> PromptResponse:
     os.write(1, b"printed by an agent\n")
     (block,) = request.prompt
-    said = block.text if isinstance(block, wire.TextContent) else ""
-    if said == "raise":
+    output = block.text if isinstance(block, wire.TextContent) else ""
+    if output == "raise":
         raise LookupError("the words are gone")
-    if said == "refuse":
+    if output == "refuse":
         raise RpcError(-32099, "not today", {"why": "it is Sunday"})
-    if said == "wait":
+    if output == "wait":
         await asyncio.Event().wait()
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": said}}
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": output}}
     line.emit("session/update", {"update": update})
     return PromptResponse(stop_reason="end_turn")
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.frontends.acp.schema import find_fault
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.frontends.acp import decode
 from trunkline.frontends.acp.endpoint import AcpEndpoint

@@ -118,8 +118,8 @@ def unknown_keys(message: dict[str, Any], answers: str | None = None) -> set[str
     fields = cast("dict[str, Any]", body)
     unknown = fields.keys() - _keys(place.file, {"$ref": f"#/$defs/{place.definition}"}, fields)
     if isinstance(update := fields.get("update"), dict):
-        told = cast("dict[str, Any]", update)
-        unknown |= told.keys() - _keys(place.file, {"$ref": "#/$defs/SessionUpdate"}, told)
+        output = cast("dict[str, Any]", update)
+        unknown |= output.keys() - _keys(place.file, {"$ref": "#/$defs/SessionUpdate"}, output)
     return unknown - {"_meta"}
 
 

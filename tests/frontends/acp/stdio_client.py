@@ -251,7 +251,9 @@ class Talk:
             if line.update is not None and session_id in (None, params.get("sessionId")):
                 yield line.update
 
-    def said(self, session_id: str | None = None, start: int = 0, kind: str = "agent_message_chunk") -> str:
+    def message_text(
+        self, session_id: str | None = None, start: int = 0, kind: str = "agent_message_chunk"
+    ) -> str:
         """The text of the chunks of one kind so far."""
         chunks = (u["content"] for u in self.updates(session_id, start) if u["sessionUpdate"] == kind)
         return "".join(chunk["text"] for chunk in chunks if chunk["type"] == "text")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import world
+from tests.hubs import hub_for
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -31,7 +31,7 @@ async def test_files_are_the_editors_and_stay_inside_the_session(tmp_path: Path)
             except WorkspaceError as error:
                 yield type(error).__name__
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved "}
         editor.answers["fs/write_text_file"] = lambda params: None
         session_id = await editor.open(tmp_path)
@@ -59,7 +59,7 @@ async def test_an_editor_is_not_asked_for_what_the_policy_denies(tmp_path: Path)
             except Denied:
                 yield "denied "
 
-    async with world(agent, policy=Policy.deny()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent, policy=Policy.deny()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open(tmp_path)
         await editor.prompt(session_id, "go")
         assert editor.text == "denied denied denied "
@@ -72,7 +72,7 @@ async def test_what_an_editor_does_not_offer_goes_to_the_disk(offer: str, tmp_pa
         await ctx.files.write("a.txt", "disk")
         yield await ctx.files.read("a.txt")
 
-    async with world(agent) as hub, editing(hub, {"fs": {offer: True}}) as editor:
+    async with hub_for(agent) as hub, editing(hub, {"fs": {offer: True}}) as editor:
         editor.answers["fs/read_text_file"] = lambda params: {"content": "editor"}
         editor.answers["fs/write_text_file"] = lambda params: (tmp_path / "a.txt").write_text("editor") and {}
         await editor.prompt(await editor.open(tmp_path), "go")
@@ -82,7 +82,7 @@ async def test_what_an_editor_does_not_offer_goes_to_the_disk(offer: str, tmp_pa
 
 
 async def test_a_session_without_a_usable_folder_still_opens() -> None:
-    async with world() as hub, editing(hub, ABLE) as editor:
+    async with hub_for() as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open("/nowhere/at/all")
         assert (await editor.prompt(session_id, "hi"))["stopReason"] == "end_turn"
 
@@ -100,7 +100,7 @@ async def test_terminals_are_the_editors_and_are_released() -> None:
         await terminal.kill()
         yield f"{terminal.output().text} {code}"
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers |= {
             "terminal/create": lambda params: {"terminalId": "t1"},
             "terminal/wait_for_exit": lambda params: {"exitCode": 3},
@@ -136,7 +136,7 @@ async def test_an_editor_that_refuses_fails_the_turn_with_its_message() -> None:
         await ctx.terminals.create(["ls"])
         yield "unreachable"
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         error = await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)
         assert "this editor does not do that" in error.message
@@ -151,7 +151,7 @@ async def test_a_command_must_be_a_list_of_arguments() -> None:
             except WorkspaceError as error:
                 yield str(error)
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         await editor.prompt(await editor.open(), "go")
         assert editor.text.count("a command is a list of words") == 2
 
@@ -196,7 +196,7 @@ async def attempts(root: Path, *work: Callable[[TurnContext], Awaitable[Any]]) -
         yield "tried"
 
     results: list[str] = []
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         as_editors_do(editor)
         editor.answers["terminal/create"] = lambda params: {"terminalId": "t1"}
         editor.answers["terminal/release"] = lambda params: {}
@@ -233,7 +233,7 @@ async def test_an_editor_writes_no_protected_file(path: str, root: Path) -> None
 
 
 async def test_a_file_that_is_only_in_the_editor_is_judged_by_its_letters(root: Path) -> None:
-    async with world() as hub, editing(hub, ABLE) as editor:
+    async with hub_for() as hub, editing(hub, ABLE) as editor:
         session = await hub.session(await editor.open(root))
         editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
         editor.answers["fs/write_text_file"] = lambda params: None
@@ -306,7 +306,7 @@ async def test_an_editors_terminals_are_as_few_as_ours(root: Path) -> None:
         await opened[3].release()
         await ctx.terminals.create(["true"])
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers["terminal/create"] = lambda params: {"terminalId": f"t{next(names)}"}
         editor.answers["terminal/release"] = lambda params: {}
         await editor.prompt(await editor.open(root), "go")
@@ -327,7 +327,7 @@ async def test_an_editors_failure_is_the_workspaces_error_and_names_the_path(
         except WorkspaceError as error:
             yield str(error)
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         if answer is not ...:
             editor.answers["fs/read_text_file"] = lambda params: answer
         await editor.prompt(await editor.open(tmp_path), "go")

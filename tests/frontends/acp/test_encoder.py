@@ -45,8 +45,8 @@ def entries(events: Iterable[Any], at: float = 0.0) -> list[Entry]:
 
 def outs(*events: Any, client: dict[str, Any] | None = None, **options: Any) -> list[Any]:
     """Encode events and give everything said; updates as parsed JSON, each checked."""
-    said = translate(encoder(client, **options), entries(events))
-    return [update_of(out) if isinstance(out, bytes) else out for out in said]
+    output = translate(encoder(client, **options), entries(events))
+    return [update_of(out) if isinstance(out, bytes) else out for out in output]
 
 
 def update_of(line: bytes) -> dict[str, Any]:
@@ -212,10 +212,10 @@ EXACT: list[tuple[Sequence[ev.Event], list[Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("events", "said"), EXACT, ids=lambda value: "" if not value else type(value[-1]).__name__
+    ("events", "expected"), EXACT, ids=lambda value: "" if not value else type(value[-1]).__name__
 )
-def test_an_event_is_exactly_this_on_the_wire(events: Sequence[ev.Event], said: list[Any]) -> None:
-    assert outs(*events, client=ABLE, replay=True) == said
+def test_an_event_is_exactly_this_on_the_wire(events: Sequence[ev.Event], expected: list[Any]) -> None:
+    assert outs(*events, client=ABLE, replay=True) == expected
 
 
 def test_every_event_is_either_carried_or_named_as_lost() -> None:
@@ -267,7 +267,7 @@ def test_meta_and_lane_travel_in_meta_and_agents_cannot_use_our_key() -> None:
 
 
 def test_text_with_meta_between_text_without_keeps_to_itself() -> None:
-    said = outs(
+    output = outs(
         ev.Text(message_id="m1", delta="a"),
         ev.Text(message_id="m1", delta="b", meta={"k": 1}),
         ev.Text(message_id="m1", delta="c"),
@@ -275,7 +275,7 @@ def test_text_with_meta_between_text_without_keeps_to_itself() -> None:
         ev.Text(message_id="m1", delta="e"),
         ev.Text(message_id="m2", delta="f"),
     )
-    assert [(u["messageId"], u["content"]["text"], u.get("_meta")) for u in said] == [
+    assert [(u["messageId"], u["content"]["text"], u.get("_meta")) for u in output] == [
         ("m1", "a", None),
         ("m1", "b", {"k": 1}),
         ("m1", "c", None),
@@ -300,8 +300,8 @@ def test_a_session_id_of_any_kind_is_escaped() -> None:
 def test_a_permission_shows_its_call_as_it_stands() -> None:
     question = Permission(call_id="c1", options=default_options())
     asked = ev.Asked(question_id="q1", question=question)
-    said = outs(CALL, ev.ToolInput(call_id="c1", delta='{"q": 1}'), asked)
-    assert said[-1] == Ask(
+    output = outs(CALL, ev.ToolInput(call_id="c1", delta='{"q": 1}'), asked)
+    assert output[-1] == Ask(
         asked,
         {"toolCallId": "c1", "title": "Search", "kind": "search", "status": "pending", "rawInput": {"q": 1}},
     )
@@ -332,9 +332,9 @@ def test_a_warning_reaches_a_client_that_knows_no_notices_as_a_thought() -> None
 def test_a_question_that_a_client_cannot_show_is_a_warning() -> None:
     question = Form(message="Which size?", fields={"type": "object", "properties": {"x": {}}})
     asked = ev.Asked(turn_id="t", question_id="q", question=question)
-    (told, ask) = outs(asked, client={})
-    assert told["sessionUpdate"] == "agent_thought_chunk"
-    assert told["content"]["text"] == "The agent asks what this editor cannot show: Which size?\n"
+    (output, ask) = outs(asked, client={})
+    assert output["sessionUpdate"] == "agent_thought_chunk"
+    assert output["content"]["text"] == "The agent asks what this editor cannot show: Which size?\n"
     assert isinstance(ask, Ask)
     assert len(outs(asked, client={"elicitation": {"form": {}, "url": {}}})) == 1
     assert all(isinstance(out, Ask) for out in outs(asked, client={}, replay=True)), "it is no news"
@@ -358,14 +358,14 @@ def suspended(*question_ids: str) -> ev.TurnSuspended:
 
 def test_a_choice_has_a_card_of_its_own_that_says_what_the_buttons_mean() -> None:
     took = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": True})
-    (card, told, ask, done, withdraw) = outs(asked(SURE), took, client={})
+    (card, output, ask, done, withdraw) = outs(asked(SURE), took, client={})
     assert card == {
         "sessionUpdate": "tool_call", "toolCallId": "q1.choice", "title": "Sure?", "name": "question",
         "kind": "other", "status": "pending",
     }  # fmt: skip
-    assert shown_text(told) == f"Sure?\n\n{MEANT}"
+    assert shown_text(output) == f"Sure?\n\n{MEANT}"
     shown = {"toolCallId": "q1.choice", "title": "Sure?", "kind": "other", "status": "pending"}
-    assert ask == Ask(asked(SURE), {**shown, "content": told["content"]})
+    assert ask == Ask(asked(SURE), {**shown, "content": output["content"]})
     content = [{"type": "content", "content": words("Yes")}]
     assert done == {**UPDATE, "toolCallId": "q1.choice", "status": "completed", "content": content}
     assert withdraw == Withdraw(took)
@@ -383,10 +383,10 @@ def test_a_choice_without_an_answer_is_a_failed_call(outcome: Any, words: str) -
 
 def test_a_long_choice_is_described_in_its_call() -> None:
     long = msgspec.structs.replace(SURE, message="Sure?\nIt cannot be undone.")
-    (card, told, ask) = outs(asked(long), client={})
+    (card, output, ask) = outs(asked(long), client={})
     assert card["title"] == "Sure?…"
-    assert shown_text(told) == f"Sure?\nIt cannot be undone.\n\n{MEANT}"
-    assert ask.call["content"] == told["content"]
+    assert shown_text(output) == f"Sure?\nIt cannot be undone.\n\n{MEANT}"
+    assert ask.call["content"] == output["content"]
     done = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={})
     silent = msgspec.structs.replace(SURE, message="", fields={})
     (card, _, _, over, _) = outs(asked(silent), done, client={})
@@ -396,10 +396,10 @@ def test_a_long_choice_is_described_in_its_call() -> None:
 
 def test_a_link_shows_its_address_to_a_client_that_cannot_open_it() -> None:
     link = Link(message="Log in", url="https://example.com/a?b=c")
-    (card, told, ask) = outs(asked(link), client={})
+    (card, output, ask) = outs(asked(link), client={})
     assert card["title"] == "Log in https://example.com/a?b=c"
-    assert shown_text(told).startswith("Log in\n\nhttps://example.com/a?b=c\n\n")
-    assert ask.call["content"] == told["content"]
+    assert shown_text(output).startswith("Log in\n\nhttps://example.com/a?b=c\n\n")
+    assert ask.call["content"] == output["content"]
     assert outs(asked(link), client={"elicitation": {"url": {}}}) == [Ask(asked(link))]
 
 
@@ -411,8 +411,8 @@ def test_a_choice_of_a_call_is_asked_on_its_card() -> None:
 
 
 def test_a_choice_of_several_values_is_a_text_that_names_them() -> None:
-    (told, pause) = outs(asked(SIZE), suspended("q1"), client={}, asks_as_text=True)
-    assert told["content"]["text"].startswith("Which size?\n\n1. S\n2. L\n\nYour next message")
+    (output, pause) = outs(asked(SIZE), suspended("q1"), client={}, asks_as_text=True)
+    assert output["content"]["text"].startswith("Which size?\n\n1. S\n2. L\n\nYour next message")
     assert pause == WaitForMessage(asked(SIZE))
 
 
@@ -429,10 +429,10 @@ TWICE = Permission(
 
 def test_options_of_one_kind_are_asked_in_text_with_the_whole_call() -> None:
     given = ev.ToolUpdate(call_id="c1", input={"path": "a```b"})
-    (*_, told, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, asks_as_text=True)
+    (*_, output, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, asks_as_text=True)
     call = 'Search\n\n````json\n{\n  "path": "a```b"\n}\n````\n\n'
     choice = "May I?\n\n1. This file\n2. This folder\n3. No\n\n"
-    assert told["content"]["text"].startswith(call + choice)
+    assert output["content"]["text"].startswith(call + choice)
     assert pause == WaitForMessage(asked(TWICE))
     assert isinstance(outs(CALL, asked(TWICE), client=ABLE)[-1], Ask), "a form tells them apart"
 
@@ -457,9 +457,11 @@ def test_what_is_open_is_asked_again_with_its_whole_call() -> None:
 
 
 def test_a_form_is_asked_in_text_once_the_turn_is_suspended() -> None:
-    said = outs(asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, asks_as_text=True)
-    (told, pause, again) = said
-    assert told == chunk("agent_message_chunk", words(ask_as_text(NAME)), messageId="q1.question")
+    outputs = outs(
+        asked(NAME), suspended("q1"), ev.TurnResumed(), suspended("q1"), client={}, asks_as_text=True
+    )
+    (output, pause, again) = outputs
+    assert output == chunk("agent_message_chunk", words(ask_as_text(NAME)), messageId="q1.question")
     assert [pause, again] == [WaitForMessage(asked(NAME))] * 2
     after = outs(
         ev.Text(message_id="m", delta="x"), asked(NAME), suspended("q1"), client={}, asks_as_text=True
@@ -479,33 +481,33 @@ def test_several_forms_are_asked_in_text_one_after_the_other() -> None:
 
 
 def test_what_a_request_waits_for_comes_first() -> None:
-    said = outs(asked(NAME), asked(SURE, "q2"), suspended("q1", "q2"), client={}, asks_as_text=True)
-    assert [type(out) for out in said] == [dict, dict, Ask]
+    output = outs(asked(NAME), asked(SURE, "q2"), suspended("q1", "q2"), client={}, asks_as_text=True)
+    assert [type(out) for out in output] == [dict, dict, Ask]
 
 
 def test_a_replay_shows_questions_in_text_and_their_answers() -> None:
-    def told(outcome: Any, content: Any = None) -> list[tuple[str, str]]:
+    def output(outcome: Any, content: Any = None) -> list[tuple[str, str]]:
         answer = ev.Answered(turn_id="t", question_id="q1", outcome=outcome, content=content)
-        said = outs(asked(NAME), suspended("q1"), answer, client={}, replay=True)
-        return [(out["messageId"], out["content"]["text"]) for out in said if isinstance(out, dict)]
+        outputs = outs(asked(NAME), suspended("q1"), answer, client={}, replay=True)
+        return [(out["messageId"], out["content"]["text"]) for out in outputs if isinstance(out, dict)]
 
     question = ("q1.question", "Your name?")
-    assert told("accepted", {"x": "Ada"}) == [question, ("q1.answer", "Ada")]
-    assert told("declined") == [question, ("q1.answer", "decline")]
-    assert told("expired") == [question]
+    assert output("accepted", {"x": "Ada"}) == [question, ("q1.answer", "Ada")]
+    assert output("declined") == [question, ("q1.answer", "decline")]
+    assert output("expired") == [question]
 
 
 def test_a_client_with_forms_is_asked_nothing_in_text() -> None:
     answer = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
     for options in ({"asks_as_text": True}, {"replay": True}):
-        said = outs(asked(NAME), suspended("q1"), answer, client=ABLE, **options)
-        assert said == [Ask(asked(NAME)), Withdraw(answer)]
+        output = outs(asked(NAME), suspended("q1"), answer, client=ABLE, **options)
+        assert output == [Ask(asked(NAME)), Withdraw(answer)]
 
 
 def test_each_ability_opens_its_own_door_only() -> None:
-    told = (ev.Notice(title="N"), ev.Compaction(compaction_id="k", status="completed"))
-    assert [u["sessionUpdate"] for u in outs(*told, client={"session": {"notices": {}}})] == ["notice"]
-    assert [u["sessionUpdate"] for u in outs(*told, client={"session": {"compaction": {}}})] == [
+    output = (ev.Notice(title="N"), ev.Compaction(compaction_id="k", status="completed"))
+    assert [u["sessionUpdate"] for u in outs(*output, client={"session": {"notices": {}}})] == ["notice"]
+    assert [u["sessionUpdate"] for u in outs(*output, client={"session": {"compaction": {}}})] == [
         "compaction_update"
     ]
 
@@ -589,37 +591,37 @@ def test_a_terminal_of_ours_is_shown_as_text_with_how_it_ended() -> None:
     ]
     for ending, note in endings:
         last = ev.TerminalOutput(terminal_id="x", exited=True, **ending)
-        said = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="hi"), last)
-        assert shown_text(said[-1]) == "hi" + note
+        output = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="hi"), last)
+        assert shown_text(output[-1]) == "hi" + note
 
 
 def test_what_a_terminal_printed_before_it_was_shown_is_shown_with_it() -> None:
-    said = outs(CALL, ev.TerminalOutput(terminal_id="x", data="early"), SHOWN)
-    assert shown_text(said[-1]) == "early"
+    output = outs(CALL, ev.TerminalOutput(terminal_id="x", data="early"), SHOWN)
+    assert shown_text(output[-1]) == "early"
 
 
 def test_a_terminal_of_the_clients_own_is_named_and_not_repeated() -> None:
-    said = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="hi"), terminals={"x"})
-    assert [u.get("content") for u in said] == [None, [{"type": "terminal", "terminalId": "x"}]]
+    output = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="hi"), terminals={"x"})
+    assert [u.get("content") for u in output] == [None, [{"type": "terminal", "terminalId": "x"}]]
 
 
 def test_long_terminal_output_keeps_its_end() -> None:
-    said = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="a" * 70_000 + "end"))
-    assert shown_text(said[-1]) == ("a" * 70_000 + "end")[-65_536:]
+    output = outs(CALL, SHOWN, ev.TerminalOutput(terminal_id="x", data="a" * 70_000 + "end"))
+    assert shown_text(output[-1]) == ("a" * 70_000 + "end")[-65_536:]
 
 
 def test_a_diff_is_a_diff() -> None:
     block = DiffBlock(path="/a", old="1", new="2")
-    said = outs(CALL, ev.ToolUpdate(call_id="c1", status="completed", content=(block,)))
-    assert said[-1]["content"] == [{"type": "diff", "path": "/a", "oldText": "1", "newText": "2"}]
+    output = outs(CALL, ev.ToolUpdate(call_id="c1", status="completed", content=(block,)))
+    assert output[-1]["content"] == [{"type": "diff", "path": "/a", "oldText": "1", "newText": "2"}]
 
 
 # -- any stream ------------------------------------------------------------------------------------
 
 
 def heard(events: Sequence[ev.Event], client: dict[str, Any]) -> list[dict[str, Any]]:
-    said = translate(encoder(client, replay=True), entries(events))
-    return [{"update": update_of(out)} for out in said if isinstance(out, bytes)]
+    output = translate(encoder(client, replay=True), entries(events))
+    return [{"update": update_of(out)} for out in output if isinstance(out, bytes)]
 
 
 def linked(event: ev.Event) -> ev.Event:
@@ -632,13 +634,13 @@ def linked(event: ev.Event) -> ev.Event:
 @given(legal_sessions(), st.data())
 def test_what_a_client_folds_is_what_we_fold(story: LegalSession, data: st.DataObject) -> None:
     events = [linked(event) for event in story.events if not isinstance(event, ev.Rewound)]
-    told = fold(events)
-    for call in told.calls.values():
+    folded = fold(events)
+    for call in folded.calls.values():
         # What is not JSON is shown as it came.
         call.input = call.arguments or None if call.input is None else call.input
         call.arguments = ""
         call.title = None if call.title is None else safe_title(call.title)
-    wanted = kept_view(told, person=True)
+    wanted = kept_view(folded, person=True)
     wanted.pop("order")
     for stream in (events, data.draw(rechunked(events))):
         view = heard_view(heard(stream, ABLE))
@@ -651,8 +653,8 @@ def test_whatever_the_grammar_lets_pass_is_valid_and_ends_once_per_turn(
     events: list[ev.Event], client: dict[str, Any]
 ) -> None:
     legal = translate(Grammar(), events)
-    said = outs(*legal, client=client, replay=True)
-    ends = [out.terminal for out in said if isinstance(out, EndPrompt)]
+    output = outs(*legal, client=client, replay=True)
+    ends = [out.terminal for out in output if isinstance(out, EndPrompt)]
     assert ends == [event for event in legal if isinstance(event, ev.TurnFinished | ev.TurnFailed)]
 
 
@@ -662,10 +664,10 @@ def test_any_beginning_of_a_stream_can_be_closed_and_only_once(
 ) -> None:
     cut = data.draw(st.integers(0, len(story.events)))
     encoding = encoder(ABLE)
-    said = [out for entry in entries(story.events[:cut]) for out in encoding.feed(entry)]
-    said += encoding.close()
+    output = [out for entry in entries(story.events[:cut]) for out in encoding.feed(entry)]
+    output += encoding.close()
     assert encoding.close() == []
-    for out in said:
+    for out in output:
         if isinstance(out, bytes):
             update_of(out)
 
@@ -680,5 +682,5 @@ def test_a_batch_is_encoded_as_its_entries_are_one_by_one(story: LegalSession, d
     all_entries = list(entries(data.draw(rechunked(story.events))))
     cut = data.draw(st.integers(0, len(all_entries)))
     encoding = encoder(ABLE)
-    said = [*encoding.feed_all(all_entries[:cut]), *encoding.feed_all(all_entries[cut:]), *encoding.close()]
-    assert said == translate(encoder(ABLE), all_entries)
+    output = [*encoding.feed_all(all_entries[:cut]), *encoding.feed_all(all_entries[cut:]), *encoding.close()]
+    assert output == translate(encoder(ABLE), all_entries)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import ABLE, editing
-from tests.worlds import collect, forever, make, soon, until, world
+from tests.hubs import collect, forever, hub_for, make, soon, until
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -28,7 +28,7 @@ TEXT = [{"type": "text", "text": "hi"}]
 
 
 async def test_a_session_is_answered_with_its_options_and_then_its_commands_are_sent() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         assert made["modes"]["currentModeId"] == "ask"
         assert [option["id"] for option in made["configOptions"]] == ["mode", "model", "think_aloud"]
@@ -37,7 +37,7 @@ async def test_a_session_is_answered_with_its_options_and_then_its_commands_are_
 
 
 async def test_an_agent_without_options_and_commands_mentions_none() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         assert made.keys() == {"sessionId"}
         await editor.prompt(made["sessionId"], "hi")
@@ -62,11 +62,11 @@ async def test_a_client_gets_the_sessions_own_commands_and_events_between_turns(
             yield "allowed" if await ctx.permission("May I?", tool="x") else "refused"
 
     agent = Peer()
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[])
         await until(lambda: len(editor.updates("available_commands_update")) == 1)
-        (told,) = editor.updates("available_commands_update")
-        assert [one["name"] for one in told["availableCommands"]] == ["review"]
+        (output,) = editor.updates("available_commands_update")
+        assert [one["name"] for one in output["availableCommands"]] == ["review"]
         agent.view.emit(ev.InfoChanged(title="A title"))
         await until(lambda: bool(editor.updates("session_info_update")))
         editor.permit("allow_once")
@@ -86,7 +86,7 @@ async def test_folders_servers_and_meta_of_a_session_reach_the_agent(tmp_path: P
         yield ""
 
     server = {"name": "s", "command": "/bin/s", "args": ["-v"], "env": [{"name": "K", "value": "v"}]}
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         more = str(tmp_path / "more")
         made = await editor.call(
             "session/new",
@@ -99,7 +99,7 @@ async def test_folders_servers_and_meta_of_a_session_reach_the_agent(tmp_path: P
 
 
 async def test_meta_never_takes_the_place_of_what_was_asked() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         one, two = await editor.open(), await editor.open()
         await editor.prompt(one, "mine", _meta={"sessionId": two, "prompt": TEXT, "session_id": two})
         assert editor.text == "mine "
@@ -107,7 +107,7 @@ async def test_meta_never_takes_the_place_of_what_was_asked() -> None:
 
 
 async def test_a_login_that_is_missing_leaves_no_session_behind() -> None:
-    async with world(ScriptedAgent(authentication=True)) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent(authentication=True)) as hub, editing(hub) as editor:
         error = await editor.refused("session/new", cwd="/", mcpServers=[])
         assert error.rpc_code == -32000
         assert (await editor.call("session/list"))["sessions"] == []
@@ -122,18 +122,18 @@ async def test_a_login_that_is_missing_leaves_no_session_behind() -> None:
 
 @pytest.mark.parametrize("method", ["session/set_model", "initialise", "_zed/anything", "$/nothing", ""])
 async def test_an_unknown_method_is_said_to_be_unknown(method: str) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         assert (await editor.refused(method)).rpc_code == -32601
 
 
 async def test_logging_out_of_an_agent_without_logins_succeeds() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         assert await editor.call("logout") == {}
         assert "known: none" in (await editor.refused("authenticate", methodId="x")).message
 
 
 async def test_sessions_are_listed_page_by_page_newest_first(tmp_path: Path) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         made = [await editor.open(tmp_path if number % 2 else "/") for number in range(60)]
         for session_id in made:
             await editor.prompt(session_id, "hi")
@@ -150,7 +150,7 @@ async def test_sessions_are_listed_page_by_page_newest_first(tmp_path: Path) -> 
 
 
 async def test_a_session_is_listed_from_its_first_prompt_on_and_can_be_loaded_before() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.call("session/set_mode", sessionId=session_id, modeId="code")
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
@@ -162,15 +162,15 @@ async def test_a_session_is_listed_from_its_first_prompt_on_and_can_be_loaded_be
 
 @pytest.mark.parametrize("cursor", ["", "x", "e30=", "WzFd", "WyJhIiwxXQ==", "é"])
 async def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         assert (await editor.refused("session/list", cursor=cursor)).rpc_code == -32602
 
 
 async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
     journal = await open_journal("memory:")
     async with (
-        world(journal=journal, target="a") as one,
-        world(journal=journal, target="b") as two,
+        hub_for(journal=journal, target="a") as one,
+        hub_for(journal=journal, target="b") as two,
         editing(one) as first,
         editing(two) as second,
         editing(one, principal="eve") as eve,
@@ -192,8 +192,8 @@ async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
 async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
     journal = await open_journal("memory:")
     async with (
-        world(journal=journal, target="a") as one,
-        world(journal=journal, target="b") as two,
+        hub_for(journal=journal, target="a") as one,
+        hub_for(journal=journal, target="b") as two,
         editing(one) as editor,
     ):
         oldest = await editor.open()
@@ -209,19 +209,19 @@ async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
 
 
 async def test_a_title_and_a_time_are_listed_and_the_title_is_sent_once() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "the first line\nthe second")
         await editor.prompt(session_id, "another")
-        (told,) = editor.updates("session_info_update")
-        assert told["title"] == "the first line"
+        (output,) = editor.updates("session_info_update")
+        assert output["title"] == "the first line"
         (listed,) = (await editor.call("session/list"))["sessions"]
         assert listed["title"] == "the first line"
         assert listed["updatedAt"].endswith("+00:00")
 
 
 async def test_a_deleted_session_is_gone_and_may_be_deleted_again() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         for _ in range(2):
             assert await editor.call("session/delete", sessionId=session_id) == {}
@@ -230,7 +230,7 @@ async def test_a_deleted_session_is_gone_and_may_be_deleted_again() -> None:
 
 
 async def test_a_closed_session_must_be_opened_again_and_is_whole_then() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "before")
         await editor.call("session/close", sessionId=session_id)
@@ -241,7 +241,7 @@ async def test_a_closed_session_must_be_opened_again_and_is_whole_then() -> None
 
 
 async def test_a_session_of_another_connection_can_be_closed_by_its_id() -> None:
-    async with world() as hub, editing(hub) as one, editing(hub) as two:
+    async with hub_for() as hub, editing(hub) as one, editing(hub) as two:
         session_id = await one.open()
         assert await two.call("session/close", sessionId=session_id) == {}
 
@@ -252,7 +252,7 @@ async def test_a_session_that_was_closed_elsewhere_is_reopened_with_the_editors_
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield await ctx.files.read("notes.txt")
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
         session_id = await editor.open(tmp_path)
         await (await hub.session(session_id)).close()
@@ -268,15 +268,15 @@ async def test_a_session_that_was_closed_elsewhere_is_reopened_with_the_editors_
 
 
 async def test_a_load_replays_everything_before_its_answer() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "/tools")
-        said = editor.text
+        output = editor.text
         editor.log.clear()
         result = await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         assert "modes" in result
         assert text_of_chunks(editor.log, "user_message_chunk") == "/tools"
-        assert editor.text == said
+        assert editor.text == output
         assert editor.heard()[-2:] == ["available_commands_update", "= session/load"]
         await editor.call("session/list")
         assert editor.heard()[-1:] == ["= session/list"], "nothing follows the answer to a load"
@@ -288,7 +288,7 @@ async def test_a_load_replays_everything_before_its_answer() -> None:
 
 
 async def test_the_commands_of_a_resumed_session_follow_the_answer() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
         await editor.call("session/resume", sessionId=session_id, cwd="/")
@@ -305,7 +305,7 @@ async def test_a_load_leaves_out_what_was_taken_back() -> None:
         async with ctx.tool("look", title=f"look for {prompt.text}"):
             yield f"found {prompt.text}. "
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for words in ("one", "two", "three"):
             await editor.prompt(session_id, words)
@@ -323,7 +323,7 @@ async def test_a_load_leaves_out_what_was_taken_back() -> None:
 
 
 async def test_a_resume_replays_nothing() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "before")
         assert await editor.call("session/resume", sessionId=session_id, cwd="/tmp") == {}
@@ -332,7 +332,7 @@ async def test_a_resume_replays_nothing() -> None:
 
 
 async def test_a_fork_begins_with_the_whole_history_and_goes_its_own_way() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "common")
         made = await editor.call("session/fork", sessionId=session_id, cwd="/tmp", mcpServers=[])
@@ -350,7 +350,7 @@ async def test_coming_back_often_leaves_one_watch_and_the_editors_files(tmp_path
         yield await ctx.files.read("notes.txt")
 
     option = ConfigOption(option_id="loud", name="Loud", value=False)
-    async with world(make(agent, options=(option,))) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(make(agent, options=(option,))) as hub, editing(hub, ABLE) as editor:
         editor.answers["fs/read_text_file"] = lambda params: {"content": "unsaved"}
         session_id = await editor.open(tmp_path)
         for method in ("session/load", "session/resume", "session/load", "session/resume"):
@@ -367,7 +367,7 @@ async def test_coming_back_often_leaves_one_watch_and_the_editors_files(tmp_path
 
 
 async def test_nothing_follows_the_answer_of_a_prompt() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         editor.permit("allow_once")
         session_id = await editor.open()
         for scenario in SAYING:
@@ -383,7 +383,7 @@ async def test_a_path_begins_in_the_folder_of_the_session(tmp_path: Path) -> Non
         places = (ev.Location(path="notes/a.md"),)
         yield ev.ToolUpdate(call_id="c1", status="completed", locations=places)
 
-    async with world(make(read)) as hub, editing(hub) as editor:
+    async with hub_for(make(read)) as hub, editing(hub) as editor:
         session_id = await editor.open(tmp_path)
         await editor.prompt(session_id, "go")
         await editor.call("session/load", sessionId=session_id, cwd=str(tmp_path), mcpServers=[])
@@ -392,7 +392,7 @@ async def test_a_path_begins_in_the_folder_of_the_session(tmp_path: Path) -> Non
 
 
 async def test_usage_comes_with_the_answer_in_meta() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         result = await editor.prompt(await editor.open(), "one two")
         (usage,) = result["_meta"]["trunkline"]["usage"]
         assert usage == {"provider": "demo", "model": "demo-small", "input_tokens": 2, "output_tokens": 2}
@@ -406,7 +406,7 @@ async def test_usage_comes_with_the_answer_in_meta() -> None:
     ],
 )
 async def test_a_block_that_the_agent_does_not_take_is_refused(block: dict[str, Any], kind: str) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         error = await editor.refused("session/prompt", sessionId=await editor.open(), prompt=[block])
         assert error.rpc_code == -32602
         assert f"takes no {kind} blocks" in error.message
@@ -414,7 +414,7 @@ async def test_a_block_that_the_agent_does_not_take_is_refused(block: dict[str, 
 
 @pytest.mark.parametrize("prompt", [[], None, [{"type": "hologram"}]])
 async def test_a_prompt_that_says_nothing_readable_is_refused(prompt: Any) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         assert (
             await editor.refused("session/prompt", sessionId=session_id, prompt=prompt)
@@ -427,7 +427,7 @@ async def test_a_turn_that_fails_is_an_error_with_its_cause_and_its_updates_stay
         yield "so far"
         raise ValueError("the disk\nis full")
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         error = await editor.refused("session/prompt", sessionId=await editor.open(), prompt=TEXT)
         assert error.rpc_code == -32603
         assert error.message == "ValueError: the disk is full"
@@ -436,7 +436,7 @@ async def test_a_turn_that_fails_is_an_error_with_its_cause_and_its_updates_stay
 
 
 async def test_two_sessions_run_side_by_side_and_keep_apart() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         one, two = await editor.open(), await editor.open()
         await asyncio.gather(editor.prompt(one, "one " * 50), editor.prompt(two, "two " * 50))
         assert editor.text.count("one ") == editor.text.count("two ") == 50
@@ -449,7 +449,7 @@ async def test_a_turn_that_someone_else_started_is_not_shown_and_makes_the_sessi
         yield prompt.text
         await go.wait()
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         session = await hub.session(session_id)
         theirs = asyncio.create_task(collect(session, "theirs"))
@@ -458,9 +458,9 @@ async def test_a_turn_that_someone_else_started_is_not_shown_and_makes_the_sessi
         assert error.rpc_code == -32600
         editor.connection.notify("session/cancel", {"sessionId": session_id})
         go.set()
-        told = await soon(theirs)
-        assert isinstance(told[-1], ev.TurnFinished)
-        assert told[-1].stop_reason == "end_turn", "a cancel is for the editor's own prompt"
+        output = await soon(theirs)
+        assert isinstance(output[-1], ev.TurnFinished)
+        assert output[-1].stop_reason == "end_turn", "a cancel is for the editor's own prompt"
         assert editor.text == ""
 
 
@@ -469,7 +469,7 @@ async def test_a_second_prompt_is_refused_and_a_prompt_that_is_taken_back_is_can
         yield "begun"
         await forever()
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         params: dict[str, Any] = {"sessionId": session_id, "prompt": TEXT}
         request_id, answer = editor.connection.ask("session/prompt", params)
@@ -485,7 +485,7 @@ async def test_a_second_prompt_is_refused_and_a_prompt_that_is_taken_back_is_can
 async def test_a_malformed_prompt_that_is_taken_back_is_answered_and_the_connection_lives(
     params: Any,
 ) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         request_id, answer = editor.connection.ask("session/prompt", params)
         editor.connection.flush()
@@ -508,7 +508,7 @@ async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() ->
             yield "begun"
             await forever()
 
-    async with world(Slow()) as hub, editing(hub) as editor:
+    async with hub_for(Slow()) as hub, editing(hub) as editor:
         session = await hub.create()
         session_id = session.session_id
         opening.set()
@@ -525,7 +525,7 @@ async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() ->
 
 
 async def test_any_other_request_that_is_taken_back_just_stops() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "x " * 50)
         editor.agents_wire.free.clear()
@@ -540,7 +540,7 @@ async def test_any_other_request_that_is_taken_back_just_stops() -> None:
 
 
 async def test_a_load_waits_for_a_slow_client() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "x " * 50)
         editor.log.clear()
@@ -557,7 +557,7 @@ async def test_a_load_waits_for_a_slow_client() -> None:
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume", "session/fork"])
 async def test_coming_back_needs_absolute_folders(method: str) -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         for folders in ({"cwd": "rel"}, {"cwd": "/", "additionalDirectories": ["rel"]}):
             error = await editor.refused(method, sessionId=session_id, mcpServers=[], **folders)
@@ -565,7 +565,7 @@ async def test_coming_back_needs_absolute_folders(method: str) -> None:
 
 
 async def test_a_slow_client_is_waited_for_while_the_agent_goes_on() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         session_id = await editor.open()
         session = await hub.session(session_id)
         editor.agents_wire.free.clear()
@@ -583,7 +583,7 @@ async def test_a_slow_client_is_waited_for_while_the_agent_goes_on() -> None:
 
 
 async def test_a_mode_set_one_way_shows_in_the_other() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         session_id = await editor.open()
         assert await editor.call("session/set_mode", sessionId=session_id, modeId="code") == {}
         await until(lambda: bool(editor.updates("current_mode_update")))
@@ -597,7 +597,7 @@ async def test_a_mode_set_one_way_shows_in_the_other() -> None:
 
 
 async def test_a_switch_is_set_by_a_client_that_knows_switches() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         answer = await editor.call(
             "session/set_config_option",
@@ -616,14 +616,14 @@ async def test_a_switch_is_set_by_a_client_that_knows_switches() -> None:
     ],
 )
 async def test_a_value_that_is_not_on_offer_is_refused(method: str, params: Any, why: str) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         error = await editor.refused(method, sessionId=await editor.open(), **params)
         assert error.rpc_code == -32602
         assert why in error.message
 
 
 async def test_an_agent_without_modes_has_none_to_set() -> None:
-    async with world() as hub, editing(hub) as editor:
+    async with hub_for() as hub, editing(hub) as editor:
         error = await editor.refused("session/set_mode", sessionId=await editor.open(), modeId="x")
         assert error.message == "this agent has no modes"
 
@@ -638,7 +638,7 @@ async def test_a_change_made_elsewhere_is_sent_also_while_a_prompt_runs() -> Non
     option = ConfigOption(
         option_id="m", name="M", value="a", choices=(Choice(value="a", name="A"), Choice(value="b", name="B"))
     )
-    async with world(make(agent, options=(option,))) as hub, editing(hub) as editor:
+    async with hub_for(make(agent, options=(option,))) as hub, editing(hub) as editor:
         session_id = await editor.open()
         session = await hub.session(session_id)
         await session.set_config("m", "b", by="the page")
@@ -647,12 +647,12 @@ async def test_a_change_made_elsewhere_is_sent_also_while_a_prompt_runs() -> Non
         await session.set_config("m", "a", by="the page")
         go.set()
         await soon(running)
-        told = [u["configOptions"][0]["currentValue"] for u in editor.updates("config_option_update")]
-        assert told == ["b", "a"]
+        output = [u["configOptions"][0]["currentValue"] for u in editor.updates("config_option_update")]
+        assert output == ["b", "a"]
 
 
 async def test_changes_made_elsewhere_wait_for_a_slow_client() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session = await hub.session(await editor.open())
         await until(lambda: session.followers == 1)
         editor.agents_wire.free.clear()
@@ -679,7 +679,7 @@ async def test_changes_made_elsewhere_wait_for_a_slow_client() -> None:
     ],
 )
 async def test_media_that_are_not_base64_are_refused(block: dict[str, Any]) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         session_id = await editor.open()
         error = await editor.refused("session/prompt", sessionId=session_id, prompt=[block])
         assert error.rpc_code == -32602
@@ -694,21 +694,21 @@ SERVER: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], 
 
 @pytest.mark.parametrize("notices", [True, False])
 async def test_an_agent_that_takes_no_notice_of_the_clients_servers_says_so_once(notices: bool) -> None:
-    async with world() as hub, editing(hub, ABLE if notices else {}) as editor:
+    async with hub_for() as hub, editing(hub, ABLE if notices else {}) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[SERVER])
         for _ in range(2):
             await editor.prompt(made["sessionId"], "hi")
         assert editor.heard().count("notice" if notices else "agent_thought_chunk") == 1
         assert editor.heard()[-1] == "= session/prompt"
-        (told,) = editor.updates("notice", "agent_thought_chunk")
-        assert "files" in str(told)
+        (output,) = editor.updates("notice", "agent_thought_chunk")
+        assert "files" in str(output)
 
 
 async def test_an_agent_that_looks_at_the_clients_servers_is_not_accused() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield ctx.session.mcp_servers[0]["name"]
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         made = await editor.call("session/new", cwd="/", mcpServers=[SERVER])
         await editor.prompt(made["sessionId"], "hi")
         assert editor.text == "files"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.recorded_updates import kinds
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline import events as ev
 from trunkline.errors import TurnCancelled

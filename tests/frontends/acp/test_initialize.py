@@ -81,8 +81,8 @@ def test_a_login_in_a_terminal_is_offered_only_to_those_who_have_one(client: dic
 
 def test_a_login_by_variables_says_which_to_set() -> None:
     way = AuthMethod(method_id="k", name="Key", kind="env_var", variables=("A_KEY", "B_KEY"))
-    (told,) = answer(msgspec.to_builtins(AgentCard(name="hal", auth_methods=(way,))))["authMethods"]
-    assert told["description"] == "Set A_KEY, B_KEY in the environment of the agent, and start it again."
+    (output,) = answer(msgspec.to_builtins(AgentCard(name="hal", auth_methods=(way,))))["authMethods"]
+    assert output["description"] == "Set A_KEY, B_KEY in the environment of the agent, and start it again."
 
 
 def test_a_card_is_the_same_by_way_of_the_cache(tmp_path: Path) -> None:

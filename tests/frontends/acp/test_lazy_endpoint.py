@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.frontends.acp.memory_editor import Editor, join
-from tests.worlds import forever, make, soon, until, world
+from tests.hubs import forever, hub_for, make, soon, until
 
 from trunkline.agents.interface import AgentCard, PromptCapabilities
 from trunkline.commands import Prompt
@@ -68,7 +68,7 @@ def cache(tmp_path: Path) -> CardCache:
 
 
 async def test_without_a_known_card_the_greeting_waits_for_the_agent(cache: CardCache) -> None:
-    async with world(make(forever, name="hal")) as hub:
+    async with hub_for(make(forever, name="hal")) as hub:
         house = House(hub)
         house.may_open.clear()
         async with at_the_door(house, cache) as (editor, _):
@@ -100,7 +100,7 @@ class Shaking:
 
 
 async def test_a_card_from_a_handshake_is_waited_for_and_no_placeholder_is_cached(cache: CardCache) -> None:
-    async with world(Shaking()) as hub, at_the_door(House(hub), cache) as (editor, _):
+    async with hub_for(Shaking()) as hub, at_the_door(House(hub), cache) as (editor, _):
         greeted = await editor.call("initialize", protocolVersion=1)
         assert greeted["agentInfo"]["name"] == "hal"
         assert greeted["agentCapabilities"]["promptCapabilities"]["image"] is True
@@ -116,7 +116,7 @@ async def test_a_card_from_a_handshake_is_waited_for_and_no_placeholder_is_cache
 async def test_a_failed_handshake_is_an_error_of_session_new_and_is_not_cached(
     cache: CardCache,
 ) -> None:
-    async with world(Shaking(fails=True)) as hub, at_the_door(House(hub), cache) as (editor, _):
+    async with hub_for(Shaking(fails=True)) as hub, at_the_door(House(hub), cache) as (editor, _):
         assert (await editor.call("initialize", protocolVersion=1))["agentInfo"]["name"] == "agent"
         assert "does not answer" in (await editor.refused("session/new", **NEW)).message
         assert cache.load() is None
@@ -135,14 +135,14 @@ async def test_a_card_that_is_learned_with_a_session_is_known_at_the_next_start(
             self.card = AgentCard(name="hal")
 
     for name in ("not asked yet", "hal"):
-        async with world(Late()) as hub, at_the_door(House(hub), cache) as (editor, _):
+        async with hub_for(Late()) as hub, at_the_door(House(hub), cache) as (editor, _):
             assert (await editor.call("initialize", protocolVersion=1))["agentInfo"]["name"] == name
             await editor.call("session/new", **NEW)
 
 
 async def test_with_a_known_card_the_greeting_comes_first_and_the_agent_after_it(cache: CardCache) -> None:
     cache.store({"name": "known"})
-    async with world(make(forever, name="hal")) as hub:
+    async with hub_for(make(forever, name="hal")) as hub:
         house = House(hub)
         house.may_open.clear()
         async with at_the_door(house, cache) as (editor, _):
@@ -159,7 +159,7 @@ async def test_with_a_known_card_the_greeting_comes_first_and_the_agent_after_it
 
 
 async def test_everything_at_once_never_opens_the_agent_twice_at_once() -> None:
-    async with world(make(forever)) as hub:
+    async with hub_for(make(forever)) as hub:
         house = House(hub)
         house.may_open.clear()
         async with at_the_door(house) as (editor, _):
@@ -213,7 +213,7 @@ async def test_capabilities_that_make_no_sense_are_none(capabilities: Any) -> No
     async def agent(prompt: Prompt, ctx: Any) -> AsyncGenerator[str]:
         yield type(ctx.session.terminals).__name__
 
-    async with world(agent) as hub, at_the_door(House(hub)) as (editor, _):
+    async with hub_for(agent) as hub, at_the_door(House(hub)) as (editor, _):
         await editor.call("initialize", protocolVersion=1, clientCapabilities=capabilities)
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
@@ -221,7 +221,7 @@ async def test_capabilities_that_make_no_sense_are_none(capabilities: Any) -> No
 
 
 async def test_a_session_can_be_had_without_a_greeting() -> None:
-    async with world(make(forever)) as hub, at_the_door(House(hub)) as (editor, _):
+    async with hub_for(make(forever)) as hub, at_the_door(House(hub)) as (editor, _):
         assert await editor.open()
 
 
@@ -242,7 +242,7 @@ async def test_leaving_cancels_prompts_and_answers_everything() -> None:
         yield "begun"
         await forever()
 
-    async with world(agent) as hub, at_the_door(House(hub)) as (editor, door):
+    async with hub_for(agent) as hub, at_the_door(House(hub)) as (editor, door):
         session_id = await editor.open()
         running = asyncio.create_task(editor.prompt(session_id, "go"))
         await until(lambda: editor.text == "begun")
@@ -263,7 +263,7 @@ async def test_a_client_that_leaves_early_loads_no_agent(cache: CardCache) -> No
 
 async def test_leaving_while_the_agent_is_being_called_waits_for_it(cache: CardCache) -> None:
     cache.store({"name": "known"})
-    async with world(make(forever)) as hub:
+    async with hub_for(make(forever)) as hub:
         house = House(hub)
         house.may_open.clear()
         async with at_the_door(house, cache) as (editor, door):

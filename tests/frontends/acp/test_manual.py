@@ -19,7 +19,7 @@ def talk() -> Iterator[Talk]:
         assert talk.finish() == 0, talk.stderr
 
 
-def told(talk: Talk, method: str) -> dict[str, Any]:
+def params_of(talk: Talk, method: str) -> dict[str, Any]:
     """Wait for a notification and give its params."""
 
     def is_it(line: Line) -> bool:
@@ -38,12 +38,12 @@ def prompt(words: str) -> dict[str, Any]:
 def test_a_message_without_a_callback_is_read_and_answered_by_hand(talk: Talk) -> None:
     assert talk.initialize() == {"protocolVersion": 1}
     talk.notify("_hint", {})
-    assert told(talk, "_heard")["method"] == "_hint"
+    assert params_of(talk, "_heard")["method"] == "_hint"
 
 
 def test_a_prompt_is_answered_by_its_callback_after_what_it_said(talk: Talk) -> None:
     assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
-    assert talk.said("by-hand") == "hello", "the session's id was put in"
+    assert talk.message_text("by-hand") == "hello", "the session's id was put in"
     assert talk.faults() == []
 
 
@@ -56,7 +56,7 @@ def test_what_is_printed_goes_to_stderr(talk: Talk) -> None:
 
 def test_cancel_mode_and_load_have_callbacks_too(talk: Talk) -> None:
     talk.notify("session/cancel", {"sessionId": "another"})
-    assert told(talk, "_cancelled") == {"sessionId": "another"}
+    assert params_of(talk, "_cancelled") == {"sessionId": "another"}
     assert talk.result("session/set_mode", {"sessionId": "by-hand", "modeId": "code"}) == {}
     params: dict[str, Any] = {"sessionId": "by-hand", "cwd": "/tmp", "mcpServers": []}
     assert talk.result("session/load", params) == {"_meta": {"cwd": "/tmp"}}
@@ -102,17 +102,17 @@ def test_an_error_is_sent_for_a_request_or_for_nothing_in_particular(talk: Talk)
 
 def test_a_request_is_answered_once(talk: Talk) -> None:
     assert talk.result("_twice", {}) == {}
-    assert "no request 1 is open" in told(talk, "_refused")["why"]
-    assert "no request 1 is open" in told(talk, "_refused")["why"]
+    assert "no request 1 is open" in params_of(talk, "_refused")["why"]
+    assert "no request 1 is open" in params_of(talk, "_refused")["why"]
 
 
 def test_the_end_of_the_editor_ends_the_reading_and_misuse_says_what_to_do(talk: Talk) -> None:
     talk.initialize()
     assert talk.finish() == 0
-    said = talk.stderr.splitlines()
-    assert said.count("this transport was not started: call start() first") == 2
-    assert "this transport was started already; a process has one stdin and stdout" in said
-    assert "the editor closed the connection" in said
+    lines = talk.stderr.splitlines()
+    assert lines.count("this transport was not started: call start() first") == 2
+    assert "this transport was started already; a process has one stdin and stdout" in lines
+    assert "the editor closed the connection" in lines
 
 
 def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import forever, soon, until, world
+from tests.hubs import forever, hub_for, soon, until
 
 from trunkline.commands import Prompt
 from trunkline.content import TerminalBlock
@@ -40,7 +40,7 @@ def ask(editor: Editor, session_id: str, text: str) -> asyncio.Future[Any]:
 
 
 async def test_a_prompt_right_behind_its_cancel_waits_for_the_answer_to_the_old_one() -> None:
-    async with world(waits) as hub, editing(hub) as editor:
+    async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for _ in range(3):
             old = ask(editor, session_id, "wait")
@@ -56,7 +56,7 @@ async def test_a_prompt_right_behind_its_cancel_waits_for_the_answer_to_the_old_
 
 
 async def test_only_the_first_of_several_prompts_behind_a_cancel_waits() -> None:
-    async with world(waits) as hub, editing(hub) as editor:
+    async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
         old = ask(editor, session_id, "wait")
         await until(lambda: editor.text == "wait ")
@@ -71,7 +71,7 @@ async def test_only_the_first_of_several_prompts_behind_a_cancel_waits() -> None
 
 
 async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> None:
-    async with world(waits) as hub, editing(hub) as editor:
+    async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
         old = ask(editor, session_id, "wait")
         await until(lambda: editor.text == "wait ")
@@ -83,7 +83,7 @@ async def test_a_prompt_that_waits_behind_a_cancel_can_be_cancelled_itself() -> 
 
 
 async def test_a_cancel_without_a_turn_does_nothing_to_the_next_one() -> None:
-    async with world(waits) as hub, editing(hub) as editor:
+    async with hub_for(waits) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for named in (session_id, "nobody"):
             editor.connection.notify("session/cancel", {"sessionId": named})
@@ -103,7 +103,7 @@ async def test_a_prompt_behind_the_cancel_of_an_agent_that_does_not_stop_waits_n
             except asyncio.CancelledError:
                 continue
 
-    async with world(stubborn, detach_after=0.05) as hub, editing(hub) as editor:
+    async with hub_for(stubborn, detach_after=0.05) as hub, editing(hub) as editor:
         session_id = await editor.open()
         old = ask(editor, session_id, "wait")
         await until(lambda: editor.text == "wait ")
@@ -136,12 +136,12 @@ async def test_a_file_is_written_after_the_updates_before_it(tmp_path: Path) -> 
             call.output("two")
             await ctx.files.write("a.txt", "text")
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         lends_all(editor)
         await editor.prompt(await editor.open(tmp_path), "go")
         written = editor.heard().index("fs/write_text_file")
-        told = editor.heard()[1:written]
-        assert told[:3] == ["session_info_update", "agent_message_chunk", "tool_call"]
+        outputs = editor.heard()[1:written]
+        assert outputs[:3] == ["session_info_update", "agent_message_chunk", "tool_call"]
         output = [item for item in editor.log[: written - 1] if "content" in item][-1]["content"]
         assert "onetwo" in str(output), "what waits to be told with more is told first"
 
@@ -154,7 +154,7 @@ async def test_a_terminal_is_made_after_its_call_and_released_after_it_was_shown
             await terminal.release()
         yield "done"
 
-    async with world(agent) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent) as hub, editing(hub, ABLE) as editor:
         lends_all(editor)
         session_id = await editor.open(tmp_path)
         for _ in range(5):
@@ -179,7 +179,7 @@ async def test_an_agent_that_uses_files_while_it_is_cancelled_does_not_wait_for_
         finally:
             await ctx.files.write("a.txt", "the last words")
 
-    async with world(agent, detach_after=5.0) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent, detach_after=5.0) as hub, editing(hub, ABLE) as editor:
         lends_all(editor)
         session_id = await editor.open(tmp_path)
         for early in (False, True):
@@ -214,7 +214,7 @@ async def test_a_request_of_an_agent_that_is_faster_than_its_prompts_receipt_wai
 
     journal = Hesitant()
     await journal.open()
-    async with world(agent, journal=journal) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(agent, journal=journal) as hub, editing(hub, ABLE) as editor:
         lends_all(editor)
         session_id = await editor.open(tmp_path)
         playing = ask(editor, session_id, "go")

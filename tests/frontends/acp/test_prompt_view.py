@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import Editor, Wire, editing
-from tests.worlds import BRISK, make, soon, until, world
+from tests.hubs import BRISK, hub_for, make, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -51,7 +51,7 @@ async def greeter(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
     yield f"{await ask(ctx, 'And your town?')} is far."
 
 
-def said(editor: Editor) -> str:
+def new_text(editor: Editor) -> str:
     """What the agent said since it was last looked at."""
     text = editor.text
     editor.log.clear()
@@ -66,46 +66,46 @@ def waits(session: Session) -> Callable[[], bool]:
 
 
 async def test_the_next_message_is_the_answer_and_its_prompt_shows_the_rest() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         assert await editor.prompt(session_id, "hi") == DONE
-        assert said(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
+        assert new_text(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
         assert await editor.prompt(session_id, "Ada") == DONE
-        assert said(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
+        assert new_text(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
         assert await editor.prompt(session_id, "London") == DONE
-        assert said(editor) == "London is far."
+        assert new_text(editor) == "London is far."
         turns = (await (await hub.session(session_id)).history()).turns
         assert [turn.status for turn in turns] == ["finished"], "it was one turn all the time"
         assert await editor.prompt(session_id, "again") == DONE
-        assert said(editor).startswith("Welcome. "), "and then the next message is a prompt again"
+        assert new_text(editor).startswith("Welcome. "), "and then the next message is a prompt again"
         assert editor.updates("agent_thought_chunk") == []
 
 
 async def test_several_fields_are_asked_until_the_answer_fits() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "/form")
-        assert "- `colour` A colour (one of: red | green | blue)" in said(editor)
+        assert "- `colour` A colour (one of: red | green | blue)" in new_text(editor)
         assert await editor.prompt(session_id, "name: Ada\ncolour: pink") == DONE
-        assert said(editor) == (
+        assert new_text(editor) == (
             "`colour` must be one of: red | green | blue. Please write it again, or `decline`."
         )
         await editor.prompt(session_id, '{"name": "Ada", "colour": "red", "copies": 1.5}')
-        assert "must be of type integer, not 1.5" in said(editor), "the session has the last word"
+        assert "must be of type integer, not 1.5" in new_text(editor), "the session has the last word"
         image = {"type": "image", "mimeType": "image/png", "data": ""}
         await editor.call("session/prompt", sessionId=session_id, prompt=[image])
-        assert said(editor).startswith("The answer can only be text")
+        assert new_text(editor).startswith("The answer can only be text")
         await editor.prompt(session_id, "name: Ada\ncolour: red")
-        assert said(editor) == 'Ordered: {"colour": "red", "copies": 1, "gift": false, "name": "Ada"}'
+        assert new_text(editor) == 'Ordered: {"colour": "red", "copies": 1, "gift": false, "name": "Ada"}'
 
 
 async def test_a_word_declines() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "/form")
-        said(editor)
+        new_text(editor)
         assert (await editor.prompt(session_id, "decline"))["stopReason"] == "end_turn"
-        assert said(editor) == "No order, then."
+        assert new_text(editor) == "No order, then."
 
 
 @pytest.mark.parametrize("scenario", ["/form", "greet"])
@@ -113,40 +113,40 @@ async def test_a_command_is_run_and_is_no_answer(scenario: str) -> None:
     demo = ScriptedAgent()
 
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
-        async for said in (greeter if prompt.text == "greet" else demo.run)(prompt, ctx):
-            yield said
+        async for piece in (greeter if prompt.text == "greet" else demo.run)(prompt, ctx):
+            yield piece
 
-    async with world(make(agent, commands=demo.card.commands)) as hub, editing(hub) as editor:
+    async with hub_for(make(agent, commands=demo.card.commands)) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, scenario)
-        said(editor)
+        new_text(editor)
         assert (await editor.prompt(session_id, "/plan now"))["stopReason"] == "end_turn"
-        assert said(editor).startswith("The question before is given up.\n\n")
+        assert new_text(editor).startswith("The question before is given up.\n\n")
         session = await hub.session(session_id)
         assert [turn.stop_reason for turn in (await session.history()).turns] == ["cancelled", "end_turn"]
         assert (await session.history()).plan != ()
 
 
 async def test_what_only_looks_like_a_command_is_an_answer() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         await editor.prompt(session_id, "/usr/bin")
-        assert said(editor).startswith("Hello /usr/bin. ")
+        assert new_text(editor).startswith("Hello /usr/bin. ")
 
 
 async def test_a_link_alone_is_no_answer() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         link = {"type": "resource_link", "uri": "file:///a.txt", "name": "a.txt"}
         await editor.call("session/prompt", sessionId=session_id, prompt=[link])
-        assert said(editor).startswith("The answer can only be text: a link or a file alone is none.")
+        assert new_text(editor).startswith("The answer can only be text: a link or a file alone is none.")
         words = {"type": "text", "text": "it is in "}
         await editor.call("session/prompt", sessionId=session_id, prompt=[words, link])
-        assert said(editor).startswith("Hello it is in file:///a.txt. ")
+        assert new_text(editor).startswith("Hello it is in file:///a.txt. ")
 
 
 async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -> None:
@@ -154,7 +154,7 @@ async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -
         raise RuntimeError(f"no {await ask(ctx, 'Who?')} here")
         yield ""
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
         content = [{"type": "text", "text": "Ada"}]
@@ -189,7 +189,7 @@ async def test_a_prompt_is_not_answered_before_its_question_is_stored() -> None:
 
     journal = Slow()
     await journal.open()
-    async with world(agent, journal=journal) as hub, editing(hub) as editor:
+    async with hub_for(agent, journal=journal) as hub, editing(hub) as editor:
         session_id = await editor.open()
         running = asyncio.create_task(editor.prompt(session_id, "hi"))
         await until(lambda: editor.text.endswith(HOW))
@@ -203,14 +203,14 @@ async def test_two_questions_at_once_are_asked_one_after_the_other() -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield " and ".join(await asyncio.gather(ask(ctx, "One?"), ask(ctx, "Two?")))
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        assert said(editor).startswith("One?\n")
+        assert new_text(editor).startswith("One?\n")
         await editor.prompt(session_id, "1")
-        assert said(editor).startswith("Two?\n")
+        assert new_text(editor).startswith("Two?\n")
         await editor.prompt(session_id, "2")
-        assert said(editor) == "1 and 2"
+        assert new_text(editor) == "1 and 2"
 
 
 async def test_a_question_in_text_waits_for_the_buttons() -> None:
@@ -218,7 +218,7 @@ async def test_a_question_in_text_waits_for_the_buttons() -> None:
         name, allowed = await asyncio.gather(ask(ctx, "Who?"), ctx.permission("May I?", tool="t"))
         yield f"{name} {bool(allowed)}"
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         pressed = asyncio.Event()
 
         async def press(params: dict[str, Any]) -> Any:
@@ -233,9 +233,9 @@ async def test_a_question_in_text_waits_for_the_buttons() -> None:
         assert (editor.text, running.done()) == ("", False)
         pressed.set()
         assert await soon(running) == DONE
-        assert said(editor).startswith("Who?")
+        assert new_text(editor).startswith("Who?")
         await editor.prompt(session_id, "Ada")
-        assert said(editor) == "Ada True"
+        assert new_text(editor) == "Ada True"
 
 
 async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() -> None:
@@ -252,10 +252,10 @@ async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() 
         name, _ = await asyncio.gather(ask(ctx, "Who?"), work())
         yield name
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         assert await editor.prompt(session_id, "hi") == DONE
-        count, _, asked = said(editor).partition("\n\n")
+        count, _, asked = new_text(editor).partition("\n\n")
         assert count.split() == [str(number) for number in range(20)]
         assert asked.startswith("Who?")
         later.set()
@@ -263,11 +263,11 @@ async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() 
         session = await hub.session(session_id)
         await until(waits(session))
         assert await editor.prompt(session_id, "Ada") == DONE
-        assert said(editor) == "late Ada", "it is not asked twice"
+        assert new_text(editor) == "late Ada", "it is not asked twice"
 
 
 async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
-    async with world(greeter) as hub:
+    async with hub_for(greeter) as hub:
         session = await hub.create()
         receipt = await session.prompt("hi")
         connection = Connection(line := Wire())
@@ -292,10 +292,10 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
 
 
 async def test_an_answer_from_elsewhere_and_the_rest_are_shown() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         session = await hub.session(session_id)
         (question_id,) = session.open_questions
         content = {"answer": "Bob"}
@@ -303,9 +303,9 @@ async def test_an_answer_from_elsewhere_and_the_rest_are_shown() -> None:
             Answer(question_id=question_id, outcome="accepted", content=content, by="the page")
         )
         await until(lambda: "town" in editor.text)
-        assert said(editor) == f"Answered elsewhere: Bob\n\nHello Bob. \n\nAnd your town?\n\n{HOW}"
+        assert new_text(editor) == f"Answered elsewhere: Bob\n\nHello Bob. \n\nAnd your town?\n\n{HOW}"
         assert await editor.prompt(session_id, "Rome") == DONE
-        assert said(editor) == "Rome is far."
+        assert new_text(editor) == "Rome is far."
 
 
 @pytest.mark.parametrize(
@@ -316,26 +316,26 @@ async def test_a_question_that_is_settled_otherwise_is_no_longer_open(outcome: A
         yield prompt.text if prompt.text == "again" else await ask(ctx, "Who?")
 
     ttl = 1.5 if outcome == "expired" else 60.0
-    async with world(agent, question_ttl=ttl) as hub, editing(hub) as editor:
+    async with hub_for(agent, question_ttl=ttl) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         session = await hub.session(session_id)
         if outcome == "declined":
             (question_id,) = session.open_questions
             await session.answer(Answer(question_id=question_id, outcome="declined"))
         await until(lambda: editor.text == f"{words}\n\n{outcome}")
         await until(lambda: not session.busy)
-        said(editor)
+        new_text(editor)
         assert await editor.prompt(session_id, "again") == DONE
-        assert said(editor) == "again"
+        assert new_text(editor) == "again"
 
 
 async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         session = await hub.session(session_id)
         answer, taken = session.answer, list(session.open_questions)
 
@@ -346,48 +346,48 @@ async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> Non
 
         session.answer = too_late
         assert await editor.prompt(session_id, "Ada") == DONE
-        told = said(editor)
-        assert told.startswith("This came too late: ")
-        assert "Hello Bob. " in told
-        assert HOW in told
+        output = new_text(editor)
+        assert output.startswith("This came too late: ")
+        assert "Hello Bob. " in output
+        assert HOW in output
 
 
 async def test_two_editors_without_forms_see_the_same_question_and_the_first_answer_wins() -> None:
-    async with world(greeter) as hub, editing(hub) as one, editing(hub) as two:
+    async with hub_for(greeter) as hub, editing(hub) as one, editing(hub) as two:
         session_id = await one.open()
         await one.prompt(session_id, "hi")
-        said(one)
+        new_text(one)
         await two.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
         assert two.text.endswith(HOW)
         heard = two.heard()
         assert heard.index("= session/load") > len(heard) - 2, "the question ends the story"
-        said(two)
+        new_text(two)
         assert await two.prompt(session_id, "Ada") == DONE
-        assert said(two).startswith("Hello Ada. ")
+        assert new_text(two).startswith("Hello Ada. ")
         await until(lambda: "town" in one.text)
-        assert said(one).startswith("Answered elsewhere: Ada\n\nHello Ada. ")
+        assert new_text(one).startswith("Answered elsewhere: Ada\n\nHello Ada. ")
         assert await one.prompt(session_id, "Rome") == DONE
-        assert said(one) == "Rome is far."
+        assert new_text(one) == "Rome is far."
         await until(lambda: "far" in two.text)
-        assert said(two) == "Answered elsewhere: Rome\n\nRome is far."
+        assert new_text(two) == "Answered elsewhere: Rome\n\nRome is far."
 
 
 async def test_an_editor_that_loads_an_open_session_is_asked_again() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert said(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
+        assert new_text(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
         assert await editor.prompt(session_id, "Ada") == DONE
-        assert said(editor).startswith("Hello Ada. ")
+        assert new_text(editor).startswith("Hello Ada. ")
         await editor.prompt(session_id, "London")
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert HOW not in said(editor)
+        assert HOW not in new_text(editor)
 
 
 async def test_an_editor_that_left_may_come_back_and_answer() -> None:
-    async with world(greeter) as hub:
+    async with hub_for(greeter) as hub:
         async with editing(hub) as editor:
             session_id = await editor.open()
             await editor.prompt(session_id, "hi")
@@ -395,9 +395,9 @@ async def test_an_editor_that_left_may_come_back_and_answer() -> None:
             await editor.call("session/resume", sessionId=session_id, cwd="/", mcpServers=[])
             await until(lambda: editor.text.endswith(HOW))
             assert editor.heard()[0] == "= session/resume"
-            said(editor)
+            new_text(editor)
             assert await editor.prompt(session_id, "Ada") == DONE
-            assert said(editor).startswith("Hello Ada. ")
+            assert new_text(editor).startswith("Hello Ada. ")
 
 
 async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -> None:
@@ -414,16 +414,20 @@ async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -
         await page.durable()
         async with editing(hubs[1]) as editor:
             await editor.call("session/load", sessionId=page.session_id, cwd="/", mcpServers=[])
-            assert said(editor).endswith(HOW)
+            assert new_text(editor).endswith(HOW)
             assert await editor.prompt(page.session_id, "Ada") == DONE
-            assert said(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
+            assert new_text(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
             assert await editor.prompt(page.session_id, "Rome") == DONE
-            assert said(editor) == "Rome is far."
+            assert new_text(editor) == "Rome is far."
         assert page.is_owner, "it was owned there all the time"
 
 
 async def test_an_editor_with_forms_gets_no_question_in_text() -> None:
-    async with world(greeter) as hub, editing(hub) as one, editing(hub, {"elicitation": {"form": {}}}) as two:
+    async with (
+        hub_for(greeter) as hub,
+        editing(hub) as one,
+        editing(hub, {"elicitation": {"form": {}}}) as two,
+    ):
         session_id = await one.open()
         await one.prompt(session_id, "hi")
         await two.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
@@ -435,7 +439,7 @@ async def test_an_editor_with_forms_gets_no_question_in_text() -> None:
 
 
 async def test_a_client_that_may_not_answer_is_not_asked_in_text() -> None:
-    async with world(greeter) as hub:
+    async with hub_for(greeter) as hub:
         editor = Editor()
         connection = Connection(editor.agents_wire)
         connection.handler = AcpEndpoint(
@@ -457,26 +461,26 @@ async def test_a_client_that_may_not_answer_is_not_asked_in_text() -> None:
 
 
 async def test_a_cancel_while_the_question_waits_ends_the_turn() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
         session = await hub.session(session_id)
         editor.connection.notify("session/cancel", {"sessionId": session_id})
         await until(lambda: not session.busy)
         editor.connection.notify("session/cancel", {"sessionId": session_id})
-        said(editor)
+        new_text(editor)
         assert await editor.prompt(session_id, "hi again") == DONE
-        assert said(editor).startswith("Welcome. ")
+        assert new_text(editor).startswith("Welcome. ")
 
 
 async def test_a_prompt_right_behind_a_cancel_is_no_answer() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         editor.connection.notify("session/cancel", {"sessionId": session_id})
         assert await editor.prompt(session_id, "something else") == DONE
-        assert said(editor).startswith("Welcome. ")
+        assert new_text(editor).startswith("Welcome. ")
         turns = (await (await hub.session(session_id)).history()).turns
         assert [turn.stop_reason for turn in turns] == ["cancelled", None]
 
@@ -486,7 +490,7 @@ async def test_a_cancel_after_the_answer_ends_its_prompt() -> None:
         yield await ask(ctx, "Who?")
         await asyncio.Event().wait()
 
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
         running = asyncio.create_task(editor.prompt(session_id, "Ada"))
@@ -575,11 +579,11 @@ async def test_a_question_of_a_dead_process_is_put_again_and_answered(how: str, 
         async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
             await editor.call(f"session/{how}", sessionId=session_id, cwd="/", mcpServers=[])
             await until(lambda: editor.text.endswith(HOW))
-            assert said(editor) == ("Welcome. " if how == "load" else "") + f"\n\nWho?\n\n{HOW}"
+            assert new_text(editor) == ("Welcome. " if how == "load" else "") + f"\n\nWho?\n\n{HOW}"
             assert await editor.prompt(session_id, "Ada") == DONE
-            assert said(editor) == f"Resumed with {{'who': 'Ada'}}. \n\nWhere?\n\n{HOW}"
+            assert new_text(editor) == f"Resumed with {{'who': 'Ada'}}. \n\nWhere?\n\n{HOW}"
             assert await editor.prompt(session_id, "here") == DONE
-            assert said(editor) == "here it is."
+            assert new_text(editor) == "here it is."
             turns = (await (await hub.session(session_id)).history()).turns
             assert [turn.status for turn in turns] == ["finished"]
 
@@ -591,11 +595,11 @@ async def test_two_questions_of_a_dead_process_are_put_one_after_the_other() -> 
         await editor.prompt(session_id, "both")
     async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert said(editor).startswith("\n\nOne?")
+        assert new_text(editor).startswith("\n\nOne?")
         await editor.prompt(session_id, "1")
-        assert said(editor).startswith("Two?")
+        assert new_text(editor).startswith("Two?")
         await editor.prompt(session_id, "2")
-        assert said(editor).startswith("Resumed with {'one': '1', 'two': '2'}. ")
+        assert new_text(editor).startswith("Resumed with {'one': '1', 'two': '2'}. ")
     await journal.close()
 
 
@@ -621,24 +625,24 @@ async def test_what_a_dead_process_asked_with_buttons_is_asked_first() -> None:
         (asked,) = editor.asked("session/request_permission")
         assert asked["toolCall"]["toolCallId"] == editor.updates("tool_call")[0]["toolCallId"]
         assert editor.updates("tool_call_update")[-1]["status"] == "completed"
-        assert said(editor).startswith("Who?")
+        assert new_text(editor).startswith("Who?")
         await editor.prompt(session.session_id, "Ada")
-        assert said(editor).startswith("Resumed with {'size': 'L', 'who': 'Ada'}. ")
+        assert new_text(editor).startswith("Resumed with {'size': 'L', 'who': 'Ada'}. ")
     await journal.close()
 
 
 async def test_a_session_that_was_closed_meanwhile_is_opened_again_for_the_answer() -> None:
-    async with world(Durable()) as hub, editing(hub) as editor, editing(hub) as other:
+    async with hub_for(Durable()) as hub, editing(hub) as editor, editing(hub) as other:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
-        said(editor)
+        new_text(editor)
         await other.call("session/close", sessionId=session_id)
         assert await editor.prompt(session_id, "Ada") == DONE
-        assert said(editor).startswith("Resumed with {'who': 'Ada'}. "), "and nothing is asked twice"
+        assert new_text(editor).startswith("Resumed with {'who': 'Ada'}. "), "and nothing is asked twice"
 
 
 async def test_an_answer_that_the_journal_does_not_take_leaves_the_question_open() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "hi")
         session = await hub.session(session_id)
@@ -652,23 +656,23 @@ async def test_an_answer_that_the_journal_does_not_take_leaves_the_question_open
         content = [{"type": "text", "text": "Ada"}]
         error = await editor.refused("session/prompt", sessionId=session_id, prompt=content)
         assert error.message == "not now"
-        said(editor)
+        new_text(editor)
         assert await editor.prompt(session_id, "Ada") == DONE
-        assert said(editor).startswith("Hello Ada. ")
+        assert new_text(editor).startswith("Hello Ada. ")
 
 
 # -- afterwards ------------------------------------------------------------------------------------
 
 
 async def test_a_load_tells_what_was_asked_and_answered() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for words in ("hi", "Ada", "London"):
             await editor.prompt(session_id, words)
         editor.log.clear()
         await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        told = editor.updates("user_message_chunk", "agent_message_chunk")
-        assert [(one["sessionUpdate"].partition("_")[0], one["content"]["text"]) for one in told] == [
+        output = editor.updates("user_message_chunk", "agent_message_chunk")
+        assert [(one["sessionUpdate"].partition("_")[0], one["content"]["text"]) for one in output] == [
             ("user", "hi"), ("agent", "Welcome. "), ("agent", "\n\nWhat is your name?"), ("user", "Ada"),
             ("agent", "Hello Ada. "), ("agent", "\n\nAnd your town?"), ("user", "London"),
             ("agent", "London is far."),
@@ -676,7 +680,7 @@ async def test_a_load_tells_what_was_asked_and_answered() -> None:
 
 
 async def test_a_load_leaves_out_the_questions_of_a_turn_that_was_taken_back() -> None:
-    async with world(greeter) as hub, editing(hub) as editor:
+    async with hub_for(greeter) as hub, editing(hub) as editor:
         session_id = await editor.open()
         for words in ("hi", "Ada", "London", "hi", "Bob", "Rome"):
             await editor.prompt(session_id, words)

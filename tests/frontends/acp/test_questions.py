@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import editing
-from tests.worlds import soon, until, world
+from tests.hubs import hub_for, soon, until
 
 from trunkline.commands import Answer, Prompt
 from trunkline.questions import Form, Option, Permission
@@ -20,7 +20,7 @@ ORDER = {"name": "A", "colour": "red"}
 
 
 async def test_a_permission_is_asked_with_its_call_and_answered_by_option(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.permit("allow_once", "reject_once")
         session_id = await editor.open(tmp_path)
         await editor.prompt(session_id, "/permission")
@@ -40,7 +40,7 @@ async def test_a_permission_is_asked_with_its_call_and_answered_by_option(tmp_pa
 
 
 async def test_always_is_remembered(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.permit("allow_always")
         session_id = await editor.open(tmp_path)
         for _ in range(3):
@@ -49,7 +49,7 @@ async def test_always_is_remembered(tmp_path: Path) -> None:
 
 
 async def test_cancelled_means_that_the_turn_is_cancelled(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.permit("cancelled")
         result = await editor.prompt(await editor.open(tmp_path), "/permission")
         assert result["stopReason"] == "cancelled"
@@ -67,7 +67,7 @@ async def test_cancelled_means_that_the_turn_is_cancelled(tmp_path: Path) -> Non
     ],
 )
 async def test_an_answer_that_makes_no_sense_is_a_refusal(answer: Any, tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.answers["session/request_permission"] = lambda params: answer
         result = await editor.prompt(await editor.open(tmp_path), "/permission")
         assert result["stopReason"] == "end_turn"
@@ -76,7 +76,7 @@ async def test_an_answer_that_makes_no_sense_is_a_refusal(answer: Any, tmp_path:
 
 
 async def test_an_error_instead_of_an_answer_is_a_refusal_that_says_why(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         session_id = await editor.open(tmp_path)
         await editor.prompt(session_id, "/permission")
         last = [u for u in editor.updates("tool_call_update") if u.get("status")][-1]
@@ -84,7 +84,7 @@ async def test_an_error_instead_of_an_answer_is_a_refusal_that_says_why(tmp_path
 
 
 async def test_an_answer_from_elsewhere_withdraws_the_editors_request(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         late = asyncio.get_running_loop().create_future()
         editor.answers["session/request_permission"] = lambda params: late
         session_id = await editor.open(tmp_path)
@@ -107,7 +107,7 @@ async def test_a_question_that_is_answered_before_it_is_put_is_not_put(tmp_path:
         await session.answer(Answer(question_id=question_id, option_id="allow_once", by="the page"))
         yield str(bool(await asking))
 
-    async with world(hasty) as hub, editing(hub) as editor:
+    async with hub_for(hasty) as hub, editing(hub) as editor:
         session = await hub.session(await editor.open(tmp_path))
         await editor.prompt(session.session_id, "go")
         assert editor.text == "True"
@@ -115,7 +115,7 @@ async def test_a_question_that_is_answered_before_it_is_put_is_not_put(tmp_path:
 
 
 async def test_two_permissions_are_asked_at_once() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         both = asyncio.Event()
 
         async def answer(params: dict[str, Any]) -> Any:
@@ -150,7 +150,7 @@ def kinds_of(asked: dict[str, Any]) -> list[str]:
 
 
 async def test_arguments_are_edited_in_a_form_behind_the_refusal(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         edited = {"path": "other.txt", "content": "edited\n"}
         editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, edited)
@@ -172,7 +172,7 @@ async def test_arguments_are_edited_in_a_form_behind_the_refusal(tmp_path: Path)
 
 
 async def test_a_person_who_cancels_editing_is_asked_again(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once", "allow_once")
         editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, None)
         await editor.prompt(await editor.open(tmp_path), "/edit")
@@ -184,7 +184,7 @@ async def test_a_person_who_cancels_editing_is_asked_again(tmp_path: Path) -> No
     "filled", [None, {}, {"choice": "reject_once"}, {"choice": "nonsense"}, {"choice": 7}]
 )
 async def test_a_refusal_counts_even_if_the_form_behind_it_is_closed(filled: Any, tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         editor.answers["elicitation/create"] = filling(filled)
         await editor.prompt(await editor.open(tmp_path), "/edit")
@@ -216,7 +216,7 @@ def asking(options: tuple[Option, ...]) -> Any:
 
 
 async def test_without_forms_no_option_wants_a_text_so_that_reject_rejects() -> None:
-    async with world(asking(REVIEW)) as hub, editing(hub) as editor:
+    async with hub_for(asking(REVIEW)) as hub, editing(hub) as editor:
         editor.permit("reject")
         await editor.prompt(await editor.open(), "go")
         (asked,) = editor.asked("session/request_permission")
@@ -225,7 +225,7 @@ async def test_without_forms_no_option_wants_a_text_so_that_reject_rejects() -> 
 
 
 async def test_a_permission_without_a_refusal_can_be_refused_all_the_same() -> None:
-    async with world(asking((REVIEW[0], REVIEW[2]))) as hub, editing(hub) as editor:
+    async with hub_for(asking((REVIEW[0], REVIEW[2]))) as hub, editing(hub) as editor:
         editor.permit("trunkline:decline")
         await editor.prompt(await editor.open(), "go")
         (asked,) = editor.asked("session/request_permission")
@@ -234,7 +234,7 @@ async def test_a_permission_without_a_refusal_can_be_refused_all_the_same() -> N
 
 
 async def test_with_forms_the_text_is_asked_for_behind_the_refusal() -> None:
-    async with world(asking(REVIEW)) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(asking(REVIEW)) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject")
         editor.answers["elicitation/create"] = filling({"choice": "respond", "words": "use b.txt"})
         await editor.prompt(await editor.open(), "go")
@@ -251,7 +251,7 @@ async def test_with_forms_the_text_is_asked_for_behind_the_refusal() -> None:
 async def test_with_forms_options_of_one_kind_are_chosen_from_behind_one_button(
     filled: Any, words: str
 ) -> None:
-    async with world(asking(SCOPES)) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(asking(SCOPES)) as hub, editing(hub, FORMS) as editor:
         editor.permit("file")
         editor.answers["elicitation/create"] = filling(filled)
         await editor.prompt(await editor.open(), "go")
@@ -272,7 +272,7 @@ async def test_with_forms_options_of_one_kind_are_chosen_from_behind_one_button(
     ],
 )
 async def test_without_forms_options_of_one_kind_are_asked_in_text(reply: str, words: str) -> None:
-    async with world(asking(SCOPES)) as hub, editing(hub) as editor:
+    async with hub_for(asking(SCOPES)) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "go")
         assert editor.asked("session/request_permission") == []
@@ -289,7 +289,7 @@ async def test_without_forms_options_of_one_kind_are_asked_in_text(reply: str, w
 
 
 async def test_a_client_without_forms_is_offered_no_editing(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.permit("allow_once")
         await editor.prompt(await editor.open(tmp_path), "/edit")
         (asked,) = editor.asked("session/request_permission")
@@ -305,7 +305,7 @@ async def test_structured_arguments_are_edited_as_json() -> None:
         seen.append(decision.input)
         yield "ok"
 
-    async with world(agent) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(agent) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         editor.answers["elicitation/create"] = filling(
             {"choice": "trunkline:edit"}, {"n": 2, "list": "[1, 2]", "none": "not json", "word": "[3]"}
@@ -330,7 +330,7 @@ async def test_structured_arguments_are_edited_as_json() -> None:
     ],
 )
 async def test_a_form_is_filled_in_or_not(answer: Any, words: str) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
         editor.answers["elicitation/create"] = lambda params: answer
         session_id = await editor.open()
         await editor.prompt(session_id, "/form")
@@ -341,7 +341,7 @@ async def test_a_form_is_filled_in_or_not(answer: Any, words: str) -> None:
 
 @pytest.mark.parametrize(("action", "words"), [("accept", "is confirmed"), ("decline", "was not confirmed")])
 async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"url": {}}}) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"url": {}}}) as editor:
         editor.answers["elicitation/create"] = lambda params: {"action": action}
         await editor.prompt(await editor.open(), "/link")
         (link,) = editor.asked("elicitation/create")
@@ -355,7 +355,7 @@ async def test_a_link_is_visited_or_not(action: str, words: str) -> None:
     ("option", "words"), [("ok", "is confirmed"), ("trunkline:decline", "was not confirmed")]
 )
 async def test_a_client_that_cannot_open_a_link_is_shown_its_address(option: str, words: str) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         editor.permit(option)
         await editor.prompt(await editor.open(), "/link")
         (asked,) = editor.asked("session/request_permission")
@@ -367,7 +367,7 @@ async def test_a_client_that_cannot_open_a_link_is_shown_its_address(option: str
 
 
 async def test_what_a_client_cannot_be_asked_is_declined_for_it() -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "/client-tool")
         assert "gave nothing" in editor.text
         assert editor.asked("elicitation/create") == []
@@ -398,7 +398,7 @@ async def sure(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
     ],
 )
 async def test_a_yes_or_no_is_a_permission_where_there_are_no_forms(option: str, words: str) -> None:
-    async with world(sure) as hub, editing(hub) as editor:
+    async with hub_for(sure) as hub, editing(hub) as editor:
         editor.permit(option)
         assert (await editor.prompt(await editor.open(), "go"))["stopReason"] == "end_turn"
         (asked,) = editor.asked("session/request_permission")
@@ -418,7 +418,7 @@ async def test_a_yes_or_no_is_a_permission_where_there_are_no_forms(option: str,
 
 
 async def test_a_choice_of_a_call_is_asked_on_its_own_card() -> None:
-    async with world(sure) as hub, editing(hub) as editor:
+    async with hub_for(sure) as hub, editing(hub) as editor:
         editor.permit("true")
         await editor.prompt(await editor.open(), "on a card")
         (asked,) = editor.asked("session/request_permission")
@@ -433,7 +433,7 @@ async def test_a_choice_of_several_values_is_asked_in_a_text_that_names_them() -
     async def colour(prompt: Prompt, ctx: TurnContext) -> str:
         return str(await ctx.form("Which colour?", {"colour": {"enum": ["red", "green", "blue"]}}))
 
-    async with world(colour) as hub, editing(hub) as editor:
+    async with hub_for(colour) as hub, editing(hub) as editor:
         session_id = await editor.open()
         await editor.prompt(session_id, "go")
         assert editor.asked("session/request_permission") == []
@@ -445,7 +445,7 @@ async def test_a_choice_of_several_values_is_asked_in_a_text_that_names_them() -
 
 @pytest.mark.parametrize("answer", ["cancelled", "perhaps"])
 async def test_a_choice_may_be_cancelled_or_misunderstood(answer: str) -> None:
-    async with world(sure) as hub, editing(hub) as editor:
+    async with hub_for(sure) as hub, editing(hub) as editor:
         editor.answers["session/request_permission"] = lambda params: {"outcome": {"outcome": answer}}
         ended = await editor.prompt(await editor.open(), "go")
         assert ended["stopReason"] == ("cancelled" if answer == "cancelled" else "end_turn")
@@ -454,7 +454,7 @@ async def test_a_choice_may_be_cancelled_or_misunderstood(answer: str) -> None:
 
 @pytest.mark.parametrize("content", [[1], "x", 7])
 async def test_a_form_filled_in_with_garbage_is_as_good_as_none(content: Any, tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         editor.answers["elicitation/create"] = filling(content)
         result = await editor.prompt(await editor.open(tmp_path), "/edit")
@@ -463,7 +463,7 @@ async def test_a_form_filled_in_with_garbage_is_as_good_as_none(content: Any, tm
 
 
 async def test_editing_adds_no_argument_that_was_not_offered(tmp_path: Path) -> None:
-    async with world(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
+    async with hub_for(ScriptedAgent()) as hub, editing(hub, FORMS) as editor:
         editor.permit("reject_once")
         edited = {"content": "edited\n", "mode": "0777"}
         editor.answers["elicitation/create"] = filling({"choice": "trunkline:edit"}, edited)

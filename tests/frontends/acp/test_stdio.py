@@ -38,7 +38,7 @@ def test_a_program_serves_its_own_function_and_goes_on_afterwards(talk: Talk, tm
     assert talk.initialize()["agentInfo"]["name"] == "greeter"
     session_id = talk.open()
     talk.prompt(session_id, "you")
-    assert talk.said(session_id) == "hello you"
+    assert talk.message_text(session_id) == "hello you"
     assert talk.finish() == 0
     assert talk.stderr == "a print\nafter the editor left\n"
     assert (tmp_path / "served.db").exists()
@@ -71,7 +71,7 @@ def test_the_same_program_finds_its_sessions_again(talk: Talk, tmp_path: Path) -
         again.initialize()
         assert [s["sessionId"] for s in again.result("session/list", {})["sessions"]] == [session_id]
         again.result("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
-        assert again.said(session_id) == "hello you"
+        assert again.message_text(session_id) == "hello you"
 
 
 def test_a_journal_can_be_named_on_the_command_line(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_what_an_agent_raised_is_a_line_in_the_log_of_the_editor(
         talk.initialize()
         talk.error("session/prompt", {"sessionId": talk.open(), "prompt": text("x")})
         assert talk.finish() == 0
-        told = talk.stderr
-    assert told.startswith("error: hello failed in turn turn_")
-    assert "TRUNKLINE_TRACEBACK=1" in told
-    assert told.count("\n") == 1
+        output = talk.stderr
+    assert output.startswith("error: hello failed in turn turn_")
+    assert "TRUNKLINE_TRACEBACK=1" in output
+    assert output.count("\n") == 1

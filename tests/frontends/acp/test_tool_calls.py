@@ -17,14 +17,14 @@ def view(screens: dict[str, str] | None = None, **fields: Any) -> CallView:
 
 
 def update(call: CallView, at: float = 0.0, **fields: Any) -> dict[str, Any] | None:
-    told = call.update(ev.ToolUpdate(call_id="c1", **fields), at)
-    if told is not None:
-        assert told.pop("sessionUpdate") == "tool_call_update"
-        assert told.pop("toolCallId") == "c1"
-    return told
+    output = call.update(ev.ToolUpdate(call_id="c1", **fields), at)
+    if output is not None:
+        assert output.pop("sessionUpdate") == "tool_call_update"
+        assert output.pop("toolCallId") == "c1"
+    return output
 
 
-def said(text: str) -> dict[str, Any]:
+def as_text(text: str) -> dict[str, Any]:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
@@ -68,14 +68,14 @@ def test_paths_are_absolute_as_acp_wants_them() -> None:
     assert update(call, locations=places) == {
         "locations": [{"path": "/work/b.py", "line": 3}, {"path": "/c.py"}]
     }
-    told = update(call, content=(DiffBlock(path="b.py", old="x", new="y"),))
-    assert told is not None
-    assert told["content"][0]["path"] == "/work/b.py"
+    output = update(call, content=(DiffBlock(path="b.py", old="x", new="y"),))
+    assert output is not None
+    assert output["content"][0]["path"] == "/work/b.py"
     assert update(view(), locations=(ev.Location(path="b.py"),)) == {"locations": [{"path": "b.py"}]}
 
 
 @pytest.mark.parametrize(
-    ("pieces", "told"),
+    ("pieces", "expected"),
     [
         (['{"q": ', '"x"}'], {"q": "x"}),
         (["[1", ", 2]"], [1, 2]),
@@ -84,11 +84,11 @@ def test_paths_are_absolute_as_acp_wants_them() -> None:
         (["plain"], "plain"),
     ],
 )
-def test_arguments_are_sent_once_when_they_are_complete(pieces: list[str], told: Any) -> None:
+def test_arguments_are_sent_once_when_they_are_complete(pieces: list[str], expected: Any) -> None:
     call = view()
     for piece in pieces:
         call.add_argument(piece)
-    assert update(call, status="in_progress") == {"status": "in_progress", "rawInput": told}
+    assert update(call, status="in_progress") == {"status": "in_progress", "rawInput": expected}
     assert update(call, status="completed") == {"status": "completed"}
 
 
@@ -110,7 +110,7 @@ def test_a_permission_shows_everything_known() -> None:
         "status": "pending",
         "rawInput": {"q": 1},
         "locations": [{"path": "/a"}],
-        "content": [said("b")],
+        "content": [as_text("b")],
     }
     assert view().describe() == {
         "toolCallId": "c1", "title": "search", "kind": "other", "status": "pending",
@@ -134,46 +134,51 @@ def test_every_status_has_its_word() -> None:
 def test_a_call_that_did_not_succeed_says_why(status: Any) -> None:
     call = view()
     update(call, content=(TextBlock(text="so far"),))
-    told = update(call, status=status, reason="the disk is full")
-    assert told == {
+    output = update(call, status=status, reason="the disk is full")
+    assert output == {
         "status": "failed",
-        "content": [said("so far"), said(f"{status.capitalize()}: the disk is full")],
+        "content": [as_text("so far"), as_text(f"{status.capitalize()}: the disk is full")],
     }
 
 
 def test_a_reason_before_the_end_waits_for_it() -> None:
     call = view()
     assert update(call, reason="slow") is None
-    assert update(call, status="failed") == {"status": "failed", "content": [said("Failed: slow")]}
+    assert update(call, status="failed") == {"status": "failed", "content": [as_text("Failed: slow")]}
 
 
 def test_a_reason_that_is_in_the_content_is_sent_once() -> None:
-    told = update(view(), status="failed", content=(TextBlock(text="no disk: full"),), reason="no disk")
-    assert told == {"status": "failed", "content": [said("no disk: full")]}
+    output = update(view(), status="failed", content=(TextBlock(text="no disk: full"),), reason="no disk")
+    assert output == {"status": "failed", "content": [as_text("no disk: full")]}
 
 
 def test_content_output_and_terminals_stand_in_order() -> None:
     screens = {"ours": "printed"}
     call = view(screens)
     blocks = (TextBlock(text="a"), TerminalBlock(terminal_id="ours"), TerminalBlock(terminal_id="theirs"))
-    told = update(call, content=blocks, output="out")
-    assert told == {
-        "content": [said("a"), said("printed"), {"type": "terminal", "terminalId": "theirs"}, said("out")]
+    output = update(call, content=blocks, output="out")
+    assert output == {
+        "content": [
+            as_text("a"),
+            as_text("printed"),
+            {"type": "terminal", "terminalId": "theirs"},
+            as_text("out"),
+        ]
     }
     assert call.watches("ours")
     assert not call.watches("theirs")
     assert not call.watches("other")
     screens["ours"] = "printed more"
-    told = call.refresh(at=1.0)
-    assert told is not None
-    assert told["content"][1] == said("printed more")
+    output = call.refresh(at=1.0)
+    assert output is not None
+    assert output["content"][1] == as_text("printed more")
 
 
 def test_flushing_tells_what_waits_and_then_nothing() -> None:
     call = view()
     update(call, at=1.0, output="a")
     assert update(call, at=1.01, output="b") is None
-    told = call.flush()
-    assert told is not None
-    assert told["content"] == [said("ab")]
+    output = call.flush()
+    assert output is not None
+    assert output["content"] == [as_text("ab")]
     assert call.flush() is None

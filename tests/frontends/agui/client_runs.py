@@ -11,8 +11,8 @@ from itertools import groupby
 from typing import Any
 
 from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import WAIT, world
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import WAIT, hub_for
 
 from trunkline.demos.scenarios import SCENARIOS
 from trunkline.frontends.agui.decoder import read_input
@@ -51,7 +51,7 @@ def prompt_of(name: str) -> str:
 @asynccontextmanager
 async def client_of(agent: Any, **fields: Any) -> AsyncGenerator[tuple[AguiEndpoint, Client]]:
     """A client of an agent, and the endpoint that serves it."""
-    async with world(agent, **fields) as hub:
+    async with hub_for(agent, **fields) as hub:
         yield AguiEndpoint(hub), Client()
 
 
@@ -61,26 +61,26 @@ async def run(
     *,
     on: Mapping[str, Callable[[], Awaitable[Any]]] | None = None,
     **fields: Any,
-) -> list[Told]:
+) -> list[JsonObject]:
     """Let a client run once, and do something on events; gives the events, which broke no rule."""
-    said: list[Told] = []
+    output: list[JsonObject] = []
     async with asyncio.timeout(WAIT):
         opened = await endpoint.open(read_input(json.dumps(client.body(**fields)).encode()))
         async for _, batch in opened:
             events = plain(batch)
-            said += events
+            output += events
             for event in events:
                 if on is not None and event["type"] in on:
                     await on[event["type"]]()
         await opened.close()
-    assert breaches(said) == []
-    times = [event["timestamp"] for event in said]
+    assert breaches(output) == []
+    times = [event["timestamp"] for event in output]
     assert times == sorted(times)
-    client.take(said)
-    return said
+    client.take(output)
+    return output
 
 
-async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[list[Told], Any]:
+async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[list[JsonObject], Any]:
     """What the agent's side holds of a thread: its messages and its state."""
     session = await endpoint.hub.session(thread_id)
     conversation = await session.history()
@@ -88,7 +88,7 @@ async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[
     return plain(snapshot_of(conversation, limit, with_metadata=True, **options)), conversation.state
 
 
-def answer_all(client: Client) -> Told:
+def answer_all(client: Client) -> JsonObject:
     """Say yes to every interrupt, and run every tool of the front end; gives the fields of the next run."""
     for call_id in client.pending:
         client.messages.append(
@@ -105,7 +105,7 @@ def answer_all(client: Client) -> Told:
     return {"resume": client.resume(**payloads)}
 
 
-async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any) -> list[Told]:
+async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any) -> list[JsonObject]:
     """Send a prompt and answer whatever comes, until the turn is over; gives the events of all runs."""
     client.say(text)
     events = await run(endpoint, client, **fields)
@@ -114,16 +114,16 @@ async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any)
     return events
 
 
-async def play(name: str, client: Client, **options: Any) -> tuple[list[Told], list[Told], Any]:
+async def play(name: str, client: Client, **options: Any) -> tuple[list[JsonObject], list[JsonObject], Any]:
     """Play a scenario to its end; gives the events, and what the agent's side holds then."""
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(**options))
         events = await talk(endpoint, client, prompt_of(name))
         messages, state = await held(endpoint, client.thread_id, modern=client.version is not None)
         return events, messages, state
 
 
-def normalized(events: list[Told]) -> list[str]:
+def normalized(events: list[JsonObject]) -> list[str]:
     """Give events as lines in which two runs of the same story are equal, in whatever pieces they came."""
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -134,7 +134,7 @@ def normalized(events: list[Told]) -> list[str]:
             names[match[0]] = f"{match[1]}{counts[match[1]]}"
         return names[match[0]]
 
-    joined: list[Told] = []
+    joined: list[JsonObject] = []
     for event in events:
         if "delta" in event and joined and {**joined[-1], **_PIECE} == {**event, **_PIECE}:
             joined[-1] = {**event, "delta": joined[-1]["delta"] + event["delta"]}
@@ -144,12 +144,12 @@ def normalized(events: list[Told]) -> list[str]:
     return [_MOMENT.sub(r'"\1": 0', _RANDOM.sub(name, line)) for line in lines]
 
 
-def comparable(messages: list[Told]) -> list[Told]:
+def comparable(messages: list[JsonObject]) -> list[JsonObject]:
     """Leave out what a stream cannot tell: an error as a field of its own, and an order among the results
     of calls that were made side by side; and what is told in a run only."""
-    told: list[Told] = []
+    output: list[JsonObject] = []
     messages = [message for message in messages if not message["id"].endswith((":too_late", ":failed"))]
     for is_result, group in groupby(messages, key=lambda message: message["role"] == "tool"):
         plainer = [{key: value for key, value in one.items() if key != "error"} for one in group]
-        told += sorted(plainer, key=lambda one: one["id"]) if is_result else plainer
-    return told
+        output += sorted(plainer, key=lambda one: one["id"]) if is_result else plainer
+    return output

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 _OPENERS = {
     "TEXT_MESSAGE_START": ("text", "messageId"),
@@ -30,12 +30,12 @@ _OWNED_BY = {"span": "reasoning"}
 """A span of reasoning and the message in it have one owner."""
 
 
-def plain(events: Iterable[Any]) -> list[Told]:
+def plain(events: Iterable[Any]) -> list[JsonObject]:
     """Give events as they look on the wire."""
     return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
 
 
-def breaches(events: Iterable[Told]) -> list[str]:
+def breaches(events: Iterable[JsonObject]) -> list[str]:
     """Say which rules of the client a stream breaks."""
     verifier = Verifier()
     for event in events:
@@ -60,7 +60,7 @@ class Verifier:
         self._steps: set[tuple[str | None, str]] = set()
         self._subagents: dict[str, bool] = {}
 
-    def feed(self, event: Told) -> None:
+    def feed(self, event: JsonObject) -> None:
         """Take one event."""
         kind = event["type"]
         if kind == "RUN_STARTED":
@@ -99,18 +99,18 @@ class Verifier:
         if self._running:
             self.breaches.append("the last run has no end")
 
-    def _breach(self, event: Told, why: str) -> None:
+    def _breach(self, event: JsonObject, why: str) -> None:
         self.breaches.append(f"{event['type']} {why}: {event}")
 
-    def _key(self, event: Told, family: str, field: str) -> tuple[str, str]:
+    def _key(self, event: JsonObject, family: str, field: str) -> tuple[str, str]:
         return family, event[field]
 
-    def _check_owner(self, event: Told, key: tuple[str, str]) -> None:
+    def _check_owner(self, event: JsonObject, key: tuple[str, str]) -> None:
         owner = self._owners.get(key, ...)
         if "subagentRunId" in event and owner is not ... and owner != event["subagentRunId"]:
             self._breach(event, f"speaks for {owner}")
 
-    def _start(self, event: Told, family: str, field: str) -> None:
+    def _start(self, event: JsonObject, family: str, field: str) -> None:
         key = self._key(event, family, field)
         if key in self._open:
             self._breach(event, "opens what is open")
@@ -125,19 +125,19 @@ class Verifier:
         self._owners.setdefault(owned, owner)
         self._open.add(key)
 
-    def _go_on(self, event: Told, family: str, field: str) -> None:
+    def _go_on(self, event: JsonObject, family: str, field: str) -> None:
         key = self._key(event, family, field)
         if key not in self._open:
             self._breach(event, "goes on with what is not open")
         self._check_owner(event, (_OWNED_BY.get(family, family), event[field]))
 
-    def _step(self, event: Told, kind: str) -> None:
+    def _step(self, event: JsonObject, kind: str) -> None:
         step = (event.get("subagentRunId"), event["stepName"])
         if (step in self._steps) == (kind == "STEP_STARTED"):
             self._breach(event, "is out of step")
         self._steps ^= {step}
 
-    def _subagent(self, event: Told, kind: str) -> None:
+    def _subagent(self, event: JsonObject, kind: str) -> None:
         lane = event["subagentRunId"]
         if kind == "SUBAGENT_STARTED":
             parent = event.get("parentSubagentRunId")
@@ -151,7 +151,7 @@ class Verifier:
                 self._breach(event, "ends what is not there")
             self._subagents[lane] = False
 
-    def _finish(self, event: Told) -> None:
+    def _finish(self, event: JsonObject) -> None:
         # Stricter than the client, which lets RUN_ERROR leave things open: a page would show them for ever.
         open_lanes = [lane for lane, live in self._subagents.items() if live]
         if self._open or self._steps or open_lanes:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from trunkline.json_patch import apply_patch
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class Client:
@@ -23,11 +23,11 @@ class Client:
         self.thread_id = thread_id
         self.name = name
         self.version = version
-        self.messages: list[Told] = []
+        self.messages: list[JsonObject] = []
         self.state: Any = {} if state is None else state
-        self.interrupts: list[Told] = []
+        self.interrupts: list[JsonObject] = []
         self.pending: list[str] = []
-        self.terminal: Told = {}
+        self.terminal: JsonObject = {}
         self.runs = 0
         self._calls: list[str] = []
         self._answered: set[str] = set()
@@ -40,7 +40,7 @@ class Client:
             {"id": message_id or f"{self.name}u{len(self.messages)}", "role": "user", "content": content}
         )
 
-    def body(self, **fields: Any) -> Told:
+    def body(self, **fields: Any) -> JsonObject:
         """Give the RunAgentInput of the next run."""
         self.runs += 1
         return {
@@ -55,70 +55,70 @@ class Client:
             **fields,
         }
 
-    def resume(self, **payloads: Any) -> list[Told]:
+    def resume(self, **payloads: Any) -> list[JsonObject]:
         """Answer each interrupt: ``cancelled`` or a payload, by the last of its id or for ``every`` one."""
-        told: list[Told] = []
+        output: list[JsonObject] = []
         for interrupt in self.interrupts:
             answer = payloads.get(interrupt["id"].rpartition(".")[2], payloads.get("every"))
             if answer == "cancelled":
-                told.append({"interruptId": interrupt["id"], "status": "cancelled"})
+                output.append({"interruptId": interrupt["id"], "status": "cancelled"})
             else:
-                told.append({"interruptId": interrupt["id"], "status": "resolved", "payload": answer})
-        return told
+                output.append({"interruptId": interrupt["id"], "status": "resolved", "payload": answer})
+        return output
 
     # -- what it gets ------------------------------------------------------------------------------
 
-    def take(self, events: Iterable[Told]) -> None:
+    def take(self, events: Iterable[JsonObject]) -> None:
         """Apply events in their order."""
         for event in events:
             apply = self._applies.get(event["type"])
             if apply is not None:
                 apply(self, event)
 
-    def find(self, message_id: str) -> Told | None:
+    def find(self, message_id: str) -> JsonObject | None:
         """Find a message."""
         return next((message for message in self.messages if message["id"] == message_id), None)
 
-    def _owner(self, call_id: str) -> tuple[Told, Told] | None:
+    def _owner(self, call_id: str) -> tuple[JsonObject, JsonObject] | None:
         for message in self.messages:
             for call in message.get("toolCalls", ()):
                 if call["id"] == call_id:
                     return message, call
         return None
 
-    def _new(self, event: Told, role: str, **fields: Any) -> Told:
-        message: Told = {"id": event["messageId"], "role": role, **fields, **_lane(event)}
+    def _new(self, event: JsonObject, role: str, **fields: Any) -> JsonObject:
+        message: JsonObject = {"id": event["messageId"], "role": role, **fields, **_lane(event)}
         self.messages.append(message)
         return message
 
-    def _started(self, event: Told) -> None:
+    def _started(self, event: JsonObject) -> None:
         self._calls, self._answered = [], set()
 
-    def _text_start(self, event: Told) -> None:
+    def _text_start(self, event: JsonObject) -> None:
         message = self.find(event["messageId"])
         if message is None:
             message = self._new(event, event.get("role", "assistant"), content="")
         assert message["role"] == "assistant", event
         _merge(message, event)
 
-    def _content(self, event: Told) -> None:
+    def _content(self, event: JsonObject) -> None:
         message = self.find(event["messageId"])
         assert message is not None, event
         assert message["role"] in ("assistant", "reasoning"), event
         message["content"] = message.get("content", "") + event["delta"]
         _merge(message, event)
 
-    def _reasoning_start(self, event: Told) -> None:
+    def _reasoning_start(self, event: JsonObject) -> None:
         message = self.find(event["messageId"]) or self._new(event, "reasoning", content="")
         assert message["role"] == "reasoning", event
 
-    def _encrypted(self, event: Told) -> None:
+    def _encrypted(self, event: JsonObject) -> None:
         message = self.find(event["entityId"])
         assert message is not None, event
         assert event["subtype"] == "message", event
         message["encryptedValue"] = event["encryptedValue"]
 
-    def _call_start(self, event: Told) -> None:
+    def _call_start(self, event: JsonObject) -> None:
         call_id = event["toolCallId"]
         self._calls.append(call_id)
         if (known := self._owner(call_id)) is not None:
@@ -129,10 +129,10 @@ class Client:
         parent = event.get("parentMessageId")
         message = self.find(parent) if parent else None
         if message is None:
-            message = Told(id=parent or call_id, role="assistant", toolCalls=[], **_lane(event))
+            message = JsonObject(id=parent or call_id, role="assistant", toolCalls=[], **_lane(event))
             self.messages.append(message)
         assert message["role"] == "assistant", event
-        call: Told = {
+        call: JsonObject = {
             "id": call_id,
             "type": "function",
             "function": {"name": event["toolCallName"], "arguments": ""},
@@ -140,12 +140,12 @@ class Client:
         message.setdefault("toolCalls", []).append(call)
         _merge(call, event)
 
-    def _args(self, event: Told) -> None:
+    def _args(self, event: JsonObject) -> None:
         found = self._owner(event["toolCallId"])
         assert found is not None, event
         found[1]["function"]["arguments"] += event["delta"]
 
-    def _result(self, event: Told) -> None:
+    def _result(self, event: JsonObject) -> None:
         self._answered.add(event["toolCallId"])
         message = {
             "id": event["messageId"],
@@ -163,49 +163,49 @@ class Client:
             at += 1
         self.messages.insert(at, message)
 
-    def _messages_snapshot(self, event: Told) -> None:
-        told = {message["id"]: message for message in event["messages"]}
-        assert len(told) == len(event["messages"]), "two messages have one id"
+    def _messages_snapshot(self, event: JsonObject) -> None:
+        output = {message["id"]: message for message in event["messages"]}
+        assert len(output) == len(event["messages"]), "two messages have one id"
         has = {message["role"] for message in event["messages"]}
         kept = [
-            told.get(message["id"], message)
+            output.get(message["id"], message)
             for message in self.messages
-            if message["id"] in told
+            if message["id"] in output
             or (message["role"] in ("activity", "reasoning") and message["role"] not in has)
         ]
         known = {message["id"] for message in kept}
-        self.messages = kept + [message for key, message in told.items() if key not in known]
+        self.messages = kept + [message for key, message in output.items() if key not in known]
 
-    def _state_snapshot(self, event: Told) -> None:
+    def _state_snapshot(self, event: JsonObject) -> None:
         self.state = event["snapshot"]
 
-    def _state_delta(self, event: Told) -> None:
+    def _state_delta(self, event: JsonObject) -> None:
         self.state = apply_patch(self.state, event["delta"])
 
-    def _activity(self, event: Told) -> None:
+    def _activity(self, event: JsonObject) -> None:
         message = self.find(event["messageId"]) or self._new(event, "activity")
         assert message["role"] == "activity", event
         message |= {"activityType": event["activityType"], "content": event["content"]}
 
-    def _activity_delta(self, event: Told) -> None:
+    def _activity_delta(self, event: JsonObject) -> None:
         message = self.find(event["messageId"])
         assert message is not None, event
         assert message["role"] == "activity", event
         message["content"] = apply_patch(message["content"], event["patch"])
 
-    def _finished(self, event: Told) -> None:
+    def _finished(self, event: JsonObject) -> None:
         self.terminal = event
-        outcome: Told = event.get("outcome") or {}
+        outcome: JsonObject = event.get("outcome") or {}
         self.interrupts = outcome.get("interrupts", [])
         self.pending = []
         if outcome.get("type", "success") == "success":
             derived = [call_id for call_id in self._calls if call_id not in self._answered]
             self.pending = outcome.get("pendingToolCallIds") or derived
 
-    def _failed(self, event: Told) -> None:
+    def _failed(self, event: JsonObject) -> None:
         self.terminal = event
 
-    _applies: ClassVar[dict[str, Callable[[Any, Told], None]]] = {
+    _applies: ClassVar[dict[str, Callable[[Any, JsonObject], None]]] = {
         "RUN_STARTED": _started,
         "TEXT_MESSAGE_START": _text_start,
         "TEXT_MESSAGE_CONTENT": _content,
@@ -225,10 +225,10 @@ class Client:
     }
 
 
-def _lane(event: Told) -> Told:
+def _lane(event: JsonObject) -> JsonObject:
     return {"subagentRunId": event["subagentRunId"]} if "subagentRunId" in event else {}
 
 
-def _merge(target: Told, event: Told) -> None:
+def _merge(target: JsonObject, event: JsonObject) -> None:
     if "metadata" in event:
         target["metadata"] = {**target.get("metadata", {}), **event["metadata"]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
-from tests.worlds import soon, until
+from tests.hubs import soon, until
 
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.frontends.agui import buffered_transports, sse_transport, websocket_transport

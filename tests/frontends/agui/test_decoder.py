@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.frontends.agui.reference_client import Told
+from tests.frontends.agui.reference_client import JsonObject
 from tests.strategies import json_values
 
 from trunkline import content as c
@@ -41,19 +41,19 @@ FILLED = fold(
 PERMISSION = Permission(call_id="c2", options=default_options())
 
 
-def user(key: str = "u9", content: Any = "hi", **fields: Any) -> Told:
+def user(key: str = "u9", content: Any = "hi", **fields: Any) -> JsonObject:
     return {"id": key, "role": "user", "content": content, **fields}
 
 
-def spoken(key: str, **fields: Any) -> Told:
+def spoken(key: str, **fields: Any) -> JsonObject:
     return {"id": key, "role": "assistant", "content": "x", **fields}
 
 
-def result(key: str, call_id: str, content: Any = "done", **fields: Any) -> Told:
+def result(key: str, call_id: str, content: Any = "done", **fields: Any) -> JsonObject:
     return {"id": key, "role": "tool", "toolCallId": call_id, "content": content, **fields}
 
 
-def resume(**entries: Any) -> list[Told]:
+def resume(**entries: Any) -> list[JsonObject]:
     return [
         {"interruptId": key, "status": "cancelled"}
         if payload is None
@@ -67,19 +67,19 @@ def asked(**questions: Any) -> dict[str, ev.Asked]:
 
 
 def intent(
-    *messages: Told,
+    *messages: JsonObject,
     known: Conversation = FILLED,
     open: dict[str, ev.Asked] | None = None,
-    said: Collection[str] = (),
+    results: Collection[str] = (),
     **fields: Any,
 ) -> Intent:
     body = {"threadId": "t1", "runId": "r1", "messages": messages, **fields}
     return read_intent(
-        read_input(json.dumps(body).encode()), ThreadOutline.of(known, said), open or {}, by="me"
+        read_input(json.dumps(body).encode()), ThreadOutline.of(known, results), open or {}, by="me"
     )
 
 
-def start(*messages: Told, **fields: Any) -> StartTurn:
+def start(*messages: JsonObject, **fields: Any) -> StartTurn:
     found = intent(*messages, **fields)
     assert isinstance(found, StartTurn)
     return found
@@ -89,7 +89,7 @@ def start(*messages: Told, **fields: Any) -> StartTurn:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected"),
     [
         (b"", "the request is not JSON"),
         (b'{"threadId": "t", "runId"', "the request is not JSON"),
@@ -113,11 +113,11 @@ def start(*messages: Told, **fields: Any) -> StartTurn:
         (b'{"threadId": "\xff"}', "the request is not JSON: 'utf-8' codec"),
     ],
 )
-def test_a_request_that_is_none_is_refused_saying_where(body: bytes, said: str) -> None:
+def test_a_request_that_is_none_is_refused_saying_where(body: bytes, expected: str) -> None:
     with pytest.raises(InvalidCommand) as refused:
         read_input(body)
 
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_request_that_is_none_is_refused_saying_where(body: bytes, said: str) 
     ],
 )
 def test_a_client_is_modern_if_it_says_so(version: str | None, modern: bool) -> None:
-    body: Told = {"threadId": "t", "runId": "r", "messages": [], "protocolVersion": version}
+    body: JsonObject = {"threadId": "t", "runId": "r", "messages": [], "protocolVersion": version}
 
     assert is_modern(read_input(json.dumps(body).encode())) is modern
 
@@ -169,7 +169,7 @@ def test_an_empty_object_says_nothing_of_the_state(state: Any, meant: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("messages", "said"),
+    ("messages", "expected"),
     [
         ([], "the last message must be the user's"),
         ([spoken("m9")], "the last message must be the user's"),
@@ -177,22 +177,22 @@ def test_an_empty_object_says_nothing_of_the_state(state: Any, meant: Any) -> No
         ([user(content=None)], "message 'u9' is empty"),
     ],
 )
-def test_without_content_there_is_nothing_to_answer(messages: list[Told], said: str) -> None:
+def test_without_content_there_is_nothing_to_answer(messages: list[JsonObject], expected: str) -> None:
     with pytest.raises(InvalidCommand) as refused:
         intent(*messages)
 
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
 
 
 DEEP = "[" * 2_000 + "]" * 2_000
 
 
-def made(**call: Any) -> Told:
+def made(**call: Any) -> JsonObject:
     return spoken("m1", toolCalls=[{"id": "c1", "function": {"name": "f", "arguments": "{}"}, **call}])
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "expected"),
     [
         (user(content=[{"type": "image", "source": "x"}]), "source of a content part must be an object"),
         (user(content=[{"type": "image", "source": [1]}]), "must be an object, not a list"),
@@ -207,12 +207,12 @@ def made(**call: Any) -> Told:
         (made(function={"name": "f", "arguments": DEEP}), "are nested too deeply"),
     ],
 )
-def test_a_message_that_cannot_be_read_is_refused_saying_why(message: Told, said: str) -> None:
+def test_a_message_that_cannot_be_read_is_refused_saying_why(message: JsonObject, expected: str) -> None:
     messages = [message] if message["role"] == "user" else [message, result("r1", "c1"), user()]
     with pytest.raises(InvalidCommand) as refused:
         start(*messages, known=EMPTY)
 
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
     assert repr(message["id"]) in str(refused.value)
 
 
@@ -307,7 +307,9 @@ def test_of_a_known_thread_only_the_new_message_counts() -> None:
         ),
     ],
 )
-def test_a_message_that_is_asked_again_or_edited_goes_back_first(messages: list[Told], place: Any) -> None:
+def test_a_message_that_is_asked_again_or_edited_goes_back_first(
+    messages: list[JsonObject], place: Any
+) -> None:
     assert start(*messages).rewind_to is place or start(*messages).rewind_to == place
 
 
@@ -355,7 +357,7 @@ def test_a_result_of_a_call_that_the_agent_did_not_make_is_refused() -> None:
 
 
 def test_a_result_of_a_call_that_was_taken_back_is_old_news() -> None:
-    assert start(user("u1"), result("x", "gone"), user("new"), said={"gone"})
+    assert start(user("u1"), result("x", "gone"), user("new"), results={"gone"})
 
 
 def test_another_result_for_a_call_of_the_agent_changes_nothing() -> None:
@@ -373,7 +375,7 @@ def test_the_results_of_the_front_ends_tools_answer_what_waits() -> None:
         result("x", "c7", "red"),
         result("y", "c8", "", error="broke"),
         open=waits,
-        said={"c7", "c8"},
+        results={"c7", "c8"},
     )
 
     assert isinstance(found, AnswerQuestions)
@@ -393,7 +395,7 @@ def test_a_result_that_is_missing_is_asked_for() -> None:
     waits = asked(q1=ClientCall(call_id="c7"), q2=ClientCall(call_id="c8"))
 
     with pytest.raises(InvalidCommand, match="waits for the results of c8: send a tool message for each"):
-        intent(user("u1"), result("x", "c7"), open=waits, said={"c7"})
+        intent(user("u1"), result("x", "c7"), open=waits, results={"c7"})
 
 
 def test_a_new_message_instead_of_a_result_gives_up_what_waits() -> None:

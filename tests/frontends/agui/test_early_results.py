@@ -12,7 +12,7 @@ from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.tools.test_client_tools import COLOUR
 from tests.frontends.agui.client_runs import client_of, comparable, held, run
 from tests.frontends.agui.reference_client import Client
-from tests.worlds import world
+from tests.hubs import hub_for
 
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.testing.chat import call
@@ -48,7 +48,7 @@ async def test_an_approval_and_a_result_in_one_request_both_count(
     version: str | None, approved: bool
 ) -> None:
     agent, model = reviewed(BOTH, "All done.")
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client(version=version)
         client.say("go")

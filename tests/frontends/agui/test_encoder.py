@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Told
+from tests.frontends.agui.reference_client import JsonObject
 from tests.strategies import event_kinds
 
 from trunkline import content as c
@@ -26,20 +26,20 @@ def encoder_of(modern: bool = True, state: Any = None, **options: Any) -> AguiEn
     return AguiEncoder("t1", "r1", AguiOptions(**options), modern=modern, state=state)
 
 
-def feed(encoder: AguiEncoder, *events: Any) -> list[Told]:
-    said = [out for event in events for out in encoder.feed(Entry(1, 0, 1, 2.5, event))]
-    return plain(said)
+def feed(encoder: AguiEncoder, *events: Any) -> list[JsonObject]:
+    output = [out for event in events for out in encoder.feed(Entry(1, 0, 1, 2.5, event))]
+    return plain(output)
 
 
-def told(*events: Any, modern: bool = True, **options: Any) -> list[Told]:
+def encode(*events: Any, modern: bool = True, **options: Any) -> list[JsonObject]:
     """Give the run that these events are, without its start; it breaks no rule."""
     encoder = encoder_of(modern, **options)
-    said = [*plain(encoder.begin(2.0)), *feed(encoder, *events), *plain(encoder.close())]
-    assert breaches(said) == []
-    return [{key: value for key, value in event.items() if key != "timestamp"} for event in said[1:]]
+    output = [*plain(encoder.begin(2.0)), *feed(encoder, *events), *plain(encoder.close())]
+    assert breaches(output) == []
+    return [{key: value for key, value in event.items() if key != "timestamp"} for event in output[1:]]
 
 
-def kinds(events: list[Told]) -> list[str]:
+def kinds(events: list[JsonObject]) -> list[str]:
     return [event["type"] for event in events]
 
 
@@ -76,7 +76,7 @@ def test_events_have_the_time_of_their_records() -> None:
 
 
 def test_a_run_without_a_word_has_a_start_and_an_end() -> None:
-    assert told(ev.TurnStarted(), FINISHED) == [
+    assert encode(ev.TurnStarted(), FINISHED) == [
         {"type": "RUN_FINISHED", "threadId": "t1", "runId": "r1", "outcome": {"type": "success"}}
     ]
 
@@ -94,53 +94,53 @@ def test_a_run_that_is_cut_off_is_closed_and_says_so_once() -> None:
 
 
 def test_a_text_is_opened_by_its_first_word_and_closed_at_the_end() -> None:
-    said = told(text(delta="a"), text(delta=""), text(delta="b"), FINISHED)
+    output = encode(text(delta="a"), text(delta=""), text(delta="b"), FINISHED)
 
-    assert kinds(said) == [
+    assert kinds(output) == [
         "TEXT_MESSAGE_START",
         *["TEXT_MESSAGE_CONTENT"] * 3,
         "TEXT_MESSAGE_END",
         "RUN_FINISHED",
     ]
-    assert kinds(told(text(delta=""), FINISHED)) == ["RUN_FINISHED"]
+    assert kinds(encode(text(delta=""), FINISHED)) == ["RUN_FINISHED"]
 
 
 def test_answers_that_come_side_by_side_stay_open_side_by_side() -> None:
-    said = told(text("m1"), text("m2"), text("m1"), text("m2"), FINISHED)
+    output = encode(text("m1"), text("m2"), text("m1"), text("m2"), FINISHED)
 
-    assert kinds(said).count("TEXT_MESSAGE_START") == 2
-    assert kinds(said)[-3:-1] == ["TEXT_MESSAGE_END"] * 2
+    assert kinds(output).count("TEXT_MESSAGE_START") == 2
+    assert kinds(output)[-3:-1] == ["TEXT_MESSAGE_END"] * 2
 
 
 def test_a_message_whose_call_is_under_way_is_closed_when_the_next_one_begins() -> None:
-    said = told(text("m1"), call(message_id="m1"), update(status="completed"), text("m2"), FINISHED)
+    output = encode(text("m1"), call(message_id="m1"), update(status="completed"), text("m2"), FINISHED)
 
-    assert kinds(said).index("TEXT_MESSAGE_END") < kinds(said).index("TEXT_MESSAGE_START", 1)
+    assert kinds(output).index("TEXT_MESSAGE_END") < kinds(output).index("TEXT_MESSAGE_START", 1)
 
 
 def test_a_message_goes_on_after_its_call() -> None:
-    said = told(text("m1"), call(message_id="m1"), update(status="completed"), text("m1"), FINISHED)
+    output = encode(text("m1"), call(message_id="m1"), update(status="completed"), text("m1"), FINISHED)
 
-    assert kinds(said).count("TEXT_MESSAGE_START") == 1
+    assert kinds(output).count("TEXT_MESSAGE_START") == 1
 
 
 def test_the_texts_of_a_step_are_complete_when_it_is() -> None:
     step = ev.StepStarted(step_id="s1", name="think")
-    said = told(step, text("m1"), ev.StepFinished(step_id="s1"), text("m2"), FINISHED)
+    output = encode(step, text("m1"), ev.StepFinished(step_id="s1"), text("m2"), FINISHED)
 
-    assert kinds(said).index("TEXT_MESSAGE_END") < kinds(said).index("TEXT_MESSAGE_START", 3)
+    assert kinds(output).index("TEXT_MESSAGE_END") < kinds(output).index("TEXT_MESSAGE_START", 3)
 
 
 def test_the_meta_of_a_piece_of_text_is_its_metadata() -> None:
-    said = told(text(meta={"k": 1}), text(meta={"k": 2}), FINISHED)
-    older = told(text(meta={"k": 1}), FINISHED, modern=False)
+    output = encode(text(meta={"k": 1}), text(meta={"k": 2}), FINISHED)
+    older = encode(text(meta={"k": 1}), FINISHED, modern=False)
 
-    assert [event.get("metadata") for event in said[1:3]] == [{"k": 1}, {"k": 2}]
+    assert [event.get("metadata") for event in output[1:3]] == [{"k": 1}, {"k": 2}]
     assert "metadata" not in older[1]
 
 
 def test_reasoning_is_a_span_with_a_message_and_a_seal() -> None:
-    said = told(
+    output = encode(
         ev.Thought(message_id="m1", delta="hm"),
         ev.Thought(message_id="m1", signature="s1"),
         ev.Thought(message_id="m1", delta="so"),
@@ -148,7 +148,7 @@ def test_reasoning_is_a_span_with_a_message_and_a_seal() -> None:
         FINISHED,
     )
 
-    assert [(event["type"], event.get("messageId") or event.get("entityId")) for event in said[:10]] == [
+    assert [(event["type"], event.get("messageId") or event.get("entityId")) for event in output[:10]] == [
         ("REASONING_START", "m1:reasoning:1"),
         ("REASONING_MESSAGE_START", "m1:reasoning:1"),
         ("REASONING_MESSAGE_CONTENT", "m1:reasoning:1"),
@@ -163,9 +163,9 @@ def test_reasoning_is_a_span_with_a_message_and_a_seal() -> None:
 
 
 def test_reasoning_that_a_provider_hides_has_its_seal_without_a_word() -> None:
-    said = told(ev.Thought(message_id="m1", signature="hidden"), FINISHED)
+    output = encode(ev.Thought(message_id="m1", signature="hidden"), FINISHED)
 
-    assert kinds(said)[:5] == [
+    assert kinds(output)[:5] == [
         "REASONING_START",
         "REASONING_MESSAGE_START",
         "REASONING_ENCRYPTED_VALUE",
@@ -177,7 +177,7 @@ def test_reasoning_that_a_provider_hides_has_its_seal_without_a_word() -> None:
 @pytest.mark.parametrize("activities", [True, False])
 def test_media_and_sources_are_activities_or_named_values(activities: bool) -> None:
     picture = c.ImageBlock(mime_type="image/png", url="https://x")
-    said = told(
+    output = encode(
         ev.Media(message_id="m1", content=picture),
         ev.Media(message_id="m1", content=c.TerminalBlock(terminal_id="x")),
         ev.Source(message_id="m1", source_id="1", url="https://x"),
@@ -186,21 +186,21 @@ def test_media_and_sources_are_activities_or_named_values(activities: bool) -> N
     )
 
     if activities:
-        assert [event.get("activityType") for event in said[:3]] == ["MEDIA", "MEDIA", "SOURCE"]
-        assert [event.get("messageId") for event in said[:3]] == ["m1:media:1", "m1:media:2", "m1:1"]
+        assert [event.get("activityType") for event in output[:3]] == ["MEDIA", "MEDIA", "SOURCE"]
+        assert [event.get("messageId") for event in output[:3]] == ["m1:media:1", "m1:media:2", "m1:1"]
     else:
-        assert [event.get("name") for event in said[:3]] == [
+        assert [event.get("name") for event in output[:3]] == [
             "trunkline.media", "trunkline.media", "trunkline.source",
         ]  # fmt: skip
-        assert said[0]["value"]["part"]["type"] == "image"
-        assert said[1]["value"]["part"] == {"type": "terminal", "terminal_id": "x"}
+        assert output[0]["value"]["part"]["type"] == "image"
+        assert output[1]["value"]["part"] == {"type": "terminal", "terminal_id": "x"}
 
 
 # -- calls -----------------------------------------------------------------------------------------
 
 
 def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
-    said = told(
+    output = encode(
         text("m1"),
         call(message_id="m1", kind="search", title="Search"),
         ev.ToolInput(call_id="c1", delta='{"a":'),
@@ -210,12 +210,12 @@ def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
         FINISHED,
     )
 
-    assert kinds(said)[2:7] == [
+    assert kinds(output)[2:7] == [
         "TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT",
     ]  # fmt: skip
-    assert said[2]["parentMessageId"] == "m1"
-    assert said[2]["metadata"] == {"trunkline": {"kind": "search", "title": "Search"}}
-    assert (said[6]["messageId"], said[6]["content"]) == ("r9", "found")
+    assert output[2]["parentMessageId"] == "m1"
+    assert output[2]["metadata"] == {"trunkline": {"kind": "search", "title": "Search"}}
+    assert (output[6]["messageId"], output[6]["content"]) == ("r9", "found")
 
 
 @pytest.mark.parametrize(
@@ -223,18 +223,18 @@ def test_a_call_streams_its_arguments_and_ends_when_it_is_under_way() -> None:
 )
 def test_a_title_that_comes_with_the_arguments_is_sent_with_their_end(modern: bool, metadata: Any) -> None:
     result_renamed = update(title="Find a", kind="search", input={"what": "a"})
-    end = told(call(title="Find"), result_renamed, update(status="completed"), FINISHED, modern=modern)[2]
+    end = encode(call(title="Find"), result_renamed, update(status="completed"), FINISHED, modern=modern)[2]
 
     assert end["type"] == "TOOL_CALL_END"
     assert end.get("metadata") == (metadata and {"trunkline": metadata})
 
 
 def test_arguments_that_were_never_streamed_are_sent_whole() -> None:
-    said = told(call(), update(input={"a": 1}), update(status="completed"), FINISHED)
+    output = encode(call(), update(input={"a": 1}), update(status="completed"), FINISHED)
 
-    assert [event.get("delta") for event in said if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
-    said = told(call(), update(input="raw", status="completed"), FINISHED)
-    assert [event.get("delta") for event in said if event["type"] == "TOOL_CALL_ARGS"] == ["raw"]
+    assert [event.get("delta") for event in output if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
+    output = encode(call(), update(input="raw", status="completed"), FINISHED)
+    assert [event.get("delta") for event in output if event["type"] == "TOOL_CALL_ARGS"] == ["raw"]
 
 
 @pytest.mark.parametrize(
@@ -273,13 +273,13 @@ def test_a_result_that_changes_after_it_was_sent_needs_a_snapshot(later: Any, ne
 
 
 def test_a_call_is_announced_and_answered_once() -> None:
-    said = told(call(), call(), update(status="completed"), update(status="completed"), FINISHED)
+    output = encode(call(), call(), update(status="completed"), update(status="completed"), FINISHED)
 
-    assert kinds(said) == ["TOOL_CALL_START", "TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]
+    assert kinds(output) == ["TOOL_CALL_START", "TOOL_CALL_END", "TOOL_CALL_RESULT", "RUN_FINISHED"]
 
 
 def test_a_call_that_was_not_announced_in_this_turn_has_its_result() -> None:
-    assert kinds(told(ev.ToolInput(call_id="c1", delta="x"), update(status="completed"), FINISHED)) == [
+    assert kinds(encode(ev.ToolInput(call_id="c1", delta="x"), update(status="completed"), FINISHED)) == [
         "TOOL_CALL_RESULT",
         "RUN_FINISHED",
     ]
@@ -288,8 +288,8 @@ def test_a_call_that_was_not_announced_in_this_turn_has_its_result() -> None:
 def test_results_can_be_left_out_and_are_cut_where_they_are_long() -> None:
     events = (call(), update(status="completed", raw_output="x" * 99), FINISHED)
 
-    assert "TOOL_CALL_RESULT" not in kinds(told(*events, emit_tool_results=False))
-    cut = told(*events, max_ui_payload_size=10)[2]
+    assert "TOOL_CALL_RESULT" not in kinds(encode(*events, emit_tool_results=False))
+    cut = encode(*events, max_ui_payload_size=10)[2]
     assert cut["content"] == "x" * 10
     assert cut["metadata"]["trunkline"]["bytes"] == 99
 
@@ -297,19 +297,19 @@ def test_results_can_be_left_out_and_are_cut_where_they_are_long() -> None:
 def test_what_a_call_prints_is_an_activity_where_those_are_wanted() -> None:
     events = (call(), update(output="a"), update(output="b"), update(status="completed"), FINISHED)
 
-    said = told(*events, emit_activities=True)
-    assert [event["content"]["output"] for event in said if event["type"] == "ACTIVITY_SNAPSHOT"] == [
+    output = encode(*events, emit_activities=True)
+    assert [event["content"]["output"] for event in output if event["type"] == "ACTIVITY_SNAPSHOT"] == [
         "a",
         "ab",
     ]
-    assert "ACTIVITY_SNAPSHOT" not in kinds(told(*events))
-    assert told(*events)[2]["content"] == "ab"
+    assert "ACTIVITY_SNAPSHOT" not in kinds(encode(*events))
+    assert encode(*events)[2]["content"] == "ab"
 
 
 @pytest.mark.parametrize("status", ["denied", "failed"])
 def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(status: Any) -> None:
     encoder = encoder_of()
-    said = feed(
+    output = feed(
         encoder,
         text("m1"),
         call(message_id="m1"),
@@ -321,7 +321,7 @@ def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(stat
         FINISHED,
     )
 
-    results = [event["messageId"] for event in said if event["type"] == "TOOL_CALL_RESULT"]
+    results = [event["messageId"] for event in output if event["type"] == "TOOL_CALL_RESULT"]
     assert results == ["c2:result", "r1"]
     assert not encoder.result_renamed
 
@@ -338,15 +338,15 @@ def test_a_result_that_is_known_before_its_message_waits_for_the_name_of_it(stat
     ],
 )
 def test_a_result_whose_message_never_comes_is_sent_before_anything_else_is(event: Any) -> None:
-    said = told(text("m1"), call(message_id="m1"), update(status="denied", reason="no"), event)
+    output = encode(text("m1"), call(message_id="m1"), update(status="denied", reason="no"), event)
 
-    (at,) = [number for number, one in enumerate(said) if one["type"] == "TOOL_CALL_RESULT"]
-    assert said[at]["messageId"] == "c1:result"
-    assert kinds(said)[at - 1] == "TOOL_CALL_END"
+    (at,) = [number for number, one in enumerate(output) if one["type"] == "TOOL_CALL_RESULT"]
+    assert output[at]["messageId"] == "c1:result"
+    assert kinds(output)[at - 1] == "TOOL_CALL_END"
 
 
 def test_the_result_of_a_subagent_is_sent_before_that_ends_and_no_other_lane_hurries_it() -> None:
-    said = told(
+    output = encode(
         started("l1"),
         call(lane="l1"),
         update(lane="l1", status="denied"),
@@ -356,7 +356,7 @@ def test_the_result_of_a_subagent_is_sent_before_that_ends_and_no_other_lane_hur
     )
 
     places = [
-        kinds(said).index(kind) for kind in ("TEXT_MESSAGE_START", "TOOL_CALL_RESULT", "SUBAGENT_FINISHED")
+        kinds(output).index(kind) for kind in ("TEXT_MESSAGE_START", "TOOL_CALL_RESULT", "SUBAGENT_FINISHED")
     ]
     assert places == sorted(places)
 
@@ -371,7 +371,7 @@ def test_a_name_that_comes_after_its_result_needs_the_client_to_begin_anew() -> 
 
 
 def test_a_terminals_output_is_the_result_of_its_call() -> None:
-    said = told(
+    output = encode(
         call(),
         ev.TerminalOutput(terminal_id="x", data="a"),
         ev.TerminalOutput(terminal_id="x", data="b", exited=True),
@@ -379,7 +379,7 @@ def test_a_terminals_output_is_the_result_of_its_call() -> None:
         FINISHED,
     )
 
-    assert said[2]["content"] == "ab"
+    assert output[2]["content"] == "ab"
 
 
 # -- asking ----------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def asked(question: Any, question_id: str = "q1", **fields: Any) -> ev.Asked:
 
 
 def test_a_suspended_turn_is_an_interrupt_for_each_question() -> None:
-    *_, end = told(
+    *_, end = encode(
         call(), asked(PERMISSION), asked(Form(fields={}), "q2"), ev.TurnSuspended(question_ids=("q1", "q2"))
     )
 
@@ -403,7 +403,7 @@ def test_a_suspended_turn_is_an_interrupt_for_each_question() -> None:
     [(True, {"type": "success", "pendingToolCallIds": ["c1", "c2"]}), (False, None)],
 )
 def test_tools_of_the_front_end_are_pending_in_the_order_of_their_calls(modern: bool, outcome: Any) -> None:
-    said = told(
+    output = encode(
         call("c1"),
         call("c2"),
         asked(ClientCall(call_id="c1", input={"a": 1})),
@@ -412,12 +412,12 @@ def test_tools_of_the_front_end_are_pending_in_the_order_of_their_calls(modern: 
         modern=modern,
     )
 
-    assert said[-1].get("outcome") == outcome
-    assert [event["delta"] for event in said if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
+    assert output[-1].get("outcome") == outcome
+    assert [event["delta"] for event in output if event["type"] == "TOOL_CALL_ARGS"] == ['{"a":1}']
 
 
 def test_a_question_that_is_settled_is_no_interrupt() -> None:
-    *_, end = told(
+    *_, end = encode(
         asked(PERMISSION),
         asked(Form(fields={}), "q2"),
         ev.Answered(question_id="q1", outcome="declined"),
@@ -432,7 +432,7 @@ def test_a_question_that_is_settled_is_no_interrupt() -> None:
     ("meta", "results"), [({CLIENT_MESSAGE_ID: "mine"}, 0), (None, 1)], ids=["brought", "not brought"]
 )
 def test_a_result_that_the_client_sent_is_not_sent_back(meta: Any, results: int) -> None:
-    said = told(
+    output = encode(
         call(),
         asked(ClientCall(call_id="c1")),
         ev.Answered(question_id="q1", outcome="accepted", content="x", meta=meta),
@@ -440,11 +440,11 @@ def test_a_result_that_the_client_sent_is_not_sent_back(meta: Any, results: int)
         FINISHED,
     )
 
-    assert kinds(said).count("TOOL_CALL_RESULT") == results
+    assert kinds(output).count("TOOL_CALL_RESULT") == results
 
 
 def test_a_client_call_that_was_not_announced_is_no_trouble() -> None:
-    assert told(asked(ClientCall(call_id="c9")), FINISHED)[-1]["outcome"] == {"type": "success"}
+    assert encode(asked(ClientCall(call_id="c9")), FINISHED)[-1]["outcome"] == {"type": "success"}
 
 
 # -- subagents -------------------------------------------------------------------------------------
@@ -455,36 +455,36 @@ def started(lane: str, **fields: Any) -> ev.SubagentStarted:
 
 
 def test_a_subagent_begins_speaks_and_ends_in_its_own_name() -> None:
-    said = told(
+    output = encode(
         started("l1", parent_call_id="c1", description="helps"),
         text("m1", lane="l1"),
         ev.SubagentFinished(lane="l1", result=330),
         FINISHED,
     )
 
-    assert said[0] == {
+    assert output[0] == {
         "type": "SUBAGENT_STARTED",
         "subagentRunId": "l1",
         "name": "L1",
         "description": "helps",
         "parentToolCallId": "c1",
     }
-    assert all(event["subagentRunId"] == "l1" for event in said[:-1])
-    assert said[-2]["outcome"] == {"type": "success"}
-    assert said[-2]["result"] == 330
+    assert all(event["subagentRunId"] == "l1" for event in output[:-1])
+    assert output[-2]["outcome"] == {"type": "success"}
+    assert output[-2]["result"] == 330
 
 
 @pytest.mark.parametrize(("outcome", "message"), [("failed", "it broke"), ("cancelled", None)])
 def test_a_subagent_that_failed_says_why(outcome: Any, message: str | None) -> None:
-    said = told(started("l1"), ev.SubagentFinished(lane="l1", outcome=outcome, message=message), FINISHED)
+    output = encode(started("l1"), ev.SubagentFinished(lane="l1", outcome=outcome, message=message), FINISHED)
 
-    assert said[1]["type"] == "SUBAGENT_ERROR"
-    assert said[1]["message"] == (message or f"the subagent {outcome}")
-    assert said[1]["code"] == outcome.upper()
+    assert output[1]["type"] == "SUBAGENT_ERROR"
+    assert output[1]["message"] == (message or f"the subagent {outcome}")
+    assert output[1]["code"] == outcome.upper()
 
 
 def test_an_older_client_gets_no_subagents() -> None:
-    said = told(
+    output = encode(
         started("l1"),
         text(lane="l1"),
         call(lane="l1"),
@@ -493,11 +493,11 @@ def test_an_older_client_gets_no_subagents() -> None:
         modern=False,
     )
 
-    assert kinds(said) == ["RUN_FINISHED"]
+    assert kinds(output) == ["RUN_FINISHED"]
 
 
 def test_an_older_client_gets_what_a_subagent_asks_and_changes() -> None:
-    said = told(
+    output = encode(
         started("l1"),
         ev.StateReplaced(lane="l1", state={"a": 1}),
         ev.StatePatched(lane="l1", patch=({"op": "add", "path": "/b", "value": 2},)),
@@ -509,9 +509,9 @@ def test_an_older_client_gets_what_a_subagent_asks_and_changes() -> None:
         modern=False,
     )
 
-    assert kinds(said) == ["STATE_SNAPSHOT", "STATE_DELTA", "RUN_FINISHED"]
-    assert [one["id"] for one in said[-1]["outcome"]["interrupts"]] == ["q1"]
-    assert "subagentRunId" not in said[-1]["outcome"]["interrupts"][0]
+    assert kinds(output) == ["STATE_SNAPSHOT", "STATE_DELTA", "RUN_FINISHED"]
+    assert [one["id"] for one in output[-1]["outcome"]["interrupts"]] == ["q1"]
+    assert "subagentRunId" not in output[-1]["outcome"]["interrupts"][0]
 
 
 def test_a_subagent_that_waits_is_suspended_for_its_questions_and_goes_on_below_its_parent() -> None:
@@ -523,7 +523,7 @@ def test_a_subagent_that_waits_is_suspended_for_its_questions_and_goes_on_below_
         asked(Form(fields={}), lane="l2"),
         ev.TurnSuspended(question_ids=("q1",)),
     ]
-    first = told(*turn)
+    first = encode(*turn)
     ends = {e["subagentRunId"]: e["outcome"] for e in first if e["type"] == "SUBAGENT_FINISHED"}
     assert ends == {
         "l1": {"type": "suspended", "interruptIds": ["q1"]},
@@ -556,27 +556,27 @@ def test_a_subagent_below_one_that_ended_names_it_only_in_the_same_run() -> None
     encoder = encoder_of()
     feed(encoder, *ended, asked(Form(fields={})), ev.TurnSuspended(question_ids=("q1",)))
 
-    (first,) = [e for e in told(*ended, *below, FINISHED) if e.get("name") == "L2"]
+    (first,) = [e for e in encode(*ended, *below, FINISHED) if e.get("name") == "L2"]
     (second,) = [e for e in feed(encoder, *below) if e.get("name") == "L2"]
     assert first["parentSubagentRunId"] == "l1"
     assert "parentSubagentRunId" not in second
 
 
 def test_a_subagent_that_ended_is_not_ended_again() -> None:
-    said = told(started("l1"), ev.SubagentFinished(lane="l1"), ev.SubagentFinished(lane="l1"), FINISHED)
+    output = encode(started("l1"), ev.SubagentFinished(lane="l1"), ev.SubagentFinished(lane="l1"), FINISHED)
 
-    assert kinds(said) == ["SUBAGENT_STARTED", "SUBAGENT_FINISHED", "RUN_FINISHED"]
+    assert kinds(output) == ["SUBAGENT_STARTED", "SUBAGENT_FINISHED", "RUN_FINISHED"]
 
 
 def test_a_subagent_that_was_not_announced_is_announced() -> None:
-    assert told(text(lane="l9"), FINISHED)[0]["name"] == "l9"
+    assert encode(text(lane="l9"), FINISHED)[0]["name"] == "l9"
 
 
 # -- the end ---------------------------------------------------------------------------------------
 
 
 def test_everything_is_closed_in_order_before_the_end() -> None:
-    said = told(
+    output = encode(
         ev.StepStarted(step_id="s1"),
         ev.Thought(message_id="m1", delta="hm"),
         text("m2"),
@@ -587,7 +587,7 @@ def test_everything_is_closed_in_order_before_the_end() -> None:
         ev.TurnFailed(code="timeout", message="too slow"),
     )
 
-    assert kinds(said)[-9:] == [
+    assert kinds(output)[-9:] == [
         "TEXT_MESSAGE_END",
         "STEP_FINISHED",
         "SUBAGENT_ERROR",
@@ -598,7 +598,7 @@ def test_everything_is_closed_in_order_before_the_end() -> None:
         "STEP_FINISHED",
         "RUN_ERROR",
     ]
-    assert (said[-1]["code"], said[-1]["message"]) == ("TIMEOUT", "too slow")
+    assert (output[-1]["code"], output[-1]["message"]) == ("TIMEOUT", "too slow")
 
 
 @pytest.mark.parametrize(
@@ -612,7 +612,7 @@ def test_everything_is_closed_in_order_before_the_end() -> None:
     ],
 )
 def test_a_run_ends_as_its_turn_did(reason: Any, modern: bool, outcome: Any, result: Any) -> None:
-    (end,) = told(ev.TurnFinished(stop_reason=reason), modern=modern)
+    (end,) = encode(ev.TurnFinished(stop_reason=reason), modern=modern)
 
     assert (end.get("outcome"), end.get("result")) == (outcome, result)
 
@@ -622,9 +622,9 @@ def test_usage_is_sent_for_each_model() -> None:
         ev.TokenUsage(provider="a", model="x", input_tokens=1, output_tokens=2, reasoning_tokens=3),
         ev.TokenUsage(model="y", cached_input_tokens=4, cache_write_tokens=5),
     )
-    (end,) = told(ev.TurnFinished(usage=spent))
-    (failed,) = told(ev.TurnFailed(code="x", message="y", usage=spent))
-    (older,) = told(ev.TurnFinished(usage=spent), modern=False)
+    (end,) = encode(ev.TurnFinished(usage=spent))
+    (failed,) = encode(ev.TurnFailed(code="x", message="y", usage=spent))
+    (older,) = encode(ev.TurnFinished(usage=spent), modern=False)
 
     assert end["usage"] == failed["usage"]
     assert end["usage"][0] == {
@@ -644,7 +644,7 @@ def test_usage_is_sent_for_each_model() -> None:
 
 
 def test_two_steps_of_one_name_are_kept_apart() -> None:
-    said = told(
+    output = encode(
         ev.StepStarted(step_id="s1", name="think"),
         ev.StepStarted(step_id="s2", name="think"),
         ev.StepFinished(step_id="s1"),
@@ -654,17 +654,17 @@ def test_two_steps_of_one_name_are_kept_apart() -> None:
         FINISHED,
     )
 
-    assert [event["stepName"] for event in said[:-1]] == ["think", "think (2)", "think", "think (2)"]
+    assert [event["stepName"] for event in output[:-1]] == ["think", "think (2)", "think", "think (2)"]
 
 
 def test_a_plan_is_an_activity_or_a_named_value() -> None:
     plan = ev.Plan(turn_id="t1", entries=(ev.PlanEntry(content="read"),))
     entry = {"content": "read", "status": "pending", "priority": "medium"}
 
-    (shown, _) = told(plan, FINISHED, emit_activities=True)
+    (shown, _) = encode(plan, FINISHED, emit_activities=True)
     assert (shown["messageId"], shown["activityType"]) == ("t1:plan", "PLAN")
     assert shown["content"] == {"entries": [entry]}
-    (named, _) = told(plan, FINISHED)
+    (named, _) = encode(plan, FINISHED)
     assert (named["name"], named["value"]) == ("trunkline.plan", {"entries": [entry]})
 
 
@@ -677,17 +677,17 @@ def test_activities_are_shown_and_changed_where_they_are_wanted() -> None:
         FINISHED,
     )
 
-    assert kinds(told(*events)) == ["RUN_FINISHED"]
-    said = told(*events, emit_activities=True)
-    assert kinds(said)[:3] == ["ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "ACTIVITY_SNAPSHOT"]
-    assert said[2]["content"] == {}
+    assert kinds(encode(*events)) == ["RUN_FINISHED"]
+    output = encode(*events, emit_activities=True)
+    assert kinds(output)[:3] == ["ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "ACTIVITY_SNAPSHOT"]
+    assert output[2]["content"] == {}
 
 
 def test_a_raw_event_is_sent_raw_only_where_it_is_wanted() -> None:
     raw = ev.Raw(source="acp", payload={"a": 1})
 
-    assert kinds(told(raw, FINISHED)) == ["RUN_FINISHED"]
-    assert told(raw, FINISHED, emit_raw=True)[0] == {"type": "RAW", "event": {"a": 1}, "source": "acp"}
+    assert kinds(encode(raw, FINISHED)) == ["RUN_FINISHED"]
+    assert encode(raw, FINISHED, emit_raw=True)[0] == {"type": "RAW", "event": {"a": 1}, "source": "acp"}
 
 
 @pytest.mark.parametrize(
@@ -703,10 +703,10 @@ def test_a_raw_event_is_sent_raw_only_where_it_is_wanted() -> None:
     ],
 )
 def test_what_has_no_event_of_its_own_has_a_name(event: Any, name: str) -> None:
-    said = told(event, FINISHED)[0]
+    output = encode(event, FINISHED)[0]
 
-    assert (said["type"], said["name"]) == ("CUSTOM", name)
-    assert "value" in said
+    assert (output["type"], output["name"]) == ("CUSTOM", name)
+    assert "value" in output
 
 
 @pytest.mark.parametrize(
@@ -723,4 +723,4 @@ def test_what_has_no_event_of_its_own_has_a_name(event: Any, name: str) -> None:
     ],
 )
 def test_what_a_client_knows_or_cannot_know_is_not_sent(event: Any) -> None:
-    assert kinds(told(event, FINISHED)) == ["RUN_FINISHED"]
+    assert kinds(encode(event, FINISHED)) == ["RUN_FINISHED"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import comparable
 from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, Told
+from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.legal_sessions import LegalSession, legal_sessions, rechunked
 from tests.strategies import sloppy_streams
 
@@ -63,17 +63,17 @@ class Thread:
         self.client = Client()
         self.options = options
         self.modern = modern
-        self.told: list[ev.Event] = []
+        self.events: list[ev.Event] = []
         self.count = 0
 
     def follow(self, turn: list[Any]) -> None:
-        state = fold(self.told).state
+        state = fold(self.events).state
         seen: list[Any] = []
         for run in runs_of(turn):
             for event in run:
                 if isinstance(event, ev.UserMessage):
                     self.client.say(snapshot_of(fold([event]))[0]["content"], event.message_id)
-            self.told += run
+            self.events += run
             self._run(seen, run, state)
             seen += run
 
@@ -82,35 +82,35 @@ class Thread:
         encoder = AguiEncoder("t1", f"r{self.count}", self.options, modern=self.modern, state=state)
         for entry in entries(seen):
             encoder.feed(entry)
-        said = plain(encoder.begin(0.0))
+        output = plain(encoder.begin(0.0))
         for entry in entries(run):
-            said += plain(encoder.feed(entry))
-        said += plain(encoder.close())
+            output += plain(encoder.feed(entry))
+        output += plain(encoder.close())
         if encoder.needs_snapshot:
             messages = plain(snapshot_of(self.conversation, modern=self.modern, with_metadata=True))
-            said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
-        assert breaches(said) == []
-        self.client.take(said)
+            output.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
+        assert breaches(output) == []
+        self.client.take(output)
 
     @property
     def conversation(self) -> Conversation:
-        return fold(self.told)
+        return fold(self.events)
 
-    def held(self) -> list[Told]:
+    def held(self) -> list[JsonObject]:
         return plain(snapshot_of(self.conversation, modern=self.modern, with_metadata=True))
 
 
-def by_id(messages: list[Told]) -> dict[str, Told]:
+def by_id(messages: list[JsonObject]) -> dict[str, JsonObject]:
     """Give messages by id; a title that changed after it was told is news for the next snapshot."""
-    told: dict[str, Told] = {}
+    output: dict[str, JsonObject] = {}
     for message in comparable(messages):
-        assert message["id"] not in told
+        assert message["id"] not in output
         calls = [{**call, "metadata": None} for call in message.get("toolCalls", ())]
-        told[message["id"]] = {**message, **({"toolCalls": calls} if calls else {})}
-    return told
+        output[message["id"]] = {**message, **({"toolCalls": calls} if calls else {})}
+    return output
 
 
-def order(messages: list[Told], lane: str | None) -> tuple[list[str], list[str]]:
+def order(messages: list[JsonObject], lane: str | None) -> tuple[list[str], list[str]]:
     """The messages of a lane, and the calls without one: those may come between two words of a message."""
     spoken = [
         message
@@ -147,11 +147,11 @@ def test_what_a_client_folds_run_by_run_is_what_the_session_means(story: LegalSe
 @settings(max_examples=50)
 @given(legal_sessions(), st.data())
 def test_other_pieces_of_the_same_stream_fold_to_the_same(story: LegalSession, data: st.DataObject) -> None:
-    told = [event for event in story.events if not isinstance(event, ev.Rewound)]
+    output = [event for event in story.events if not isinstance(event, ev.Rewound)]
     whole, pieces = Thread(), Thread()
-    for turn in turns_of(told):
+    for turn in turns_of(output):
         whole.follow(turn)
-    for turn in turns_of(data.draw(rechunked(told))):
+    for turn in turns_of(data.draw(rechunked(output))):
         pieces.follow(turn)
 
     assert pieces.client.messages == whole.client.messages
@@ -164,13 +164,13 @@ def test_other_pieces_of_the_same_stream_fold_to_the_same(story: LegalSession, d
 def test_any_prefix_is_closed_in_order_and_ends_once(story: LegalSession, length: int, modern: bool) -> None:
     (first, *_) = turns_of(story.events)
     encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
-    said = encoder.begin(0.0)
+    output = encoder.begin(0.0)
     for run in runs_of(first[:length])[:1]:
         for entry in entries(run):
-            said += encoder.feed(entry)
-    said += encoder.close()
+            output += encoder.feed(entry)
+    output += encoder.close()
 
-    assert breaches(plain(said)) == []
+    assert breaches(plain(output)) == []
     assert encoder.close() == []
 
 
@@ -181,11 +181,11 @@ def test_an_encoder_that_is_primed_up_to_any_place_says_exactly_what_is_left(
 ) -> None:
     (turn, *_) = turns_of(story.events)
     whole, primed = AguiEncoder("t1", "r1", EVERYTHING), AguiEncoder("t1", "r1", EVERYTHING)
-    said = [whole.feed(entry) for entry in entries(turn)]
+    output = [whole.feed(entry) for entry in entries(turn)]
     for entry in entries(turn)[:place]:
         primed.feed(entry)
 
-    assert [primed.feed(entry) for entry in entries(turn)[place:]] == said[place:]
+    assert [primed.feed(entry) for entry in entries(turn)[place:]] == output[place:]
 
 
 def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
@@ -201,19 +201,19 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
     standing = ThreadSnapshot()
     for event in before:
         standing.feed(event)
-    told = read_input(json.dumps(client.body()).encode())
+    output = read_input(json.dumps(client.body()).encode())
     options = AguiOptions(max_ui_payload_size=0)
-    opening = standing.opening(told, options, 0, modern=modern, sends_everything=True, announced=announced)
-    said = plain([*begins, *opening, *announced])
+    opening = standing.opening(output, options, 0, modern=modern, sends_everything=True, announced=announced)
+    outputs = plain([*begins, *opening, *announced])
     for entry in entries(turn)[place:]:
         if not isinstance(entry.event, ev.TurnSuspended):
-            said += plain(encoder.feed(entry))
-    said += plain(encoder.close())
+            outputs += plain(encoder.feed(entry))
+    outputs += plain(encoder.close())
     if encoder.needs_snapshot:
         messages = plain(snapshot_of(fold(events), modern=modern, with_metadata=True))
-        said.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
-    assert breaches(said) == []
-    client.take(said)
+        outputs.insert(-1, {"type": "MESSAGES_SNAPSHOT", "messages": messages})
+    assert breaches(outputs) == []
+    client.take(outputs)
     return client
 
 
@@ -222,10 +222,12 @@ def joined_at(events: list[Any], place: int, *, modern: bool) -> Client:
 def test_a_run_that_begins_anywhere_announces_what_is_open_and_folds_to_what_the_session_means(
     story: LegalSession, place: int, modern: bool
 ) -> None:
-    told = [event for event in story.events if not isinstance(event, ev.Rewound)]
-    client = joined_at(told, place, modern=modern)
+    output = [event for event in story.events if not isinstance(event, ev.Rewound)]
+    client = joined_at(output, place, modern=modern)
 
-    assert by_id(client.messages) == by_id(plain(snapshot_of(fold(told), modern=modern, with_metadata=True)))
+    assert by_id(client.messages) == by_id(
+        plain(snapshot_of(fold(output), modern=modern, with_metadata=True))
+    )
 
 
 @settings(max_examples=60)
@@ -239,11 +241,11 @@ def test_whatever_an_agent_says_a_run_may_begin_anywhere(
         encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
         for entry in entries(turn[:place]):
             encoder.feed(entry)
-        said = encoder.begin(0.0) + encoder.announce()
+        output = encoder.begin(0.0) + encoder.announce()
         for entry in entries(runs_of(turn[place:])[0]):
-            said += encoder.feed(entry)
+            output += encoder.feed(entry)
 
-        assert breaches(plain(said + encoder.close())) == []
+        assert breaches(plain(output + encoder.close())) == []
 
 
 @settings(max_examples=60)
@@ -257,12 +259,12 @@ def test_whatever_an_agent_says_the_stream_is_legal(events: list[ev.Event], mode
             encoder = AguiEncoder("t1", "r1", EVERYTHING, modern=modern)
             for entry in entries(seen):
                 encoder.feed(entry)
-            said = encoder.begin(0.0)
+            output = encoder.begin(0.0)
             for entry in entries(run):
-                said += encoder.feed(entry)
-            said += encoder.close()
-            assert breaches(plain(said)) == []
-            assert modern or not any("subagentRunId" in event for event in plain(said))
+                output += encoder.feed(entry)
+            output += encoder.close()
+            assert breaches(plain(output)) == []
+            assert modern or not any("subagentRunId" in event for event in plain(output))
             seen += run
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.frontends.agui import event_queue, sse_transport
 from trunkline.protocols.agui import wire

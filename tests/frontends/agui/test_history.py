@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.event_verifier import plain
-from tests.frontends.agui.reference_client import Client, Told
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import CountingJournal, TurnContext, collect, hub_for
 from tests.legal_sessions import rewound_sessions
-from tests.worlds import CountingJournal, TurnContext, collect, world
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -55,12 +55,14 @@ def sent(*keys: str, state: Any = None) -> RunAgentInput:
     return RunAgentInput(thread_id="t", run_id="r", messages=messages, state=state)
 
 
-def opening(thread: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **options: Any) -> list[Told]:
-    return plain(thread.opening(told, AguiOptions(**options), 7, modern=True, sends_everything=whole))
+def opening(
+    thread: ThreadSnapshot, given: RunAgentInput, whole: bool = False, **options: Any
+) -> list[JsonObject]:
+    return plain(thread.opening(given, AguiOptions(**options), 7, modern=True, sends_everything=whole))
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "expected"),
     [
         (["u1", "m1", "r1", "u2"], False),
         (["s1", "g1", "u1", "m1", "r1", "u2"], False),
@@ -70,17 +72,17 @@ def opening(thread: ThreadSnapshot, told: RunAgentInput, whole: bool = False, **
         (["u1", "m1", "r1", "u9", "m9", "u2"], True),
     ],
 )
-def test_messages_are_sent_where_the_client_has_others(keys: list[str], told: bool) -> None:
+def test_messages_are_sent_where_the_client_has_others(keys: list[str], expected: bool) -> None:
     thread = standing_of(*STORY)
     thread.known_ids |= {"u9", "m9"}
 
     sent_events = opening(thread, sent(*keys, state={"n": 1}))
 
-    assert bool(sent_events) is told
+    assert bool(sent_events) is expected
     client = Client()
     client.messages = [{"id": key, "role": "user" if key[0] == "u" else "assistant"} for key in keys]
     client.take(sent_events)
-    if told:
+    if expected:
         assert client.messages == plain(thread.messages(AguiOptions(), modern=True))
 
 
@@ -106,7 +108,7 @@ def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "mode", "whole", "told"),
+    ("state", "mode", "whole", "expected"),
     [
         ({"n": 1}, "initial", False, False),
         ({}, "initial", False, True),
@@ -117,7 +119,7 @@ def test_a_reasoning_of_the_client_is_cleared_only_for_another() -> None:
     ],
 )
 def test_the_state_is_sent_where_the_client_has_another(
-    state: Any, mode: Any, whole: bool, told: bool
+    state: Any, mode: Any, whole: bool, expected: bool
 ) -> None:
     sent_events = opening(
         standing_of(*STORY), sent("u1", "m1", "r1", "u2", state=state), whole, emit_state_snapshots=mode
@@ -125,7 +127,7 @@ def test_the_state_is_sent_where_the_client_has_another(
 
     assert [event["snapshot"] for event in sent_events if event["type"] == "STATE_SNAPSHOT"] == [
         {"n": 1}
-    ] * told
+    ] * expected
 
 
 def test_the_state_before_the_last_turn_is_known() -> None:
@@ -149,7 +151,7 @@ async def talks(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 
 async def test_a_place_is_right_after_the_message_or_anywhere_in_a_text() -> None:
-    async with world(talks) as hub:
+    async with hub_for(talks) as hub:
         session = await hub.create("t1")
         await collect(session, Prompt.of("hello", message_id="u1"))
         started = await session.history()
@@ -191,8 +193,8 @@ def test_a_client_is_compared_with_the_ids_of_the_messages_it_would_get(
     thread = ThreadSnapshot(past, 1, fold(events[:cut]).state)
     for event in events[cut:]:
         thread.feed(event)
-    told = snapshot_of(fold(events), modern=modern, results=results)
-    own = [message for message in told if "subagentRunId" not in message]
+    folded = snapshot_of(fold(events), modern=modern, results=results)
+    own = [message for message in folded if "subagentRunId" not in message]
 
     assert list(thread.outline.shown_messages) == [m["id"] for m in own if m["role"] in ("user", "assistant")]
     assert thread.conversation.state == fold(events).state
@@ -227,15 +229,15 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
             patch.setattr(Folder, "feed", counted)
             folded = journal.read_records = 0
             client.say("and now")
-            told = await run(AguiEndpoint(hub), client)
-        assert [event["type"] for event in told].count("MESSAGES_SNAPSHOT") == 0
+            events = await run(AguiEndpoint(hub), client)
+        assert [event["type"] for event in events].count("MESSAGES_SNAPSHOT") == 0
         return journal.read_records, folded
 
     costs: list[tuple[int, int]] = []
     for turns in (15, 150):
         journal, client = CountingJournal(), Client()
         await journal.open()
-        async with world(journal=journal, snapshot_after=20) as hub:
+        async with hub_for(journal=journal, snapshot_after=20) as hub:
             for _ in range(turns):
                 client.say("word")
                 await run(AguiEndpoint(hub), client)
@@ -244,7 +246,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
             if not restarted:
                 costs.append(await cost(hub, journal, client))
         if restarted:
-            async with world(journal=journal) as hub:
+            async with hub_for(journal=journal) as hub:
                 costs.append(await cost(hub, journal, client))
         await journal.close()
     (short_read, short_folded), (long_read, long_folded) = costs
@@ -257,7 +259,7 @@ async def test_a_page_that_has_nothing_is_sent_all_of_a_long_thread_without_read
     for turns in (15, 150):
         journal, client = CountingJournal(), Client()
         await journal.open()
-        async with world(journal=journal, snapshot_after=1_000_000) as hub:
+        async with hub_for(journal=journal, snapshot_after=1_000_000) as hub:
             endpoint = AguiEndpoint(hub)
             for _ in range(turns):
                 client.say("word")
@@ -266,8 +268,8 @@ async def test_a_page_that_has_nothing_is_sent_all_of_a_long_thread_without_read
             await run(endpoint, client, messages=client.messages[-1:])
             journal.read_records = 0
             client.say("and again")
-            told = await run(endpoint, client, messages=client.messages[-1:])
-            _, snapshot = (event for event in told if event["type"] == "MESSAGES_SNAPSHOT")
+            events = await run(endpoint, client, messages=client.messages[-1:])
+            _, snapshot = (event for event in events if event["type"] == "MESSAGES_SNAPSHOT")
             assert [message["id"] for message in snapshot["messages"]] == [
                 message["id"] for message in client.messages[:-1]
             ]

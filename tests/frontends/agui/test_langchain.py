@@ -16,8 +16,8 @@ from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.tools.test_client_tools import routed
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
-from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import world
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import hub_for
 
 from trunkline import adapt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -26,13 +26,13 @@ from trunkline.testing.chat import ScriptedChatModel, call, chunks, thinks
 TWO = [call("weather", {"city": "Paris"}, "w1"), call("weather", {"city": "Rome"}, "w2")]
 
 
-async def thread_of(graph: Any, thread_id: str = "t1") -> list[Told]:
+async def thread_of(graph: Any, thread_id: str = "t1") -> list[JsonObject]:
     """The messages of a LangGraph thread, as AG-UI spells them."""
     state = await graph.aget_state({"configurable": {"thread_id": thread_id}})
-    return [_told(message) for message in state.values["messages"]]
+    return [_wire_message(message) for message in state.values["messages"]]
 
 
-def _told(message: Any) -> Told:
+def _wire_message(message: Any) -> JsonObject:
     if isinstance(message, HumanMessage):
         return {"id": message.id, "role": "user", "content": message.text}
     if isinstance(message, ToolMessage):
@@ -47,9 +47,9 @@ def _told(message: Any) -> Told:
     return {"id": message.id, "role": "assistant", "content": message.text, "calls": calls}
 
 
-def shown(client: Client) -> list[Told]:
+def shown(client: Client) -> list[JsonObject]:
     """The messages of a client in the same form; a thread has reasoning inside of its messages."""
-    told: list[Told] = []
+    output: list[JsonObject] = []
     for message in comparable(client.messages):
         if message["role"] == "reasoning" or "subagentRunId" in message:
             continue
@@ -66,8 +66,8 @@ def shown(client: Client) -> list[Told]:
                 )
                 for made in message.get("toolCalls", ())
             ]
-        told.append(fields)
-    return told
+        output.append(fields)
+    return output
 
 
 def native(call_id: str) -> str:
@@ -85,7 +85,7 @@ async def check_equal(endpoint: AguiEndpoint, client: Client, graph: Any) -> Non
         assert message == one
 
 
-def check_valid(events: list[Told]) -> None:
+def check_valid(events: list[JsonObject]) -> None:
     found = validate_agui(list(events))
     assert (found.summary.errors, found.summary.warnings) == (0, 0), found.diagnostics
 
@@ -130,7 +130,7 @@ async def test_what_a_client_folds_is_the_thread_also_when_it_was_asked(name: st
         await check_equal(endpoint, client, graph)
 
 
-def payload_for(interrupt: Told) -> Any:
+def payload_for(interrupt: JsonObject) -> Any:
     """Say yes in the form that an interrupt asks for."""
     if interrupt["reason"] == "tool_call":
         return {"approved": True}
@@ -145,7 +145,7 @@ def payload_for(interrupt: Told) -> Any:
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_a_refusal_with_a_reason_reads_the_same_for_the_person_and_the_model(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         endpoint = AguiEndpoint(hub)
         client, again = Client(), Client()
         client.say("Go!", "u1")
@@ -190,8 +190,8 @@ async def test_the_state_of_a_graph_is_the_shared_state() -> None:
     model = ScriptedChatModel("Noted.", each_turn=True)
 
     async def note(state: Notes) -> dict[str, Any]:
-        said = await model.ainvoke(state["messages"])
-        return {"messages": [said], "notes": [str(state["messages"][-1].content)]}
+        output = await model.ainvoke(state["messages"])
+        return {"messages": [output], "notes": [str(state["messages"][-1].content)]}
 
     builder = StateGraph(Notes)
     builder.add_node("note", note)
@@ -232,7 +232,7 @@ async def test_a_thread_that_was_talked_to_elsewhere_is_shown() -> None:
 async def test_a_page_runs_its_tool_that_a_graph_routes_to_the_end_and_gets_an_answer() -> None:
     model = ScriptedChatModel(call("set_colour", {"colour": "red"}, "k1"), "It is red.")
     graph = routed(model, InMemorySaver())
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         endpoint, client = AguiEndpoint(hub), Client()
         client.say("paint")
         tools = [{"name": "set_colour", "description": "Paint."}]

@@ -14,9 +14,9 @@ from tests.agents.langchain.graphs import PARIS, ROME, agent_of, broken, pieces
 from tests.agents.langchain.interrupting_agents import SCENES
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
-from tests.frontends.agui.reference_client import Client, Told
+from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.frontends.agui.test_langchain import check_equal, check_valid, thread_of
-from tests.worlds import world
+from tests.hubs import hub_for
 
 from trunkline import adapt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -24,25 +24,25 @@ from trunkline.protocols.agui.wire import encode
 from trunkline.testing.chat import ScriptedChatModel, call, thinks
 
 
-def kinds(events: list[Told]) -> list[str]:
+def kinds(events: list[JsonObject]) -> list[str]:
     return [event["type"] for event in events]
 
 
-def only(events: list[Told], kind: str) -> list[Told]:
+def only(events: list[JsonObject], kind: str) -> list[JsonObject]:
     return [event for event in events if event["type"] == kind]
 
 
-def arguments(events: list[Told]) -> dict[str, str]:
+def arguments(events: list[JsonObject]) -> dict[str, str]:
     """The arguments of every call as they were streamed."""
-    said: dict[str, str] = {event["toolCallId"]: "" for event in only(events, "TOOL_CALL_START")}
+    output: dict[str, str] = {event["toolCallId"]: "" for event in only(events, "TOOL_CALL_START")}
     for event in only(events, "TOOL_CALL_ARGS"):
-        said[event["toolCallId"]] += event["delta"]
-    return said
+        output[event["toolCallId"]] += event["delta"]
+    return output
 
 
-async def heard(agent: Any, prompt: str = "Go!") -> list[Told]:
+async def heard(agent: Any, prompt: str = "Go!") -> list[JsonObject]:
     """What a client hears of one run."""
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await talk(AguiEndpoint(hub), Client(), prompt)
     check_valid(events)
     return events
@@ -106,7 +106,7 @@ async def test_two_interrupts_are_answered_at_once(name: str) -> None:
 
 async def test_an_interrupt_is_the_outcome_and_names_its_call_and_its_answer() -> None:
     graph, _ = SCENES["batched"][0](InMemorySaver())
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         client = Client()
         client.say("Go!")
         events = await run(AguiEndpoint(hub), client)
@@ -175,7 +175,7 @@ async def test_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
     builder.add_node("two", note("b"))
     builder.add_edge(START, "one")
     builder.add_edge("one", "two")
-    async with world(adapt(builder.compile(checkpointer=InMemorySaver()))) as hub:
+    async with hub_for(adapt(builder.compile(checkpointer=InMemorySaver()))) as hub:
         events = await talk(AguiEndpoint(hub), Client(), "Go!")
     follower, states = Client(), list[Any]()
     for event in events:
@@ -192,7 +192,7 @@ async def test_state_is_reduced_at_every_moment_and_holds_no_messages() -> None:
 async def test_a_model_that_raises_leaves_nothing_open(where: str) -> None:
     begun = {"text": "Half a ", "thought": thinks("Half a "), "call": pieces(("w1", "weather", '{"ci', 0))}
     agent, _ = agent_of([begun[where], RuntimeError("the provider hung up")])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await talk(AguiEndpoint(hub), Client(), "Go!")
 
     assert kinds(events).count("RUN_ERROR") == 1
@@ -208,7 +208,7 @@ async def test_a_model_that_raises_leaves_nothing_open(where: str) -> None:
 
 async def test_a_tool_that_raises_is_a_failed_result_and_the_run_has_its_end() -> None:
     agent, _ = agent_of([call("broken", {}, "b1")], "Oh.", tools=[broken])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         client = Client()
         events = await talk(AguiEndpoint(hub), client, "Go!")
 
@@ -259,5 +259,5 @@ async def test_reasoning_is_in_the_snapshot_under_the_id_it_was_streamed_under()
         again.say("And?")
         *_, snapshot = only(await run(endpoint, again), "MESSAGES_SNAPSHOT")
 
-    (told,) = [message for message in snapshot["messages"] if message["role"] == "reasoning"]
-    assert (told["id"], told["content"]) == (started["messageId"], "Hm.")
+    (output,) = [message for message in snapshot["messages"] if message["role"] == "reasoning"]
+    assert (output["id"], output["content"]) == (started["messageId"], "Hm.")

@@ -22,7 +22,7 @@ def test_the_defaults_are_those_that_pages_rely_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "expected"),
     [
         ({"emit_state_snapshots": "often"}, "give one of initial, final, all, none"),
         ({"error_detail_level": "stack"}, "give one of full, message, code, none"),
@@ -40,8 +40,8 @@ def test_the_defaults_are_those_that_pages_rely_on() -> None:
         ({"run_id_override": 7}, "a text that is not empty, or None"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_what_can(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigurationError, match=re.escape(said)):
+def test_what_cannot_be_meant_is_refused_with_what_can(fields: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(expected)):
         AguiOptions(**fields)
 
 

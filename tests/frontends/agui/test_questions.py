@@ -22,7 +22,7 @@ def asked(question: Question, **fields: Any) -> ev.Asked:
     return ev.Asked(question_id="q1", question=question, **fields)
 
 
-def told(question: Question, **fields: Any) -> dict[str, Any]:
+def checked_interrupt(question: Question, **fields: Any) -> dict[str, Any]:
     """Give the interrupt of a question, which the official model takes."""
     plain = msgspec.to_builtins(interrupt_of(asked(question, **fields)))
     Interrupt.model_validate(plain)
@@ -34,7 +34,7 @@ def answered(question: Question, payload: Any = None, status: Any = "resolved") 
 
 
 def test_a_permission_names_its_call_and_says_what_an_answer_looks_like() -> None:
-    interrupt = told(PERMISSION, expires_at=0.5, group="g", lane="l1")
+    interrupt = checked_interrupt(PERMISSION, expires_at=0.5, group="g", lane="l1")
 
     assert (interrupt["id"], interrupt["reason"], interrupt["toolCallId"]) == ("q1", "tool_call", "c1")
     assert interrupt["message"] == "Write?"
@@ -51,7 +51,7 @@ def test_a_permission_names_its_call_and_says_what_an_answer_looks_like() -> Non
 
 
 def test_arguments_that_may_not_be_edited_are_not_in_the_schema() -> None:
-    schema = told(Permission(call_id="c1", options=default_options()))["responseSchema"]
+    schema = checked_interrupt(Permission(call_id="c1", options=default_options()))["responseSchema"]
 
     assert "editedArgs" not in schema["properties"]
 
@@ -63,7 +63,7 @@ def test_an_older_client_is_sent_of_no_subagent() -> None:
 
 
 def test_a_form_brings_its_fields_as_the_schema_of_the_answer() -> None:
-    interrupt = told(FORM)
+    interrupt = checked_interrupt(FORM)
 
     assert interrupt["reason"] == "input_required"
     assert interrupt["responseSchema"] == FORM.fields
@@ -72,7 +72,7 @@ def test_a_form_brings_its_fields_as_the_schema_of_the_answer() -> None:
 
 
 def test_a_link_brings_its_address() -> None:
-    interrupt = told(LINK)
+    interrupt = checked_interrupt(LINK)
 
     assert interrupt["reason"] == "confirmation"
     assert interrupt["metadata"] == {"trunkline": {"url": "https://example.org"}}
@@ -123,7 +123,7 @@ def test_a_form_and_a_link_are_accepted_with_what_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "payload", "said"),
+    ("question", "payload", "expected"),
     [
         (PERMISSION, None, 'interrupt q1 wants {"approved": true or false}'),
         (PERMISSION, "yes", 'interrupt q1 wants {"approved": true or false}'),
@@ -138,9 +138,9 @@ def test_a_form_and_a_link_are_accepted_with_what_came() -> None:
     ],
 )
 def test_an_answer_that_does_not_fit_is_refused_with_what_does(
-    question: Question, payload: Any, said: str
+    question: Question, payload: Any, expected: str
 ) -> None:
     with pytest.raises(InvalidCommand) as refused:
         answered(question, payload)
 
-    assert said in str(refused.value)
+    assert expected in str(refused.value)

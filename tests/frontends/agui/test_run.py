@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, comparable, held, run, talk
 from tests.frontends.agui.event_verifier import breaches, plain
-from tests.frontends.agui.reference_client import Client, Told
+from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.frontends.agui.test_endpoint import counts
-from tests.worlds import WAIT, world
+from tests.hubs import WAIT, hub_for
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -25,17 +25,17 @@ from trunkline.journal import open_journal
 from trunkline.session.context import TurnContext
 
 
-async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[Told]:
+async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list[JsonObject]:
     """Come back to a thread; gives everything that is told."""
     body = json.dumps(client.body(**fields)).encode()
     async with asyncio.timeout(WAIT):
         replay = await endpoint.open_replay(read_input(body))
         assert replay is not None
-        said = plain([event async for _, batch in replay for event in batch])
+        output = plain([event async for _, batch in replay for event in batch])
         await replay.close()
-    assert breaches(said) == []
-    client.take(said)
-    return said
+    assert breaches(output) == []
+    client.take(output)
+    return output
 
 
 async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
@@ -45,7 +45,7 @@ async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
 
 
 async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
-    async with world() as hub:
+    async with hub_for() as hub:
         body = json.dumps(Client().body()).encode()
 
         assert await AguiEndpoint(hub).open_replay(read_input(body)) is None
@@ -81,11 +81,11 @@ class Careful:
 
 async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call() -> None:
     journal = await open_journal("memory:")
-    async with world(Careful(), journal=journal) as hub:
+    async with hub_for(Careful(), journal=journal) as hub:
         client = Client()
         client.say("go")
         await run(AguiEndpoint(hub), client)
-    async with world(Careful(), journal=journal) as hub:
+    async with hub_for(Careful(), journal=journal) as hub:
         endpoint = AguiEndpoint(hub)
         again = Client(name="again")
         await connect(endpoint, again)
@@ -117,7 +117,7 @@ async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered(
 
 
 async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> None:
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(on_disconnect="continue"))
         client, again = Client(), Client(name="again")
         client.say("/wait-for-cancel")
@@ -142,7 +142,7 @@ async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> Non
 
 @pytest.mark.parametrize("mode", ["initial", "all"])
 async def test_state_that_grew_in_the_turn_is_sent_once(mode: Any) -> None:
-    async with world(counts) as hub:
+    async with hub_for(counts) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
         client = Client()
         client.say("one ask two")

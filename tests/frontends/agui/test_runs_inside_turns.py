@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from tests.frontends.agui.client_runs import comparable, held, run
-from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import TurnContext, soon, until, world
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import TurnContext, hub_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -57,7 +57,7 @@ class Talker:
 async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, AguiEndpoint, Client]]:
     """A thread whose first run has ended with a question."""
     talker = Talker()
-    async with world(talker) as hub:
+    async with hub_for(talker) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client(version=version)
         client.say("go")
@@ -66,7 +66,7 @@ async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, Agu
         yield talker, endpoint, client
 
 
-def kinds(events: list[Told]) -> list[str]:
+def kinds(events: list[JsonObject]) -> list[str]:
     return [event["type"] for event in events]
 
 
@@ -75,7 +75,7 @@ async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
     assert comparable(client.messages) == comparable(messages)
 
 
-async def go_on(endpoint: AguiEndpoint, client: Client, talker: Talker, *rest: Any) -> list[Told]:
+async def go_on(endpoint: AguiEndpoint, client: Client, talker: Talker, *rest: Any) -> list[JsonObject]:
     """Answer; what is left is said once the run has begun."""
 
     async def say() -> None:
@@ -152,7 +152,7 @@ async def test_a_page_whose_question_was_answered_elsewhere_is_asked_the_next_on
         yield f"{await ctx.form('Who?', NAME)} "
         yield f"{await ctx.form('And who else?', NAME)}"
 
-    async with world(asking) as hub:
+    async with hub_for(asking) as hub:
         endpoint = AguiEndpoint(hub)
         client, other = Client(), Client(name="other-")
         client.say("go")

@@ -14,8 +14,8 @@ from ag_ui.core import Event
 from ag_ui_validate.pytest_plugin import validate_agui
 from pydantic import TypeAdapter
 from tests.frontends.agui.client_runs import NAMES, ScriptedAgent, comparable, held, normalized, play, run
-from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import world
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import hub_for
 
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 
@@ -24,13 +24,13 @@ UPDATE = bool(os.environ.get("TRUNKLINE_UPDATE_TRANSCRIPTS"))
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 
 
-def findings(events: list[Told]) -> list[str]:
+def findings(events: list[JsonObject]) -> list[str]:
     """What the validator has against a stream: errors and warnings."""
     found = validate_agui(list(events)).diagnostics
     return [f"{one.rule}: {one.message}" for one in found if one.severity != "info"]
 
 
-def check_transcript(name: str, events: list[Told]) -> None:
+def check_transcript(name: str, events: list[JsonObject]) -> None:
     path = TRANSCRIPTS / f"{name}.jsonl"
     lines = normalized(events)
     if UPDATE:
@@ -83,13 +83,13 @@ async def test_with_activities_and_all_snapshots_a_scenario_is_legal_and_folds_t
 
 
 @pytest.mark.parametrize(
-    ("version", "said"),
+    ("version", "expected"),
     [("1.0", {"outcome": {"type": "cancelled"}}), (None, {"result": {"stopReason": "cancelled"}})],
 )
 async def test_a_run_that_is_stopped_says_so_in_a_form_that_its_client_knows(
-    version: str | None, said: Told
+    version: str | None, expected: JsonObject
 ) -> None:
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client(version=version)
         client.say("/wait-for-cancel")
@@ -97,6 +97,6 @@ async def test_a_run_that_is_stopped_says_so_in_a_form_that_its_client_knows(
         messages, _ = await held(endpoint, "t1", modern=version is not None)
 
     assert client.terminal["type"] == "RUN_FINISHED"
-    assert {key: client.terminal[key] for key in ("outcome", "result") if key in client.terminal} == said
+    assert {key: client.terminal[key] for key in ("outcome", "result") if key in client.terminal} == expected
     assert findings(events) == []
     assert comparable(client.messages) == comparable(messages)

@@ -17,8 +17,8 @@ from trunkline.json_patch import diff
 ADD = ({"op": "add", "path": "/a", "value": 1},)
 
 
-def kinds(said: list[Any]) -> list[str]:
-    return [type(event).__name__ for event in said]
+def kinds(expected: list[Any]) -> list[str]:
+    return [type(event).__name__ for event in expected]
 
 
 def test_a_state_that_the_client_has_is_not_sent_again() -> None:
@@ -43,8 +43,8 @@ def test_without_a_state_the_first_one_is_sent_even_if_it_is_nothing() -> None:
 def test_a_change_is_a_patch_and_an_empty_one_is_nothing() -> None:
     view = StateView("initial", {})
 
-    (said,) = view.patch(ev.StatePatched(patch=ADD), 7)
-    assert plain([said]) == [{"type": "STATE_DELTA", "timestamp": 7, "delta": list(ADD)}]
+    (output,) = view.patch(ev.StatePatched(patch=ADD), 7)
+    assert plain([output]) == [{"type": "STATE_DELTA", "timestamp": 7, "delta": list(ADD)}]
     assert view.patch(ev.StatePatched(patch=()), 7) == []
 
 
@@ -52,9 +52,9 @@ def test_a_patch_that_is_longer_than_the_state_is_sent_as_the_state() -> None:
     view = StateView("initial", {"a": 0})
     back_and_forth = tuple({"op": "replace", "path": "/a", "value": number} for number in range(9))
 
-    (said,) = plain(view.patch(ev.StatePatched(patch=back_and_forth), 7))
+    (output,) = plain(view.patch(ev.StatePatched(patch=back_and_forth), 7))
 
-    assert said["snapshot"] == {"a": 8}
+    assert output["snapshot"] == {"a": 8}
 
 
 def test_a_patch_that_does_not_fit_is_passed_on_and_nothing_is_made_up_after_it() -> None:
@@ -72,8 +72,8 @@ def test_nothing_is_sent_on_the_way_where_it_is_not_wanted(mode: Any) -> None:
 
     assert view.replace(ev.StateReplaced(state={"b": 1}), 7) == []
     assert view.patch(ev.StatePatched(patch=ADD), 7) == []
-    said = plain(view.final(8))
-    assert said == (
+    output = plain(view.final(8))
+    assert output == (
         [{"type": "STATE_SNAPSHOT", "timestamp": 8, "snapshot": {"b": 1, "a": 1}}] * (mode == "final")
     )
     assert view.final(9) == []
@@ -88,11 +88,11 @@ def test_whatever_becomes_of_the_state_the_client_has_it_in_the_end(states: list
     for state in states[1:]:
         patch = diff(before, state)
         if len(patch) % 2:
-            said = view.patch(ev.StatePatched(patch=tuple(patch)), 7)
+            output = view.patch(ev.StatePatched(patch=tuple(patch)), 7)
             assert jsonpatch.apply_patch(before, patch) == state
         else:
-            said = view.replace(ev.StateReplaced(state=state), 7)
-        client.take(plain(said))
+            output = view.replace(ev.StateReplaced(state=state), 7)
+        client.take(plain(output))
         before = state
     client.take(plain(view.final(8)))
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, run, talk
-from tests.frontends.agui.reference_client import Client, Told
-from tests.worlds import BRISK, TurnContext, until, world
+from tests.frontends.agui.reference_client import Client, JsonObject
+from tests.hubs import BRISK, TurnContext, hub_for, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -52,7 +52,7 @@ async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -
     client = Client()
     client.say(prompt)
     await run(AguiEndpoint(dead), client)
-    async with world(ScriptedAgent(), journal=journal) as hub:
+    async with hub_for(ScriptedAgent(), journal=journal) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))
     await dead.close()
     await journal.close()
@@ -62,18 +62,18 @@ async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
 async def test_an_answer_in_a_thread_that_was_lost_gets_a_notice(prompt: str, what: str) -> None:
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         client = Client()
         client.say(prompt)
         await run(AguiEndpoint(hub), client)
-    async with world(ScriptedAgent()) as hub:
+    async with hub_for(ScriptedAgent()) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))
 
     assert words(client).startswith(f"Your {what} was not used: this thread is not known here any more.")
 
 
 async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
-    async with world(ScriptedAgent(), question_ttl=0.05) as hub:
+    async with hub_for(ScriptedAgent(), question_ttl=0.05) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
         client.say("/permission")
@@ -108,7 +108,7 @@ async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("level", "said", "result"),
+    ("level", "expected", "result"),
     [
         (
             "message",
@@ -124,16 +124,16 @@ async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
     ],
 )
 async def test_a_run_that_fails_after_an_answer_is_finished_and_says_why(
-    level: Any, said: str, result: Told
+    level: Any, expected: str, result: JsonObject
 ) -> None:
-    async with world(failing) as hub:
+    async with hub_for(failing) as hub:
         endpoint = AguiEndpoint(hub, AguiOptions(error_detail_level=level))
         client = Client()
         client.say("go")
         await run(endpoint, client)
         events = await run(endpoint, client, **answer_all(client))
 
-        assert words(client) == said
+        assert words(client) == expected
         assert events[-1]["type"] == "RUN_FINISHED"
         assert events[-1]["result"] == {"stopReason": "failed", **result}
 
@@ -143,7 +143,7 @@ async def test_a_run_that_fails_without_an_answer_is_an_error() -> None:
         yield "Well, "
         yield FAILED
 
-    async with world(broken) as hub:
+    async with hub_for(broken) as hub:
         client = Client()
         client.say("go")
         events = await run(AguiEndpoint(hub), client)

@@ -15,8 +15,8 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from tests.frontends.agui.event_verifier import breaches
 from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
+from tests.hubs import soon
 from tests.server.running_server import listening
-from tests.worlds import soon
 
 from trunkline.errors import ConfigurationError
 from trunkline.frontends import agui

@@ -105,18 +105,18 @@ async function carryOut(agent, step) {
   cancelOn = step.cancelOn;
   const params = { ...step.params };
   params.sessionId = names[params.sessionId] ?? params.sessionId;
-  const told = {};
+  const report = {};
   try {
-    told.result = await agent.request(step.call, params);
+    report.result = await agent.request(step.call, params);
   } catch (error) {
     if (!(error instanceof acp.RequestError)) throw error;
-    told.error = { code: error.code, message: error.message, data: error.data };
+    report.error = { code: error.code, message: error.message, data: error.data };
   }
   while (step.until && !heard.some(({ update }) => update?.sessionUpdate === step.until)) {
     await new Promise((resolve) => (news = resolve));
   }
-  if (step.as) names[step.as] = told.result.sessionId;
-  return { ...told, heard };
+  if (step.as) names[step.as] = report.result.sessionId;
+  return { ...report, heard };
 }
 
 const report = await client.connectWith(connect(), async (agent) => {

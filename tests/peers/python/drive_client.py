@@ -149,23 +149,23 @@ async def carry_out(client: Client, step: dict[str, Any], names: dict[str, str])
         params["sessionId"] = names[params["sessionId"]]
     if method == "session/set_config_option":
         params.pop("type", None)  # The SDK says it by itself.
-    told: dict[str, Any] = {}
+    output: dict[str, Any] = {}
     try:
         if method.startswith("_"):
-            told["result"] = await client.conn.ext_method(method[1:], params)
+            output["result"] = await client.conn.ext_method(method[1:], params)
         else:
             call = getattr(client.conn, METHODS[method], None)
             if call is None:
                 return {"missing": METHODS[method], "heard": []}
             result: Any = await call(**{snake(name): value for name, value in params.items()})
-            told["result"] = result and dump(result)
+            output["result"] = result and dump(result)
     except acp.RequestError as error:
-        told["error"] = {"code": error.code, "message": str(error), "data": error.data}
+        output["error"] = {"code": error.code, "message": str(error), "data": error.data}
     if "until" in step:
         await client.until(step["until"])
     if "as" in step:
-        names[step["as"]] = told["result"]["sessionId"]
-    return {**told, "heard": client.heard}
+        names[step["as"]] = output["result"]["sessionId"]
+    return {**output, "heard": client.heard}
 
 
 async def play(plan: dict[str, Any]) -> dict[str, Any]:

@@ -105,12 +105,12 @@ def weather(city: str) -> str:
 @tool
 def sell(what: str, call_id: Annotated[str, InjectedToolCallId]) -> str:
     """Sell something, after asking."""
-    told: dict[str, Any] = interrupt(
+    answer: dict[str, Any] = interrupt(
         {"message": f"Sell {what}?", "toolCallId": call_id, "responseSchema": SCHEMA}
     )
-    if not told.get("approved"):
+    if not answer.get("approved"):
         return f"kept {what}"
-    edited: dict[str, str] = told.get("editedArgs") or {"what": what}
+    edited: dict[str, str] = answer.get("editedArgs") or {"what": what}
     return f"sold {edited['what']}"
 
 

@@ -13,7 +13,7 @@ from trunkline.frontends.acp import Unknown, decode, encode
 from trunkline.protocols.acp import wire
 
 
-def told(update: dict[str, Any]) -> dict[str, Any]:
+def notification(update: dict[str, Any]) -> dict[str, Any]:
     return {"sessionId": "s", "update": update}
 
 
@@ -24,9 +24,9 @@ VIDEO = {"type": "video", "data": "AA==", "fps": 30, "_meta": {"a": [1, None]}}
 @pytest.mark.parametrize(
     "value",
     [
-        told({"sessionUpdate": "hologram", "x": {"y": [1, None]}, "_meta": {}}),
-        told({"sessionUpdate": "agent_message_chunk", "content": VIDEO, "messageId": "m"}),
-        told(
+        notification({"sessionUpdate": "hologram", "x": {"y": [1, None]}, "_meta": {}}),
+        notification({"sessionUpdate": "agent_message_chunk", "content": VIDEO, "messageId": "m"}),
+        notification(
             {
                 "sessionUpdate": "tool_call",
                 "toolCallId": "c",
@@ -34,9 +34,11 @@ VIDEO = {"type": "video", "data": "AA==", "fps": 30, "_meta": {"a": [1, None]}}
                 "content": [{"type": "content", "content": TEXT}, {"type": "chart", "points": [1.5]}],
             }
         ),
-        told({"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": [{"type": "chart"}]}),
-        told({"sessionUpdate": "plan_update", "plan": {"type": "gantt", "planId": "p"}}),
-        told({"sessionUpdate": "subagent_update", "sessionId": "s2", "state": {"state": "asleep"}}),
+        notification(
+            {"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": [{"type": "chart"}]}
+        ),
+        notification({"sessionUpdate": "plan_update", "plan": {"type": "gantt", "planId": "p"}}),
+        notification({"sessionUpdate": "subagent_update", "sessionId": "s2", "state": {"state": "asleep"}}),
     ],
 )
 def test_a_variant_we_do_not_know_is_kept_and_encoded_unchanged(value: dict[str, Any]) -> None:
@@ -50,7 +52,7 @@ def test_a_variant_we_do_not_know_is_kept_and_encoded_unchanged(value: dict[str,
 
 def test_an_unknown_variant_is_the_object_as_it_came() -> None:
     update = {"sessionUpdate": "hologram", "depth": 3}
-    decoded = decode(wire.SessionNotification, told(update)).update
+    decoded = decode(wire.SessionNotification, notification(update)).update
     assert isinstance(decoded, Unknown)
     assert decoded == decoded.raw == update
     assert type(decoded.raw) is dict
@@ -64,7 +66,7 @@ def test_known_neighbours_of_an_unknown_variant_are_typed() -> None:
 
 def test_a_broken_variant_is_kept_too() -> None:
     broken = {"sessionUpdate": "agent_message_chunk", "content": "bare text"}
-    assert decode(wire.SessionNotification, told(broken)).update == Unknown(broken)
+    assert decode(wire.SessionNotification, notification(broken)).update == Unknown(broken)
 
 
 def test_a_union_at_the_top_may_be_unknown() -> None:
@@ -74,7 +76,7 @@ def test_a_union_at_the_top_may_be_unknown() -> None:
 
 def test_a_word_outside_a_closed_set_is_kept() -> None:
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "kind": "teleport"}
-    update = decode(wire.SessionNotification, told(call)).update
+    update = decode(wire.SessionNotification, notification(call)).update
     assert isinstance(update, wire.ToolCall)
     assert update.kind == "teleport"
     assert encode(update) == call
@@ -104,7 +106,7 @@ def test_a_required_list_that_is_null_is_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "expected"),
     [
         (
             wire.SessionNotification,
@@ -140,6 +142,6 @@ def test_a_required_list_that_is_null_is_empty() -> None:
         (wire.PromptRequest, None, "Expected `object`, got `null` - at `$`"),
     ],
 )
-def test_what_the_rest_hangs_on_fails_with_its_path(kind: Any, value: Any, said: str) -> None:
-    with pytest.raises(msgspec.ValidationError, match=re.escape(said)):
+def test_what_the_rest_hangs_on_fails_with_its_path(kind: Any, value: Any, expected: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=re.escape(expected)):
         decode(kind, value)

@@ -185,11 +185,11 @@ def test_there_is_an_example_of_every_update() -> None:
 
 @pytest.mark.parametrize(("kind", "update"), UPDATES)
 def test_an_update_survives_decoding_and_encoding(kind: type[msgspec.Struct], update: dict[str, Any]) -> None:
-    told = {"sessionId": "s1", "update": update}
-    decoded = msgspec.convert(told, wire.SessionNotification)
+    output = {"sessionId": "s1", "update": update}
+    decoded = msgspec.convert(output, wire.SessionNotification)
     assert type(decoded.update) is kind
     encoded = msgspec.json.encode(decoded)
-    assert json.loads(encoded) == told
+    assert json.loads(encoded) == output
     assert msgspec.json.decode(encoded, type=wire.SessionNotification) == decoded
 
 

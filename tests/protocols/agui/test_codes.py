@@ -51,9 +51,9 @@ def test_every_error_of_ours_has_an_entry() -> None:
 
 
 def test_errors_of_an_agent_never_look_like_ours() -> None:
-    told = [
+    output = [
         kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.AgentError)
     ]
 
-    assert len(told) > 1
-    assert all(code_for(kind.code) is not ErrorCode.INTERNAL_ERROR for kind in told)
+    assert len(output) > 1
+    assert all(code_for(kind.code) is not ErrorCode.INTERNAL_ERROR for kind in output)

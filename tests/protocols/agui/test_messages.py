@@ -19,7 +19,7 @@ MESSAGES: TypeAdapter[Any] = TypeAdapter(list[Message])
 HELLO = ev.UserMessage(message_id="u1", content=(c.TextBlock(text="hello"),))
 
 
-def told(*events: ev.Event, **options: Any) -> list[dict[str, Any]]:
+def snapshot(*events: ev.Event, **options: Any) -> list[dict[str, Any]]:
     """Give the snapshot of a session that said these, which the official models take."""
     messages = plain(snapshot_of(fold(events), **options))
     MESSAGES.validate_python(messages)
@@ -34,7 +34,7 @@ def call(call_id: str = "c1", **fields: Any) -> ev.ToolCall:
 
 
 def test_text_is_text_and_a_result_stands_behind_its_call() -> None:
-    assert told(
+    assert snapshot(
         HELLO,
         ev.Text(message_id="m1", delta="I look. "),
         call(message_id="m1", title="Search", kind="search"),
@@ -60,7 +60,7 @@ def test_text_is_text_and_a_result_stands_behind_its_call() -> None:
 
 
 def test_with_its_metadata_a_call_has_a_title_and_a_result_says_what_was_cut() -> None:
-    _, spoken, result = told(
+    _, spoken, result = snapshot(
         HELLO,
         call(message_id="m1", title="Search", kind="search"),
         ev.ToolUpdate(call_id="c1", status="completed", raw_output="x" * 50),
@@ -74,7 +74,7 @@ def test_with_its_metadata_a_call_has_a_title_and_a_result_says_what_was_cut() -
 
 
 def test_reasoning_stands_where_it_was_and_keeps_its_seals() -> None:
-    messages = told(
+    messages = snapshot(
         ev.Thought(message_id="m1", delta="hm ", signature="s1"),
         ev.Thought(message_id="m1", delta="yes"),
         ev.Text(message_id="m1", delta="Yes."),
@@ -93,7 +93,7 @@ def test_reasoning_stands_where_it_was_and_keeps_its_seals() -> None:
 
 
 def test_a_call_without_a_message_is_one_by_itself_where_it_came() -> None:
-    messages = told(
+    messages = snapshot(
         HELLO,
         ev.Text(message_id="m1", delta="a"),
         call(),
@@ -106,7 +106,7 @@ def test_a_call_without_a_message_is_one_by_itself_where_it_came() -> None:
 
 
 def test_a_call_whose_neighbour_was_taken_back_stays_in_its_turn() -> None:
-    messages = told(
+    messages = snapshot(
         ev.UserMessage(turn_id="t1", message_id="u1", content=HELLO.content),
         ev.Text(turn_id="t1", message_id="m1", delta="a"),
         call(turn_id="t1"),
@@ -117,7 +117,7 @@ def test_a_call_whose_neighbour_was_taken_back_stays_in_its_turn() -> None:
 
 
 def test_a_call_before_any_message_is_the_first() -> None:
-    assert [m["id"] for m in told(call(), HELLO)] == ["c1", "u1"]
+    assert [m["id"] for m in snapshot(call(), HELLO)] == ["c1", "u1"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_call_before_any_message_is_the_first() -> None:
     ],
 )
 def test_arguments_are_those_that_the_call_has(events: tuple[ev.Event, ...], arguments: str) -> None:
-    (message,) = told(call(message_id="m1"), *events)
+    (message,) = snapshot(call(message_id="m1"), *events)
 
     assert message["toolCalls"][0]["function"]["arguments"] == arguments
 
@@ -161,7 +161,7 @@ def test_arguments_are_those_that_the_call_has(events: tuple[ev.Event, ...], arg
     ],
 )
 def test_a_persons_content_are_sent_in_the_form_they_came(content: tuple[c.Content, ...], shown: Any) -> None:
-    (message,) = told(ev.UserMessage(message_id="u1", content=content))
+    (message,) = snapshot(ev.UserMessage(message_id="u1", content=content))
 
     assert message["content"] == shown
 
@@ -177,19 +177,19 @@ def test_a_subagents_messages_name_it_and_an_older_client_has_none_of_them() -> 
         ev.Text(message_id="m2", delta="b"),
     )
 
-    lanes = {message["id"]: message.get("subagentRunId") for message in told(*events)}
+    lanes = {message["id"]: message.get("subagentRunId") for message in snapshot(*events)}
     assert lanes == dict.fromkeys(("m1:reasoning:1", "m1", "c1:result", "c2"), "l1") | {"m2": None}
-    assert [message["id"] for message in told(*events, modern=False)] == ["m2"]
+    assert [message["id"] for message in snapshot(*events, modern=False)] == ["m2"]
 
 
 def test_results_can_be_left_out() -> None:
     events = (call(message_id="m1"), ev.ToolUpdate(call_id="c1", status="completed"))
 
-    assert [message["role"] for message in told(*events, results=False)] == ["assistant"]
+    assert [message["role"] for message in snapshot(*events, results=False)] == ["assistant"]
 
 
 def test_a_terminal_and_a_change_are_sent_in_text() -> None:
-    messages = told(
+    messages = snapshot(
         call(message_id="m1"),
         ev.TerminalOutput(terminal_id="x", data="$ ls\n"),
         ev.ToolUpdate(call_id="c1", status="completed", content=(c.TerminalBlock(terminal_id="x"),)),
@@ -207,10 +207,12 @@ def test_a_result_that_a_client_sent_keeps_its_id_and_its_form(content: Any) -> 
     )
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": content}
 
-    assert told(*events)[1] == brought
-    assert told(*events, ev.ToolUpdate(call_id="c1", status="completed", raw_output=content))[1] == brought
+    assert snapshot(*events)[1] == brought
+    assert (
+        snapshot(*events, ev.ToolUpdate(call_id="c1", status="completed", raw_output=content))[1] == brought
+    )
     failed = ev.ToolUpdate(call_id="c1", status="failed", reason="broke")
-    assert told(*events, failed)[1] == {**brought, "error": "broke"}
+    assert snapshot(*events, failed)[1] == {**brought, "error": "broke"}
 
 
 def test_an_error_that_a_client_sent_is_its_own_before_the_agent_knows_it() -> None:
@@ -223,9 +225,9 @@ def test_an_error_that_a_client_sent_is_its_own_before_the_agent_knows_it() -> N
     )
     brought = {"id": "mine", "role": "tool", "toolCallId": "c1", "content": "", "error": "broke"}
 
-    assert told(*events)[1] == brought
+    assert snapshot(*events)[1] == brought
     failed = ev.ToolUpdate(call_id="c1", status="failed", reason="the front end did not run it")
-    assert told(*events, failed)[1] == brought
+    assert snapshot(*events, failed)[1] == brought
 
 
 # -- theirs to ours --------------------------------------------------------------------------------

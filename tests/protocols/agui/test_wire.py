@@ -86,12 +86,12 @@ def test_a_message_has_the_fields_of_every_role() -> None:
 def test_an_event_with_only_what_it_needs_is_official(name: str) -> None:
     kind = OURS[name]
     given = {field.name: sample_of(field) for field in msgspec.structs.fields(kind) if field.required}
-    said = wire.encode(kind(**given))
+    output = wire.encode(kind(**given))
 
-    read = EVENT.validate_json(said)
+    read = EVENT.validate_json(output)
 
     assert type(read) is THEIRS[name]
-    assert msgspec.json.decode(said) == msgspec.json.decode(read.model_dump_json(by_alias=True))
+    assert msgspec.json.decode(output) == msgspec.json.decode(read.model_dump_json(by_alias=True))
 
 
 def sample_of(field: Any) -> Any:
@@ -107,9 +107,9 @@ def sample_of(field: Any) -> Any:
 def test_a_field_that_is_none_is_absent(name: str) -> None:
     kind = OURS[name]
     required = {field.name: sample_of(field) for field in msgspec.structs.fields(kind) if field.required}
-    said = msgspec.json.decode(wire.encode(kind(**required)))
+    report = msgspec.json.decode(wire.encode(kind(**required)))
 
-    assert said.keys() - {"type", "role"} == {key for key, needed in fields_of(kind).items() if needed}
+    assert report.keys() - {"type", "role"} == {key for key, needed in fields_of(kind).items() if needed}
 
 
 @pytest.mark.parametrize("value", [None, 0, "", False, [], {"a": [None]}])
@@ -119,13 +119,13 @@ def test_a_value_of_any_kind_is_kept_as_it_is(value: Any) -> None:
         wire.StateSnapshot(snapshot=value),
         wire.Raw(event=value),
     ):
-        said = msgspec.json.decode(wire.encode(event))
-        assert value in said.values()
-        EVENT.validate_python(said)
+        report = msgspec.json.decode(wire.encode(event))
+        assert value in report.values()
+        EVENT.validate_python(report)
 
 
 def test_a_request_of_the_official_models_is_read_whole() -> None:
-    told = models.RunAgentInput(
+    output = models.RunAgentInput(
         thread_id="t",
         run_id="r",
         protocol_version="1.0",
@@ -154,9 +154,9 @@ def test_a_request_of_the_official_models_is_read_whole() -> None:
         resume=[models.ResumeEntry(interrupt_id="i", status="resolved", payload={"approved": True})],
     ).model_dump(by_alias=True, exclude_none=True)
 
-    read = read_input(msgspec.json.encode(told))
+    read = read_input(msgspec.json.encode(output))
 
-    assert msgspec.to_builtins(read) == told
+    assert msgspec.to_builtins(read) == output
 
 
 def test_a_request_of_an_older_client_may_have_nulls_and_unknown_fields() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.frontends.acp.memory_editor import Wire, join
-from tests.worlds import forever, soon, until
+from tests.hubs import forever, soon, until
 
 from trunkline.errors import AuthenticationRequired, SessionNotFound
 from trunkline.protocols.jsonrpc import Params, RpcError
@@ -331,13 +331,13 @@ async def test_closing_fails_what_waits_cancels_what_runs_and_writes_what_is_lef
         with pytest.raises(RpcError, match="anything got no answer: the editor left"):
             await soon(asking)
         assert wire.messages[-1]["method"] == "last words"
-        said = len(wire.chunks)
+        output = len(wire.chunks)
         connection.notify("too late", {})
         with pytest.raises(RpcError, match="the editor left"):
             connection.ask("too late", {})
         await soon(connection.close("again"))
         await asyncio.sleep(0)
-        assert len(wire.chunks) == said
+        assert len(wire.chunks) == output
         assert connection.closed
 
 

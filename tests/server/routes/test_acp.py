@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hubs import make, only, soon, text_of, until
 from tests.server.acp_clients import (
     GREETING,
     Dial,
@@ -18,8 +19,7 @@ from tests.server.acp_clients import (
     over_websocket,
     session_in,
 )
-from tests.server.running_server import BEARER, SECRET, run_events, served, told
-from tests.worlds import make, only, soon, text_of, until
+from tests.server.running_server import BEARER, SECRET, run_events, run_input, served
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -91,7 +91,7 @@ async def test_a_prompt_that_is_taken_back_ends_the_turn(dial: Dial) -> None:
 
 async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_answer(dial: Dial) -> None:
     async with served() as (_, client):
-        await run_events(client, told("hello from a page", thread="t1"))
+        await run_events(client, run_input("hello from a page", thread="t1"))
         async with over_websocket(client) as first:
             await first.initialize()
             await first.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
@@ -99,9 +99,9 @@ async def test_a_session_begun_elsewhere_is_loaded_with_its_history_before_the_a
         async with dial(client) as caller:
             await caller.initialize()
             await caller.call("session/load", sessionId="t1", cwd="/", mcpServers=[])
-            said = [update["content"]["text"] for update in caller.updates("user_message_chunk")]
+            output = [update["content"]["text"] for update in caller.updates("user_message_chunk")]
             heard = caller.heard()
-    assert said == ["hello from a page", "hello from an editor"]
+    assert output == ["hello from a page", "hello from an editor"]
     assert heard.index("= session/load") > max(i for i, name in enumerate(heard) if name.endswith("_chunk"))
 
 

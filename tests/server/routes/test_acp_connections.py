@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.worlds import BRISK, echo, make, soon
+from tests.hubs import BRISK, echo, make, soon
 
 from trunkline.server.agents import ServedAgents, name_agents
 from trunkline.server.errors import HttpError

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from ag_ui.core import AgentCapabilities
 from pydantic import BaseModel
-from tests.server.running_server import SECRET, frames, run_events, served, told
-from tests.worlds import echo, make, soon, until
+from tests.hubs import echo, make, soon, until
+from tests.server.running_server import SECRET, frames, run_events, run_input, served
 
 from trunkline.commands import Prompt
 from trunkline.protocols.agui.protobuf import MEDIA_TYPE
@@ -24,21 +24,21 @@ TEXT = "text/event-stream; charset=utf-8"
 
 
 async def test_a_run_streams_from_its_start_to_its_one_terminal() -> None:
-    async with served() as (_, client), client.stream("POST", "/agui", json=told("/tools")) as response:
+    async with served() as (_, client), client.stream("POST", "/agui", json=run_input("/tools")) as response:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert response.headers["cache-control"] == "no-cache"
         assert response.headers["x-accel-buffering"] == "no"
-        said = [frame async for frame in frames(response)]
-    kinds = [event["type"] for _, event in said]
+        output = [frame async for frame in frames(response)]
+    kinds = [event["type"] for _, event in output]
     assert kinds[0] == "RUN_STARTED"
     assert kinds[-1] == "RUN_FINISHED"
     assert kinds.count("RUN_FINISHED") == 1
-    assert said[-1][0] is not None, "the last event says how far the reader got"
+    assert output[-1][0] is not None, "the last event says how far the reader got"
 
 
 async def test_a_client_that_asks_for_lines_gets_lines() -> None:
     async with served() as (_, client):
-        answer = await client.post("/agui", json=told(), headers={"accept": "application/x-ndjson"})
+        answer = await client.post("/agui", json=run_input(), headers={"accept": "application/x-ndjson"})
     assert answer.headers["content-type"] == "application/x-ndjson"
     assert [httpx.Response(200, content=line).json()["type"] for line in answer.text.splitlines()][-1] == (
         "RUN_FINISHED"
@@ -59,7 +59,7 @@ async def test_a_client_of_today_that_asks_for_protobuf_gets_it(
     accept: str, version: str | None, media_type: str
 ) -> None:
     async with served() as (_, client):
-        body = told("/tools", protocolVersion=version)
+        body = run_input("/tools", protocolVersion=version)
         answer = await client.post("/agui", json=body, headers={"accept": accept})
         again = await client.post("/agui/connect", json={**body, "messages": []}, headers={"accept": accept})
     for response in (answer, again):
@@ -93,7 +93,7 @@ async def test_a_reader_that_leaves_ends_its_turn_at_once() -> None:
             stopped.set()
 
     async with served(make(endless)) as (app, client):
-        async with client.stream("POST", "/agui", json=told()) as response:
+        async with client.stream("POST", "/agui", json=run_input()) as response:
             async for _, event in frames(response):
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
@@ -113,25 +113,25 @@ async def test_a_reader_that_stalls_loses_nothing_and_holds_up_nobody() -> None:
 
     async with (
         served(make(long)) as (app, client),
-        client.stream("POST", "/agui", json=told()) as response,
+        client.stream("POST", "/agui", json=run_input()) as response,
     ):
         hub = await app.agents.hub()
         session = await hub.session("t1")
         await until(lambda: not session.busy)
-        said = [event async for _, event in frames(response)]
-    text = "".join(event.get("delta", "") for event in said)
+        output = [event async for _, event in frames(response)]
+    text = "".join(event.get("delta", "") for event in output)
     assert text == "".join(f"{number} " for number in range(20_000))
 
 
 async def test_two_runs_of_one_thread_at_once_are_one_too_many() -> None:
     async with (
         served() as (_, client),
-        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+        client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response,
     ):
         async for _, event in frames(response):
             if event["type"] == "RUN_STARTED":
                 break
-        refused = await client.post("/agui", json=told(run="r2"))
+        refused = await client.post("/agui", json=run_input(run="r2"))
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "busy"
 
@@ -140,7 +140,7 @@ async def test_what_is_no_request_is_refused_before_the_stream() -> None:
     async with served() as (_, client):
         empty = await client.post("/agui", json={})
         broken = await client.post("/agui", content=b"{", headers={"content-type": "application/json"})
-        nobody = await client.post("/agui/nobody", json=told())
+        nobody = await client.post("/agui/nobody", json=run_input())
     assert (empty.status_code, empty.json()["error"]["code"]) == (422, "invalid_command")
     assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_command")
     assert (nobody.status_code, nobody.json()["error"]["code"]) == (404, "agent")
@@ -154,24 +154,24 @@ async def test_several_agents_answer_under_their_names_and_the_first_by_default(
         return "two"
 
     async with served({"one": make(one), "two": make(two)}) as (_, client):
-        said = {
+        events = {
             path: "".join(
-                event.get("delta", "") for event in await run_events(client, told(thread=path), path)
+                event.get("delta", "") for event in await run_events(client, run_input(thread=path), path)
             )
             for path in ("/agui", "/agui/default", "/agui/one", "/agui/two")
         }
-    assert said == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
+    assert events == {"/agui": "one", "/agui/default": "one", "/agui/one": "one", "/agui/two": "two"}
 
 
 async def test_a_page_that_comes_back_is_shown_its_thread_and_what_it_waits_for() -> None:
-    again: dict[str, Any] = {**told(run="back"), "messages": []}
+    again: dict[str, Any] = {**run_input(run="back"), "messages": []}
     async with served({"first": ScriptedAgent(), "second": make(echo)}) as (_, client):
-        asked = await run_events(client, told("/permission"))
+        asked = await run_events(client, run_input("/permission"))
         for path in ("/agui/connect", "/agui/first/connect"):
-            said = await run_events(client, again, path)
-            assert said[0]["type"] == "RUN_STARTED"
-            assert said[-2]["messages"] == asked[-2]["messages"]
-            assert said[-1]["outcome"] == asked[-1]["outcome"]
+            events = await run_events(client, again, path)
+            assert events[0]["type"] == "RUN_STARTED"
+            assert events[-2]["messages"] == asked[-2]["messages"]
+            assert events[-1]["outcome"] == asked[-1]["outcome"]
         assert await run_events(client, {**again, "threadId": "new"}, "/agui/connect") == []
         assert (await client.post("/agui/second/connect", json=again)).status_code == 409
 
@@ -187,11 +187,11 @@ async def test_only_a_page_that_names_itself_edits_the_first_message(
 ) -> None:
     async with served(make(echo)) as (app, client):
         client.headers["Trunkline-Page"] = "mine"
-        await run_events(client, told("first"), route)
+        await run_events(client, run_input("first"), route)
         del client.headers["Trunkline-Page"]
         if page is not None:
             client.headers["Trunkline-Page"] = page
-        edited = told("instead", run="r2")
+        edited = run_input("instead", run="r2")
         edited["messages"][0]["id"] = "u2"
         await run_events(client, edited, route)
         session = await (await app.agents.hub()).session(edited["threadId"])
@@ -218,16 +218,16 @@ async def test_what_an_agent_can_do_is_said_in_ag_uis_own_words() -> None:
 
 async def test_a_run_whose_agent_raises_ends_with_its_error_and_everything_closed() -> None:
     async with served() as (_, client):
-        said = await run_events(client, told("/raises"))
-    assert said[-1]["type"] == "RUN_ERROR"
-    starts = [event["type"] for event in said].count("TEXT_MESSAGE_START")
-    assert starts == [event["type"] for event in said].count("TEXT_MESSAGE_END")
+        events = await run_events(client, run_input("/raises"))
+    assert events[-1]["type"] == "RUN_ERROR"
+    starts = [event["type"] for event in events].count("TEXT_MESSAGE_START")
+    assert starts == [event["type"] for event in events].count("TEXT_MESSAGE_END")
 
 
 async def test_silence_is_kept_alive() -> None:
     async with (
         served(limits=Limits(keep_alive_seconds=0.1)) as (_, client),
-        client.stream("POST", "/agui", json=told("/wait-for-cancel")) as response,
+        client.stream("POST", "/agui", json=run_input("/wait-for-cancel")) as response,
     ):
         async for piece in response.aiter_bytes():
             if b": keep-alive\n\n" in piece:
@@ -250,7 +250,7 @@ async def test_silence_is_kept_alive() -> None:
 )
 async def test_hostile_requests_over_the_wire_begin_nothing(headers: dict[str, str], status: int) -> None:
     async with served() as (_, client):
-        body = json.dumps(told()).encode()
+        body = json.dumps(run_input()).encode()
         answer = await client.post(
             "/agui", content=body, headers={"content-type": "application/json", **headers}
         )
@@ -263,12 +263,12 @@ async def test_a_token_that_may_only_answer_begins_nothing_by_giving_up_what_wai
     tokens = (SECRET, Token(secret="answer-answer-answer", scopes=frozenset({"answer"})))
     only = {"authorization": "Bearer answer-answer-answer"}
     async with served(tokens=tokens) as (_, client):
-        asked = (await run_events(client, told("/permission")))[-1]["outcome"]["interrupts"]
+        asked = (await run_events(client, run_input("/permission")))[-1]["outcome"]["interrupts"]
         given_up = [{"interruptId": interrupt["id"], "status": "cancelled"} for interrupt in asked]
-        for refused in (told("/text", run="r2", resume=given_up), told("/text", run="r3")):
+        for refused in (run_input("/text", run="r2", resume=given_up), run_input("/text", run="r3")):
             answer = await client.post("/agui", json=refused, headers=only)
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "scope")
-        mere: dict[str, Any] = {**told(run="r4", resume=given_up), "messages": []}
+        mere: dict[str, Any] = {**run_input(run="r4", resume=given_up), "messages": []}
         assert (await client.post("/agui", json=mere, headers=only)).status_code == 200
 
 
@@ -277,11 +277,13 @@ async def test_who_may_only_look_on_ends_no_turn_by_looking_away(scope: str, goe
     tokens = (SECRET, f"local:{scope}=viewer-viewer-viewer")
     viewer = {"authorization": "Bearer viewer-viewer-viewer"}
     async with served(tokens=tokens) as (app, client):
-        await run_events(client, told("/text"))
+        await run_events(client, run_input("/text"))
         prompt = {"type": "prompt", "content": [{"type": "text", "text": "/wait-for-cancel"}]}
         assert (await client.post("/sessions/t1/commands", json=prompt)).status_code == 200
         session = await (await app.agents.hub()).session("t1")
-        async with client.stream("POST", "/agui/connect", json=told(run="r2"), headers=viewer) as response:
+        async with client.stream(
+            "POST", "/agui/connect", json=run_input(run="r2"), headers=viewer
+        ) as response:
             await soon(anext(frames(response)))
             await until(lambda: session.followers == 1)
         await until(lambda: session.followers == 0)

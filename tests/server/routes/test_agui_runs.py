@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.server.running_server import frames, run_events, served, told
-from tests.worlds import soon, until
+from tests.hubs import soon, until
+from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
@@ -50,7 +50,7 @@ async def test_headers_and_comments_come_before_the_agent_has_started() -> None:
     agent = SlowToStart()
     async with (
         served(agent, limits=AT_ONCE) as (_, client),
-        client.stream("POST", "/agui", json=told("hello")) as response,
+        client.stream("POST", "/agui", json=run_input("hello")) as response,
     ):
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -68,7 +68,7 @@ async def test_a_failure_after_the_headers_is_a_run_error() -> None:
     agent = SlowToStart(AgentError("the model is asleep: wake it"))
     async with (
         served(agent, limits=AT_ONCE) as (_, client),
-        client.stream("POST", "/agui", json=told("hello")) as response,
+        client.stream("POST", "/agui", json=run_input("hello")) as response,
     ):
         assert response.status_code == 200
         agent.ready.set()
@@ -81,7 +81,7 @@ async def test_a_failure_in_time_has_a_status() -> None:
     agent = SlowToStart(AgentError("the model is asleep: wake it"))
     agent.ready.set()
     async with served(agent) as (_, client):
-        response = await client.post("/agui", json=told("hello"))
+        response = await client.post("/agui", json=run_input("hello"))
     assert response.status_code >= 400
     assert "the model is asleep: wake it" in response.json()["message"]
 
@@ -89,11 +89,13 @@ async def test_a_failure_in_time_has_a_status() -> None:
 async def test_a_client_that_leaves_while_the_agent_starts_leaves_its_run() -> None:
     agent = SlowToStart()
     async with served(agent, limits=AT_ONCE) as (app, client):
-        async with client.stream("POST", "/agui", json=told("wait")) as response:
+        async with client.stream("POST", "/agui", json=run_input("wait")) as response:
             assert response.status_code == 200
             await soon(agent.started.wait())
         agent.ready.set()
         session = await (await app.agents.hub()).session("t1")
         await until(lambda: agent.cancelled == 1 or (session.turn is None and not session.busy))
         await soon(app.agents.wait_for_runs(10))
-        assert [e["type"] for e in await run_events(client, told("again", run="r2"))][-1] == "RUN_FINISHED"
+        assert [e["type"] for e in await run_events(client, run_input("again", run="r2"))][
+            -1
+        ] == "RUN_FINISHED"

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.server.running_server import BEARER, SECRET, served, told
-from tests.worlds import make, soon, until
+from tests.hubs import make, soon, until
+from tests.server.running_server import BEARER, SECRET, run_input, served
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
@@ -34,17 +34,17 @@ async def dialled(
 
 async def events(socket: ClientConnection) -> list[Any]:
     """The events of one run."""
-    said: list[Any] = []
-    while not said or said[-1]["type"] not in ("RUN_FINISHED", "RUN_ERROR"):
-        said.append(json.loads(await soon(socket.recv())))
-    return said
+    output: list[Any] = []
+    while not output or output[-1]["type"] not in ("RUN_FINISHED", "RUN_ERROR"):
+        output.append(json.loads(await soon(socket.recv())))
+    return output
 
 
 async def test_runs_follow_each_other_on_one_socket() -> None:
     async with dialled() as (_, socket):
         # The second waits until the first is over.
-        await socket.send(json.dumps(told("/tools", run="r1")))
-        await socket.send(json.dumps(told("/text", run="r2", thread="t2")))
+        await socket.send(json.dumps(run_input("/tools", run="r1")))
+        await socket.send(json.dumps(run_input("/text", run="r2", thread="t2")))
         first, second = await events(socket), await events(socket)
     assert [event["runId"] for event in (first[0], first[-1])] == ["r1", "r1"]
     assert "TOOL_CALL_RESULT" in [event["type"] for event in first]
@@ -55,12 +55,12 @@ async def test_runs_follow_each_other_on_one_socket() -> None:
 async def test_a_cancel_frame_stops_the_run_and_leaves_the_socket() -> None:
     async with dialled() as (_, socket):
         await socket.send('{"type": "cancel"}')
-        await socket.send(json.dumps(told("/wait-for-cancel")))
+        await socket.send(json.dumps(run_input("/wait-for-cancel")))
         assert json.loads(await soon(socket.recv()))["type"] == "RUN_STARTED"
         await socket.send('{"type": "cancel"}')
-        said = await events(socket)
-        assert said[-1]["outcome"] == {"type": "cancelled"}
-        await socket.send(json.dumps(told("/text", run="r2", thread="t2")))
+        output = await events(socket)
+        assert output[-1]["outcome"] == {"type": "cancelled"}
+        await socket.send(json.dumps(run_input("/text", run="r2", thread="t2")))
         assert (await events(socket))[-1]["outcome"] == {"type": "success"}
 
 
@@ -78,7 +78,7 @@ async def test_a_cancel_that_comes_while_a_run_is_being_opened_counts() -> None:
             return _tick(prompt)
 
     async with dialled(Slow()) as (_, socket):
-        await socket.send(json.dumps(told()))
+        await socket.send(json.dumps(run_input()))
         await soon(opening.wait())
         await socket.send('{"type":"cancel"}')
         # A frame that the server must have read before it goes on: it comes after the cancel.
@@ -91,10 +91,10 @@ async def test_what_cannot_be_run_is_a_run_error_and_the_socket_stays() -> None:
     async with dialled() as (_, socket):
         for frame in ("nonsense", "{}", "[" * 100 + "]" * 100):
             await socket.send(frame)
-            said = await events(socket)
-            assert said[-1]["type"] == "RUN_ERROR"
-            assert said[-1]["code"] == "INVALID_INPUT"
-        await socket.send(json.dumps(told()))
+            output = await events(socket)
+            assert output[-1]["type"] == "RUN_ERROR"
+            assert output[-1]["code"] == "INVALID_INPUT"
+        await socket.send(json.dumps(run_input()))
         assert (await events(socket))[-1]["type"] == "RUN_FINISHED"
 
 
@@ -108,7 +108,7 @@ async def test_a_socket_that_closes_ends_its_turn_at_once() -> None:
     async with served(make(_tick)) as (app, client):
         url = f"ws://{client.base_url.netloc.decode()}/agui/ws"
         async with connect(url, additional_headers=BEARER) as socket:
-            await socket.send(json.dumps(told()))
+            await socket.send(json.dumps(run_input()))
             await soon(socket.recv())
         session = await (await app.agents.hub()).session("t1")
         await until(lambda: not session.busy, 5.0)
@@ -120,7 +120,7 @@ async def test_a_browser_brings_its_token_as_a_subprotocol_and_never_hears_it_ag
         names = [Subprotocol("trunkline"), Subprotocol(f"trunkline.bearer.{SECRET}")]
         async with connect(url, subprotocols=names) as socket:
             assert socket.subprotocol == "trunkline"
-            await socket.send(json.dumps(told()))
+            await socket.send(json.dumps(run_input()))
             assert (await events(socket))[-1]["type"] == "RUN_FINISHED"
 
 
@@ -177,7 +177,7 @@ async def test_frames_that_are_no_text_too_large_or_too_many_close_the_socket() 
         assert (await closed(socket))[0] == 1009
     async with dialled(make(_tick), limits=Limits(waiting_frames=2)) as (_, socket):
         for number in range(5):
-            await socket.send(json.dumps(told(run=f"r{number}")))
+            await socket.send(json.dumps(run_input(run=f"r{number}")))
         assert (await closed(socket))[0] == 1008
 
 
@@ -191,7 +191,7 @@ async def test_a_socket_that_is_closed_in_the_middle_of_a_word_is_no_error(
 
     for _ in range(3):
         async with dialled(make(babble)) as (_, socket):
-            await socket.send(json.dumps(told()))
+            await socket.send(json.dumps(run_input()))
             await soon(socket.recv())
             await socket.send(b"{}")
             assert (await closed(socket))[0] == 1003
@@ -201,7 +201,7 @@ async def test_a_socket_that_is_closed_in_the_middle_of_a_word_is_no_error(
 async def test_a_token_that_may_only_answer_may_not_cancel() -> None:
     token = Token(secret=SECRET, scopes=frozenset({"answer"}))
     async with dialled(tokens=token) as (_, socket):
-        await socket.send(json.dumps(told()))
+        await socket.send(json.dumps(run_input()))
         assert (await events(socket))[-1]["type"] == "RUN_ERROR"
         await socket.send('{"type": "cancel"}')
         assert await closed(socket) == (1008, "this token may not cancel")

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.server.running_server import frames, run_events, served, told
-from tests.worlds import make, soon, until
+from tests.hubs import make, soon, until
+from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.options import AguiOptions
@@ -23,7 +23,7 @@ def kinds(events: list[Any]) -> list[str]:
 
 def back(**fields: Any) -> dict[str, Any]:
     """What a page sends that just opened."""
-    return {**told(run="back"), "messages": [], **fields}
+    return {**run_input(run="back"), "messages": [], **fields}
 
 
 async def test_a_page_that_is_refused_is_told_why_where_it_looks_for_it() -> None:
@@ -49,16 +49,16 @@ async def test_a_page_is_told_the_agents_and_always_a_default_one() -> None:
 
 @pytest.mark.parametrize("single", [False, True])
 async def test_a_run_is_the_same_in_both_forms(single: bool) -> None:
-    body: dict[str, Any] = told("/tools")
+    body: dict[str, Any] = run_input("/tools")
     path = RUN
     if single:
         body = {"method": "agent/run", "params": {"agentId": "default"}, "body": body}
         path = "/copilotkit"
     async with served() as (_, client):
-        said = kinds(await run_events(client, body, path))
-    assert said[0] == "RUN_STARTED"
-    assert "TOOL_CALL_RESULT" in said
-    assert said[-1] == "RUN_FINISHED"
+        events = kinds(await run_events(client, body, path))
+    assert events[0] == "RUN_STARTED"
+    assert "TOOL_CALL_RESULT" in events
+    assert events[-1] == "RUN_FINISHED"
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -70,13 +70,13 @@ async def test_a_page_that_comes_back_sees_the_thread_as_it_is(single: bool) -> 
             "/copilotkit",
         )
     async with served() as (_, client):
-        await run_events(client, told("/state"), RUN)
-        said = await run_events(client, body, path)
-    assert kinds(said) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "RUN_FINISHED"]
-    assert said[0]["runId"] == "back"
-    assert [message["role"] for message in said[1]["messages"]][:2] == ["user", "assistant"]
-    assert said[2]["snapshot"]
-    assert said[3]["outcome"] == {"type": "success"}
+        await run_events(client, run_input("/state"), RUN)
+        events = await run_events(client, body, path)
+    assert kinds(events) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "RUN_FINISHED"]
+    assert events[0]["runId"] == "back"
+    assert [message["role"] for message in events[1]["messages"]][:2] == ["user", "assistant"]
+    assert events[2]["snapshot"]
+    assert events[3]["outcome"] == {"type": "success"}
 
 
 async def test_a_thread_that_nobody_knows_has_nothing_to_show() -> None:
@@ -94,34 +94,34 @@ async def _tick(prompt: Prompt) -> AsyncIterator[str]:
 
 async def test_a_page_that_is_reloaded_in_the_middle_of_a_text_goes_on_where_it_was() -> None:
     async with served(make(_tick)) as (app, client):
-        async with client.stream("POST", RUN, json=told("go")) as response:
+        async with client.stream("POST", RUN, json=run_input("go")) as response:
             async for _, event in frames(response):
                 if event.get("delta", "").endswith("20 "):
                     break
         session = await (await app.agents.hub()).session("t1")
         assert session.busy, "a page that is reloaded gets some time to come back"
-        text, said = "", list[Any]()
+        text, output = "", list[Any]()
         async with client.stream("POST", CONNECT, json=back()) as response:
             async for _, event in frames(response):
-                said.append(event)
+                output.append(event)
                 text += event.get("delta", "")
                 if event.get("delta", "").endswith("50 "):
                     await client.post("/copilotkit/agent/default/stop/t1", json={"runId": "back"})
-    assert kinds(said)[:4] == [
+    assert kinds(output)[:4] == [
         "RUN_STARTED",
         "MESSAGES_SNAPSHOT",
         "TEXT_MESSAGE_START",
         "TEXT_MESSAGE_CONTENT",
     ]
-    assert [message["role"] for message in said[1]["messages"]] == ["user"]
+    assert [message["role"] for message in output[1]["messages"]] == ["user"]
     assert len(text.split()) > 50
     assert text == "".join(f"{number} " for number in range(len(text.split()))), "nothing twice, nothing lost"
-    assert said[-1]["outcome"] == {"type": "cancelled"}
+    assert output[-1]["outcome"] == {"type": "cancelled"}
 
 
 async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
     async with served(make(_tick), options=AguiOptions(disconnect_grace=0.05)) as (app, client):
-        async with client.stream("POST", RUN, json=told("go")) as response:
+        async with client.stream("POST", RUN, json=run_input("go")) as response:
             async for _, event in frames(response):
                 if event["type"] == "TEXT_MESSAGE_CONTENT":
                     break
@@ -131,38 +131,38 @@ async def test_a_page_that_does_not_come_back_in_time_stops_its_turn() -> None:
 
 async def test_a_page_that_is_reloaded_at_a_question_is_asked_again_and_can_answer() -> None:
     async with served() as (_, client):
-        asked = await run_events(client, told("/permission-twice"), RUN)
+        asked = await run_events(client, run_input("/permission-twice"), RUN)
         again = await run_events(client, back(), CONNECT)
         assert again[-1]["outcome"] == asked[-1]["outcome"]
         resume = [
             {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
             for one in asked[-1]["outcome"]["interrupts"]
         ]
-        said = await run_events(client, told(run="r2", messages=[], resume=resume), RUN)
-        while said[-1]["outcome"]["type"] == "interrupt":
+        events = await run_events(client, run_input(run="r2", messages=[], resume=resume), RUN)
+        while events[-1]["outcome"]["type"] == "interrupt":
             # Reloaded once more, between two questions: only what came after the first answer is said.
             again = await run_events(client, back(runId="back2"), CONNECT)
             assert kinds(again)[:2] == ["RUN_STARTED", "MESSAGES_SNAPSHOT"]
-            assert again[-1]["outcome"] == said[-1]["outcome"]
+            assert again[-1]["outcome"] == events[-1]["outcome"]
             resume = [
                 {"interruptId": one["id"], "status": "resolved", "payload": {"approved": True}}
-                for one in said[-1]["outcome"]["interrupts"]
+                for one in events[-1]["outcome"]["interrupts"]
             ]
-            said = await run_events(client, told(run="r3", messages=[], resume=resume), RUN)
-        assert said[-1]["outcome"]["type"] == "success"
+            events = await run_events(client, run_input(run="r3", messages=[], resume=resume), RUN)
+        assert events[-1]["outcome"]["type"] == "success"
 
 
 async def test_stopping_says_whether_there_was_anything_to_stop() -> None:
     async with served() as (_, client):
         nothing = await client.post("/copilotkit/agent/default/stop/t1", json={"runId": "r1"})
-        running = asyncio.create_task(run_events(client, told("/wait-for-cancel"), RUN))
+        running = asyncio.create_task(run_events(client, run_input("/wait-for-cancel"), RUN))
         stopped: dict[str, Any] = {}
         while not stopped.get("stopped"):
             stop = {"method": "agent/stop", "params": {"agentId": "default", "threadId": "t1"}}
             stopped = (await soon(client.post("/copilotkit", json=stop))).json()
-        said = await soon(running)
+        output = await soon(running)
     assert nothing.json() == {"stopped": False}
-    assert said[-1]["outcome"] == {"type": "cancelled"}
+    assert output[-1]["outcome"] == {"type": "cancelled"}
 
 
 async def test_a_method_that_is_none_is_refused() -> None:
@@ -178,7 +178,7 @@ async def test_a_method_that_is_none_is_refused() -> None:
 
 def old(text: str, **fields: Any) -> dict[str, Any]:
     """What a client sends that does not say which version it speaks."""
-    body = told(text, **fields)
+    body = run_input(text, **fields)
     del body["protocolVersion"]
     return body
 
@@ -197,15 +197,15 @@ async def test_an_answer_may_come_under_the_id_of_the_run_that_asked() -> None:
         history = [*asked[-2]["messages"], made_up]
         resume = [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": True}}]
         answer = old("", messages=history, resume=resume)
-        said = await run_events(client, answer, RUN)
+        events = await run_events(client, answer, RUN)
         again = await run_events(client, answer, RUN)
-    assert (asked[0]["runId"], said[0]["runId"]) == ("r1", "r1")
-    (shown,) = (event["messages"] for event in said if event["type"] == "MESSAGES_SNAPSHOT")
+    assert (asked[0]["runId"], events[0]["runId"]) == ("r1", "r1")
+    (shown,) = (event["messages"] for event in events if event["type"] == "MESSAGES_SNAPSHOT")
     assert "made-up" not in [message["id"] for message in shown], "the result is yet to come"
-    (result,) = (event for event in said if event["type"] == "TOOL_CALL_RESULT")
+    (result,) = (event for event in events if event["type"] == "TOOL_CALL_RESULT")
     assert result["toolCallId"] == interrupt["toolCallId"]
-    assert said[-1]["outcome"] == {"type": "success"}
-    assert kinds(again) == kinds(said), "the same request once more is the same run"
+    assert events[-1]["outcome"] == {"type": "success"}
+    assert kinds(again) == kinds(events), "the same request once more is the same run"
 
 
 async def test_a_cancelled_run_is_no_error_to_an_older_client() -> None:
@@ -215,15 +215,15 @@ async def test_a_cancelled_run_is_no_error_to_an_older_client() -> None:
         while not stopped:
             stop = await soon(client.post("/copilotkit/agent/default/stop/t1", json={}))
             stopped = stop.json()["stopped"]
-        said = await soon(running)
-    assert said[-1]["type"] == "RUN_FINISHED"
-    assert said[-1]["result"] == {"stopReason": "cancelled"}
-    assert "outcome" not in said[-1]
+        output = await soon(running)
+    assert output[-1]["type"] == "RUN_FINISHED"
+    assert output[-1]["result"] == {"stopReason": "cancelled"}
+    assert "outcome" not in output[-1]
 
 
 async def test_a_run_that_waits_for_the_page_claims_no_success_to_an_older_client() -> None:
     tools: list[dict[str, Any]] = [{"name": "pick_colour", "description": "", "parameters": {}}]
     async with served() as (_, client):
-        said = await run_events(client, old("/client-tool", tools=tools), RUN)
-    assert said[-1]["type"] == "RUN_FINISHED"
-    assert "outcome" not in said[-1]
+        events = await run_events(client, old("/client-tool", tools=tools), RUN)
+    assert events[-1]["type"] == "RUN_FINISHED"
+    assert "outcome" not in events[-1]

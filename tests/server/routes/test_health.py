@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.hubs import BRISK, echo, make, soon
 from tests.server.asgi_requests import Reply, call, scope
 from tests.server.running_server import SECRET
-from tests.worlds import BRISK, echo, make, soon
 
 from trunkline.journal.sqlite import SqliteJournal
 from trunkline.server.asgi import asgi
@@ -56,9 +56,9 @@ async def test_a_journal_that_stores_and_gives_back_is_ready(app: Any) -> None:
 
 async def test_a_deleted_journal_is_not_ready_and_the_reason_names_no_file(app: Any, tmp_path: Path) -> None:
     delete(tmp_path / "journal.db")
-    told = reason(await ready(app))
-    assert "deleted" in told
-    assert str(tmp_path) not in told
+    output = reason(await ready(app))
+    assert "deleted" in output
+    assert str(tmp_path) not in output
 
 
 async def test_a_disk_with_little_space_is_not_ready(tmp_path: Path) -> None:

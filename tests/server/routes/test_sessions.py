@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.running_server import frames, run_events, served, told
-from tests.worlds import soon, until
+from tests.hubs import soon, until
+from tests.server.running_server import frames, run_events, run_input, served
 
 from trunkline.cursor import Cursor
 from trunkline.journal import open_journal
@@ -27,7 +27,7 @@ TOKENS = (
 async def test_sessions_are_listed_newest_first_and_page_by_page() -> None:
     async with served() as (_, client):
         for number in range(3):
-            await run_events(client, told("/text", thread=f"t{number}"))
+            await run_events(client, run_input("/text", thread=f"t{number}"))
         first = (await client.get("/sessions", params={"limit": 2})).json()
         rest = (await client.get("/sessions", params={"limit": 2, "before": first["next"]})).json()
     assert [row["session_id"] for row in first["sessions"] + rest["sessions"]] == ["t2", "t1", "t0"]
@@ -38,7 +38,7 @@ async def test_sessions_are_listed_newest_first_and_page_by_page() -> None:
 
 async def test_a_session_is_read_page_by_page() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/tools"))
+        await run_events(client, run_input("/tools"))
         whole = (await client.get("/sessions/t1")).json()
         page = (await client.get("/sessions/t1", params={"after": 1, "limit": 3})).json()
     assert [record["seq"] for record in whole["records"]] == list(range(1, len(whole["records"]) + 1))
@@ -50,7 +50,7 @@ async def test_a_session_is_read_page_by_page() -> None:
 
 async def test_a_page_of_nothing_is_a_page_of_one() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/text"))
+        await run_events(client, run_input("/text"))
         listed = await client.get("/sessions", params={"limit": 0})
         read = await client.get("/sessions/t1", params={"limit": 0})
     assert [len(listed.json()["sessions"]), len(read.json()["records"])] == [1, 1]
@@ -58,7 +58,7 @@ async def test_a_page_of_nothing_is_a_page_of_one() -> None:
 
 async def test_a_follower_sees_everything_and_goes_on_where_it_was_cut_off() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/tools"))
+        await run_events(client, run_input("/tools"))
         seen = list[tuple[str | None, Any]]()
         async with client.stream("GET", "/sessions/t1", headers=FOLLOW) as response:
             assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -79,7 +79,7 @@ async def test_a_follower_sees_everything_and_goes_on_where_it_was_cut_off() -> 
 
 async def test_a_place_that_did_not_survive_gets_a_snapshot_and_then_what_follows() -> None:
     async with served() as (_, client):
-        await run_events(client, told("/text"))
+        await run_events(client, run_input("/text"))
         headers = {**FOLLOW, "last-event-id": str(Cursor(99, 7))}
         async with client.stream("GET", "/sessions/t1", headers=headers) as response:
             following = frames(response)
@@ -108,7 +108,7 @@ async def test_a_place_in_a_session_that_is_empty_gets_one_snapshot_and_then_wha
 
 async def test_a_place_that_is_none_is_refused() -> None:
     async with served() as (_, client):
-        await run_events(client, told())
+        await run_events(client, run_input())
         bad = await client.get("/sessions/t1", headers={**FOLLOW, "last-event-id": "yesterday"})
         number = await client.get("/sessions/t1", params={"after": "x"})
         before = await client.get("/sessions", params={"before": "x"})
@@ -118,7 +118,7 @@ async def test_a_place_that_is_none_is_refused() -> None:
 
 async def test_commands_prompt_answer_and_cancel() -> None:
     async with served() as (app, client):
-        await run_events(client, told("/text"))
+        await run_events(client, run_input("/text"))
 
         async def post(**command: Any) -> httpx.Response:
             return await client.post("/sessions/t1/commands", json=command)
@@ -152,12 +152,12 @@ async def test_commands_prompt_answer_and_cancel() -> None:
 )
 async def test_a_token_that_may_follow_may_do_nothing_else(command: dict[str, Any]) -> None:
     async with served(tokens=TOKENS) as (_, client):
-        await run_events(client, told())
+        await run_events(client, run_input())
         assert (await client.get("/sessions", headers=WATCHER)).status_code == 200
         assert (await client.get("/sessions/t1", headers=WATCHER)).status_code == 200
         refused = [
             await client.post("/sessions/t1/commands", json=command, headers=WATCHER),
-            await client.post("/agui", json=told(run="r2"), headers=WATCHER),
+            await client.post("/agui", json=run_input(run="r2"), headers=WATCHER),
             await client.delete("/sessions/t1", headers=WATCHER),
         ]
     assert [answer.status_code for answer in refused] == [403] * 3
@@ -166,7 +166,7 @@ async def test_a_token_that_may_follow_may_do_nothing_else(command: dict[str, An
 
 async def test_sessions_of_others_do_not_exist() -> None:
     async with served(tokens=TOKENS) as (_, client):
-        await run_events(client, told())
+        await run_events(client, run_input())
         assert (await client.get("/sessions", headers=ALICE)).json() == {"sessions": []}
         for answer in (
             await client.get("/sessions/t1", headers=ALICE),
@@ -180,7 +180,7 @@ async def test_sessions_of_others_do_not_exist() -> None:
 
 async def test_a_deleted_session_is_gone_and_its_followers_are_let_go() -> None:
     async with served() as (_, client):
-        await run_events(client, told(thread="a/b c"))
+        await run_events(client, run_input(thread="a/b c"))
         async with client.stream("GET", "/sessions/a%2Fb%20c", headers=FOLLOW) as response:
             following = frames(response)
             await soon(anext(following))
@@ -192,13 +192,13 @@ async def test_a_deleted_session_is_gone_and_its_followers_are_let_go() -> None:
 async def test_sessions_are_where_the_journal_is(tmp_path: Path) -> None:
     for journal in (tmp_path / "one.db", f"sqlite:{tmp_path / 'one.db'}"):
         async with served(journal=journal) as (_, client):
-            await run_events(client, told(thread=type(journal).__name__ + str(journal)[:3]))
+            await run_events(client, run_input(thread=type(journal).__name__ + str(journal)[:3]))
             rows = (await client.get("/sessions")).json()["sessions"]
     assert len(rows) == 2
     mine = await open_journal("memory:")
     try:
         async with served(journal=mine) as (_, client):
-            await run_events(client, told())
+            await run_events(client, run_input())
         assert len(await mine.list("local")) == 1, "a journal that was given open stays open"
     finally:
         await mine.close()

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
+from tests.hubs import echo, make, soon
 from tests.server.asgi_requests import call, scope
-from tests.server.running_server import SECRET, listening, served, told
-from tests.worlds import echo, make, soon
+from tests.server.running_server import SECRET, listening, run_input, served
 
 import trunkline
 from trunkline.server.app import Server
@@ -186,7 +186,7 @@ async def test_a_body_that_is_cut_off_is_nothing() -> None:
 async def test_a_new_thread_takes_over_only_so_much_at_once() -> None:
     history = [{"id": str(number), "role": "assistant", "content": "hi"} for number in range(5001)]
     async with served() as (_, client):
-        answer = await client.post("/agui", json=told(messages=[*history, MESSAGES[0]]))
+        answer = await client.post("/agui", json=run_input(messages=[*history, MESSAGES[0]]))
         assert answer.status_code == 422
         assert "takes over at most 5000" in answer.json()["message"]
 
@@ -244,7 +244,7 @@ async def test_a_body_that_drips_is_given_up() -> None:
 async def test_a_client_that_leaves_before_its_body_is_whole_leaves_nothing() -> None:
     async with served() as (app, client):
         place = client.base_url.netloc.decode()
-        body = json.dumps(told()).encode()
+        body = json.dumps(run_input()).encode()
         host, port = place.split(":")
         _, writer = await asyncio.open_connection(host, int(port))
         writer.write(head(place, f"Content-Length: {len(body)}") + body[:-1])
@@ -281,8 +281,8 @@ def with_photos(run: str, *messages: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("route", ["/agui", "/copilotkit/agent/default/run", "/copilotkit"])
 async def test_photos_of_earlier_messages_do_not_count(route: str) -> None:
-    def body_of(told: dict[str, Any]) -> dict[str, Any]:
-        return {"method": "agent/run", "body": told} if route == "/copilotkit" else told
+    def body_of(expected: dict[str, Any]) -> dict[str, Any]:
+        return {"method": "agent/run", "body": expected} if route == "/copilotkit" else expected
 
     async with served(make(echo), limits=PHOTOS) as (app, client):
         history: list[dict[str, Any]] = []

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from tests.hubs import echo, make, soon
 from tests.server.asgi_requests import Headers, call, scope
 from tests.server.running_server import SECRET
-from tests.worlds import echo, make, soon
 
 import trunkline
 from trunkline.errors import JournalError, SessionBusy
@@ -302,7 +302,7 @@ def guarded(inner: Any) -> Gate:
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "code", "said"),
+    ("error", "status", "code", "expected"),
     [
         (HttpError(418, "tea", "no coffee"), 418, "tea", "no coffee"),
         (SessionBusy("a turn is running"), 409, "busy", "a turn is running"),
@@ -311,14 +311,14 @@ def guarded(inner: Any) -> Gate:
     ],
 )
 async def test_whatever_is_raised_is_json_without_traces_and_paths(
-    error: Exception, status: int, code: str, said: str
+    error: Exception, status: int, code: str, expected: str
 ) -> None:
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         raise error
 
     reply = await call(guarded(inner), scope())
     assert (reply.status, reply.code) == (status, code)
-    assert said in reply.body.decode()
+    assert expected in reply.body.decode()
     assert "/home" not in reply.body.decode()
     assert "Traceback" not in reply.body.decode()
     assert reply.headers["content-type"] == "application/json"

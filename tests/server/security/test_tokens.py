@@ -32,7 +32,7 @@ def test_a_token_is_read_as_it_is_written(text: str, token: Token) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("short", "16 to 512"),
         ("x" * 513, "16 to 512"),
@@ -41,8 +41,8 @@ def test_a_token_is_read_as_it_is_written(text: str, token: Token) -> None:
         (f"bob:fly={SECRET}", "there is no scope fly: the scopes are follow, prompt, answer, admin"),
     ],
 )
-def test_what_cannot_be_a_token_is_refused_without_being_repeated(text: str, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said) as refused:
+def test_what_cannot_be_a_token_is_refused_without_being_repeated(text: str, expected: str) -> None:
+    with pytest.raises(ConfigurationError, match=expected) as refused:
         Token.parse(text)
     assert text not in str(refused.value)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.hubs import soon
 from tests.session.test_stream import owned_stream
-from tests.worlds import soon
 
 from trunkline import events as ev
 from trunkline.content import TextBlock

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hubs import CountingJournal, collect, hub_for, soon, until
 from tests.legal_sessions import rewound_sessions
-from tests.worlds import CountingJournal, collect, soon, until, world
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -87,7 +87,7 @@ async def kept(journal: Journal, part: str) -> list[Snapshot]:
 
 async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
     """What a fresh process knows of the session."""
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.session("s")
         conversation = await session.history()
         return session.open_state.take(), conversation, session.stored_seq
@@ -96,7 +96,7 @@ async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
 async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_bad_ones() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal, snapshot_after=8) as hub:
+    async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 12)
         await written(session)
     assert len(await kept(journal, OPEN)) == 1
@@ -124,11 +124,11 @@ async def test_a_prompt_in_a_long_session_reads_as_little_as_in_a_short_one() ->
     for turns in (20, 200):
         journal = CountingJournal()
         await journal.open()
-        async with world(journal=journal, snapshot_after=20) as hub:
+        async with hub_for(journal=journal, snapshot_after=20) as hub:
             session = await talk(hub, turns)
             await written(session)
         journal.read_records = 0
-        async with world(journal=journal) as hub:
+        async with hub_for(journal=journal) as hub:
             await collect(await hub.session("s"), "and now")
         counts[turns] = journal.read_records
         await journal.close()
@@ -140,10 +140,10 @@ async def test_a_rewind_in_a_long_session_reads_as_little_as_in_a_short_one() ->
     for turns in (20, 200):
         journal = CountingJournal()
         await journal.open()
-        async with world(journal=journal, snapshot_after=20) as hub:
+        async with hub_for(journal=journal, snapshot_after=20) as hub:
             session = await talk(hub, turns)
             await written(session)
-        async with world(journal=journal) as hub:
+        async with hub_for(journal=journal) as hub:
             session = await hub.session("s")
             journal.read_records = 0
             await session.rewind("u5")
@@ -157,10 +157,10 @@ async def test_a_rewind_in_a_long_session_reads_as_little_as_in_a_short_one() ->
 @pytest.mark.parametrize("url", ["memory:", "sqlite:{}"])
 async def test_a_session_goes_on_from_its_snapshot(url: str, tmp_path: Any) -> None:
     journal = await open_journal(url.format(tmp_path / "j.db"))
-    async with world(journal=journal, snapshot_after=8) as hub:
+    async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 10)
         last = session.receipts.by_prompt["p9"]
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         session = await hub.session("s")
         again = await soon(session.prompt(Prompt.of("word 9", key="p9")))
         assert again.turn_id == last.turn_id, "a prompt that was taken is known again"
@@ -175,7 +175,7 @@ async def test_a_snapshot_costs_what_is_new_and_not_the_whole_session() -> None:
     for turns in (30, 120):
         journal = MemoryJournal()
         await journal.open()
-        async with world(journal=journal, snapshot_after=10) as hub:
+        async with hub_for(journal=journal, snapshot_after=10) as hub:
             await written(await talk(hub, turns))
         sizes.append(sum(len(page.payload) for page in await kept(journal, OUTLINE)))
         await journal.close()
@@ -185,7 +185,7 @@ async def test_a_snapshot_costs_what_is_new_and_not_the_whole_session() -> None:
 async def test_trimming_a_session_that_is_open_leaves_nothing_wrong_behind() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal, snapshot_after=8) as hub:
+    async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 10)
         await written(session)
         assert await journal.retain(max_bytes=1)
@@ -213,9 +213,9 @@ def test_pages_that_do_not_follow_each_other_are_read_up_to_the_hole() -> None:
 async def test_opening_a_long_session_without_a_snapshot_lets_others_run() -> None:
     journal = MemoryJournal()
     await journal.open()
-    async with world(journal=journal, snapshot_after=1_000_000) as hub:
+    async with hub_for(journal=journal, snapshot_after=1_000_000) as hub:
         await talk(hub, 300)
-    async with world(journal=journal) as hub:
+    async with hub_for(journal=journal) as hub:
         turns = 0
         opening = asyncio.ensure_future(hub.session("s"))
         while not opening.done():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.agents.langchain.mcp_example import is_alive, patiently
-from tests.worlds import until
+from tests.hubs import until
 
 from trunkline.transports.process import pipes as module
 from trunkline.transports.process.pipes import Pipes

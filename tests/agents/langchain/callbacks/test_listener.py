@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, Too
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, Generation, GenerationChunk, LLMResult
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
-from tests.worlds import only
+from tests.hubs import only
 
 from trunkline import events as ev
 from trunkline.agents.langchain.callbacks.listener import Listener, tool_messages

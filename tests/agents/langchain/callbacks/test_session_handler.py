@@ -17,7 +17,7 @@ from langchain_core.tools import tool
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import agent_of, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, soon, text_of, world
+from tests.hubs import collect, hub_for, only, soon, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -59,7 +59,7 @@ class Eager(BaseChatModel):
 
 
 async def test_a_model_that_never_waits_is_read_while_it_speaks_and_can_be_cancelled() -> None:
-    async with world(adapt(create_agent(Eager(), []))) as hub:
+    async with hub_for(adapt(create_agent(Eager(), []))) as hub:
         session = await hub.create()
         async with session.follow() as reader:
             await session.prompt("for ever")
@@ -92,7 +92,7 @@ async def test_a_model_that_a_plain_function_calls_in_a_thread_is_heard_whole(
 
 
 async def test_a_reader_that_stays_behind_does_not_make_a_model_wait() -> None:
-    async with world(adapt(create_agent(Eager(), []))) as hub:
+    async with hub_for(adapt(create_agent(Eager(), []))) as hub:
         session = await hub.create()
         async with session.follow():
             told = await collect(session, "many")
@@ -140,7 +140,7 @@ async def test_a_tool_whose_call_cannot_be_stored_does_not_run(caller: str) -> N
         agent = adapt(graph.compile())
     journal = Full()
     await journal.open()
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create()
         told = await collect(session, "go")
         assert isinstance(told[-1], ev.TurnFailed)

@@ -13,7 +13,7 @@ from langgraph.graph import START, MessagesState
 from langgraph.types import interrupt
 from tests.agents.langchain.graphs import agent_of, folded
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.worlds import collect, text_of, world
+from tests.hubs import collect, hub_for, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -24,15 +24,15 @@ from trunkline.commands import Answer
 @pytest.mark.parametrize("times", [1, 2, 3])
 async def test_a_node_without_a_checkpointer_may_ask_as_often_as_it_likes(times: int) -> None:
     def node(state: MessagesState) -> dict[str, Any]:
-        told = [str(interrupt(f"Question {number}?")) for number in range(times)]
-        return {"messages": [AIMessage(", ".join(told))]}
+        output = [str(interrupt(f"Question {number}?")) for number in range(times)]
+        return {"messages": [AIMessage(", ".join(output))]}
 
     builder = StateGraph(MessagesState)
     builder.add_node("node", node)
     builder.add_edge(START, "node")
     answers = iter("abc")
 
-    async with world(adapt(builder.compile())) as hub:
+    async with hub_for(adapt(builder.compile())) as hub:
         session = await hub.create()
 
         async def answer(asked: ev.Asked) -> None:
@@ -49,7 +49,7 @@ async def test_a_saver_that_only_plain_functions_can_call_remembers_goes_back_fo
     with closing(sqlite3.connect(tmp_path / "threads.db", check_same_thread=False)) as connection:
         saver = SqliteSaver(connection)
         agent, model = agent_of("One.", "Two.", "Three.", checkpointer=saver)
-        async with world(agent) as hub:
+        async with hub_for(agent) as hub:
             session = await hub.create()
             answered = folded(await collect(session, "first")).messages[-1].message_id
             await collect(session, "second")

@@ -46,10 +46,10 @@ async def test_a_compiled_agent_gets_a_tool_that_it_was_not_made_with(middleware
     graph = create_agent(model, [weather], middleware=middleware)
     made = instrument(graph, add_extra, run_extra, run_tool)
     assert made.sees_model
-    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    output = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
     assert "extra" in model.calls[0].tool_names
     sunny = "IT IS SUNNY IN ROME." if shout in middleware else "It is sunny in Rome."
-    assert [message.content for message in said if message.type == "tool"] == ["from the hook", sunny]
+    assert [message.content for message in output if message.type == "tool"] == ["from the hook", sunny]
 
 
 async def test_the_original_graph_is_left_alone() -> None:
@@ -76,8 +76,8 @@ async def test_a_plain_graph_has_a_hook_for_its_tools_only() -> None:
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
     made = instrument(compiled, add_extra, run_extra, run_tool)
     assert not made.sees_model
-    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
-    assert said[-1].content == "from the hook"
+    output = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert output[-1].content == "from the hook"
 
 
 async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_hooks() -> None:
@@ -86,8 +86,8 @@ async def test_an_agent_that_is_a_node_of_a_graph_has_its_own_hooks() -> None:
     compiled = graph.add_edge(START, "inner").compile()
     made = instrument(compiled, add_extra, run_extra, run_tool)
     assert (made.sees_model, set(tools_in(compiled))) == (True, {"weather"})
-    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
-    assert [message.content for message in said if message.type == "tool"] == ["from the hook"]
+    output = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert [message.content for message in output if message.type == "tool"] == ["from the hook"]
 
 
 async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
@@ -104,8 +104,8 @@ async def test_a_tool_node_wrapped_by_a_plain_function_stays_as_it_is() -> None:
     )
     compiled = graph.add_edge(START, "ask").add_edge("ask", "tools").compile()
     made = instrument(compiled, add_extra, run_extra, run_tool)
-    said = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
-    assert said[-1].content == "It is sunny in Bonn."
+    output = (await made.graph.ainvoke({"messages": "Go!"}))["messages"]
+    assert output[-1].content == "It is sunny in Bonn."
 
 
 def test_the_model_requests_of_a_deep_agent_are_seen() -> None:

@@ -144,7 +144,7 @@ def test_two_subagents_with_the_same_call_are_told_apart_by_their_lanes() -> Non
 
 def test_what_an_earlier_process_said_tells_which_calls_are_open_and_who_asked() -> None:
     interrupt = batch(("rm", {"p": 1}), id="i1")
-    told = fold(
+    folded = fold(
         [
             ToolCall(call_id="a@t1", native_id="a", name="rm", lane="t1"),
             ToolUpdate(call_id="a@t1", lane="t1", input={"p": 1}, status="completed"),
@@ -155,7 +155,7 @@ def test_what_an_earlier_process_said_tells_which_calls_are_open_and_who_asked()
         ]
     )
     calls = OpenCalls()
-    calls.restore(told)
+    calls.restore(folded)
     item = ask(interrupt, calls)
     assert (item.lane, item.native_id) == ("t1", "b")
 

@@ -20,7 +20,7 @@ from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
 from tests.frontends.agui.client_runs import run
 from tests.frontends.agui.reference_client import Client
 from tests.frontends.agui.test_run import connect
-from tests.worlds import collect, until, world
+from tests.hubs import collect, hub_for, until
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -86,7 +86,7 @@ async def process(make: Make, folder: Path, journal: str = "memory:") -> AsyncGe
     store = await open_journal(journal)
     async with (
         AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as saver,
-        world(adapt(make(saver)), journal=store, target="graph") as hub,
+        hub_for(adapt(make(saver)), journal=store, target="graph") as hub,
     ):
         yield hub
     await store.close()
@@ -132,12 +132,12 @@ async def test_what_a_thread_waits_for_is_asked_again_without_its_journal_and_go
         again = [about(one) for one in session.open_questions.values()]
         assert again == [about(one) for one in before.values()]
         assert all(one.expires_at for one in session.open_questions.values())
-        told = await answer_all(session)
-    assert told.turns[-1].stop_reason == "end_turn"
-    assert told.messages[-1].text.startswith("Done")
-    assert {made.status for made in told.calls.values()} <= {"completed"}
-    assert [message.message_id for message in told.messages].count("u1") == 1
-    assert told.notices == []
+        folded = await answer_all(session)
+    assert folded.turns[-1].stop_reason == "end_turn"
+    assert folded.messages[-1].text.startswith("Done")
+    assert {made.status for made in folded.calls.values()} <= {"completed"}
+    assert [message.message_id for message in folded.messages].count("u1") == 1
+    assert folded.notices == []
 
 
 @pytest.mark.parametrize("make", GRAPHS)
@@ -168,12 +168,12 @@ async def test_a_thread_that_stopped_elsewhere_is_asked_here() -> None:
     saver = InMemorySaver()
     graph = reviewed(saver)
     await graph.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "s"}})
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         session = await hub.session("s")
         assert [type(one.question) for one in session.open_questions.values()] == [Permission, Permission]
-        told = await answer_all(session)
-    assert {made.status for made in told.calls.values()} == {"completed"}
-    assert told.messages[-1].text == "Done."
+        folded = await answer_all(session)
+    assert {made.status for made in folded.calls.values()} == {"completed"}
+    assert folded.messages[-1].text == "Done."
 
 
 async def test_a_question_that_is_given_up_leaves_a_thread_that_goes_on(tmp_path: Path) -> None:
@@ -182,8 +182,8 @@ async def test_a_question_that_is_given_up_leaves_a_thread_that_goes_on(tmp_path
     async with process(reviewed, tmp_path) as hub:
         session = await hub.session("s")
         assert await session.cancel()
-        told = await collect(session, "something else", {ev.Asked: lambda _: answer_all(session)})
-    assert isinstance(told[-1], ev.TurnFinished)
+        folded = await collect(session, "something else", {ev.Asked: lambda _: answer_all(session)})
+    assert isinstance(folded[-1], ev.TurnFinished)
 
 
 async def test_a_call_of_a_tool_that_a_server_may_have_is_not_the_pages(tmp_path: Path) -> None:
@@ -191,10 +191,10 @@ async def test_a_call_of_a_tool_that_a_server_may_have_is_not_the_pages(tmp_path
         await leave_open(hub)
     async with process(painting, tmp_path) as hub:
         view = SessionView(session_id="s", mcp_servers=[{"name": "w", "url": "http://127.0.0.1:9/mcp"}])
-        told = await cast("HasHistory", hub.agent).history(view)
-    assert told is not None
-    assert told.questions == {}
-    assert {made.status for made in told.calls.values()} == {"cancelled"}
+        folded = await cast("HasHistory", hub.agent).history(view)
+    assert folded is not None
+    assert folded.questions == {}
+    assert {made.status for made in folded.calls.values()} == {"cancelled"}
 
 
 # -- a checkpointer that forgets -------------------------------------------------------------------
@@ -205,17 +205,17 @@ async def test_a_question_whose_checkpoint_is_gone_is_settled_and_the_thread_goe
     make: Make, tmp_path: Path
 ) -> None:
     store = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
-    async with world(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
+    async with hub_for(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
         await leave_open(hub)
-    async with world(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
+    async with hub_for(adapt(make(InMemorySaver())), journal=store, target="graph") as hub:
         session = await hub.session("s")
         assert await session.own()
         assert not session.open_questions
         failed = (await session.history()).turns[-1]
         assert (failed.status, failed.code) == ("failed", "interrupted")
         assert "no longer holds what it asked; send the prompt again" in (failed.message or "")
-        told = await collect(session, "again", {ev.Asked: lambda _: answer_all(session)})
-        assert isinstance(told[-1], ev.TurnFinished)
+        folded = await collect(session, "again", {ev.Asked: lambda _: answer_all(session)})
+        assert isinstance(folded[-1], ev.TurnFinished)
     await store.close()
 
 
@@ -231,8 +231,8 @@ async def test_an_answer_whose_checkpoint_is_gone_meanwhile_fails_with_a_sentenc
         failed = (await answer_all(session)).turns[-1]
         assert (failed.status, failed.code) == ("failed", "interrupted")
         assert "no longer holds what this answer is for" in (failed.message or "")
-        told = await collect(session, "again", {ev.Asked: lambda _: answer_all(session)})
-    assert isinstance(told[-1], ev.TurnFinished)
+        folded = await collect(session, "again", {ev.Asked: lambda _: answer_all(session)})
+    assert isinstance(folded[-1], ev.TurnFinished)
 
 
 async def test_an_agent_that_cannot_say_whether_it_waits_is_asked_by_the_answer(
@@ -250,5 +250,5 @@ async def test_an_agent_that_cannot_say_whether_it_waits_is_asked_by_the_answer(
         with monkeypatch.context() as patched:
             patched.setattr(LangChainAgent, "still_waits", fails)
             assert await session.own()
-        told = await answer_all(session)
-    assert told.messages[-1].text == "Done."
+        folded = await answer_all(session)
+    assert folded.messages[-1].text == "Done."

@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState
 from tests.agents.langchain.graphs import converse, run_turn
 from tests.agents.langchain.untyped_langchain import StateGraph
-from tests.worlds import collect, events_of, only, world
+from tests.hubs import collect, events_of, hub_for, only
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -39,17 +39,17 @@ def count_in_place(state: Box) -> Any:
 @pytest.mark.parametrize("durable", [False, True])
 async def test_a_node_that_changes_the_clients_state_in_place_tells_the_change(durable: bool) -> None:
     agent = LangChainAgent(graph(count_in_place, InMemorySaver() if durable else None))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         state: dict[str, Any] = {"box": {"n": 0}}
         for number in (1, 2, 3):
             sent = {"box": dict(state["box"])}
             events = await collect(session, Prompt.of("go", state=sent))
             assert sent == {"box": {"n": number - 1}}, "what the client sent stays as it was sent"
-            told = fold(await events_of(session)).state
-            assert told == {"box": {"n": number}}
+            folded = fold(await events_of(session)).state
+            assert folded == {"box": {"n": number}}
             assert only(events, ev.StatePatched)
-            state = told
+            state = folded
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, True), (0, False), (1, 1.0), (True, 1)])

@@ -19,7 +19,7 @@ from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState
 from langgraph.prebuilt import ToolNode, tools_condition
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
-from tests.worlds import collect, events_of, only, soon, text_of, world
+from tests.hubs import collect, events_of, hub_for, only, soon, text_of
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -122,7 +122,7 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
 ) -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.")
     agent = LangChainAgent(MAKERS[kind](model, [slow.tool], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         async with session.follow() as reader:
             await session.prompt("Go")
@@ -135,7 +135,7 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
         assert slow.cancelled
         assert (await state_of(agent.runnable, "t")).next == ()
         events = await collect(session, "Never mind")
-        told = fold(await events_of(session))
+        folded = fold(await events_of(session))
     assert text_of(events) == "Then not."
     sent = shape(model.calls[-1].messages)
     if kind == "nested":
@@ -149,7 +149,7 @@ async def test_a_cancel_inside_a_tool_leaves_a_thread_that_the_next_prompt_goes_
             ("tool", UNANSWERED),
             ("human", "Never mind"),
         ]
-    assert (told.calls["q"].status, told.calls["s"].status) == ("completed", "cancelled")
+    assert (folded.calls["q"].status, folded.calls["s"].status) == ("completed", "cancelled")
 
 
 async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any) -> None:
@@ -157,7 +157,7 @@ async def test_a_graph_inside_that_keeps_its_own_memory_is_mended_too(saver: Any
     builder = StateGraph(MessagesState)
     builder.add_node("inner", create_agent(model, [slow.tool], checkpointer=True))
     builder.add_edge(START, "inner")
-    async with world(LangChainAgent(builder.compile(checkpointer=saver))) as hub:
+    async with hub_for(LangChainAgent(builder.compile(checkpointer=saver))) as hub:
         session = await hub.create("t")
         await session.prompt("Go")
         await soon(slow.began.wait())
@@ -171,7 +171,7 @@ async def test_a_cancel_inside_a_tool_takes_no_time() -> None:
     for _ in range(5):
         slow = Slow()
         graph = create_agent(ScriptedChatModel(BOTH), [slow.tool], checkpointer=InMemorySaver())
-        async with world(LangChainAgent(graph)) as hub:
+        async with hub_for(LangChainAgent(graph)) as hub:
             session = await hub.create("t")
             await session.prompt("Go")
             await soon(slow.began.wait())
@@ -192,7 +192,7 @@ async def test_what_was_read_of_an_answer_that_was_cut_off_stays_in_the_thread(s
 
     model = ScriptedChatModel("Once upon a time", "As I said.", gate=gate)
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         await session.prompt("Tell me a story")
         await soon(reached.wait())
@@ -215,7 +215,7 @@ async def test_a_turn_that_failed_leaves_a_thread_that_goes_on(saver: Any) -> No
         [call("work", {"how": "quick"}, "q")], ["Half of", ValueError("overloaded")], "Whole."
     )
     agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         events = await collect(session, "Go")
         assert "overloaded" in only(events, ev.TurnFailed)[0].message
@@ -239,7 +239,7 @@ async def test_a_thread_that_a_dead_process_left_in_a_tool_is_mended_by_the_next
     dying.cancel()
     await asyncio.gather(dying, return_exceptions=True)
     assert "tools" in (await state_of(graph, "t")).next
-    async with world(LangChainAgent(graph)) as hub:
+    async with hub_for(LangChainAgent(graph)) as hub:
         await collect(await hub.create("t"), "Never mind")
     assert [kind for kind, _ in shape(model.calls[-1].messages)] == ["human", "ai", "tool", "tool", "human"]
 
@@ -266,7 +266,7 @@ async def test_a_call_without_an_id_does_not_end_the_session(saver: Any) -> None
     nameless = tool_call_chunk(name="work", args='{"how": "quick"}', id=None, index=0)
     model = ScriptedChatModel([AIMessageChunk(content="", tool_call_chunks=[nameless])], "Well.")
     graph = create_agent(model, [Slow().tool], checkpointer=saver)
-    async with world(LangChainAgent(graph)) as hub:
+    async with hub_for(LangChainAgent(graph)) as hub:
         session = await hub.create("t")
         assert isinstance((await collect(session, "go"))[-1], ev.TurnFailed)
         assert text_of(await collect(session, "and now?")) == "Well."
@@ -328,10 +328,10 @@ async def test_an_empty_answer_goes_only_where_its_provider_would_refuse_it_and_
         messages=[Message(message_id="x", role="agent", parts=[TextPart(part_id="p", text="a draft")])]
     )
 
-    async def told() -> Conversation:
+    async def output() -> Conversation:
         return shown
 
-    await threads.repair(compiled, "t", told, refused=True)
+    await threads.repair(compiled, "t", output, refused=True)
     assert [message.content for message in await messages_in(compiled, "t")] == left
 
 
@@ -378,7 +378,7 @@ async def ids_of(session: Any) -> list[str]:
 async def test_the_next_prompt_goes_on_from_where_one_went_back_to(kind: str, saver: Any) -> None:
     model = ScriptedChatModel("One.", "Two.", "Other two.")
     agent = LangChainAgent(MAKERS[kind](model, [Slow().tool], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         await collect(session, "First")
         await collect(session, "Second")
@@ -395,7 +395,7 @@ async def test_what_was_taken_back_stays_away_after_a_restart(tmp_path: Path) ->
             journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
             model = ScriptedChatModel("Yes.")
             agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-            async with world(agent, journal=journal) as hub:
+            async with hub_for(agent, journal=journal) as hub:
                 session = (
                     await hub.session("t")
                     if await journal.get(SessionKey("local", "t"))
@@ -421,7 +421,7 @@ async def test_what_was_taken_back_stays_away_after_a_restart(tmp_path: Path) ->
 async def test_going_back_to_a_question_forgets_its_answer(saver: Any) -> None:
     model = ScriptedChatModel("One.", "Two.", "Again.")
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         await collect(session, "First")
         await collect(session, "Second")
@@ -438,7 +438,7 @@ async def test_going_back_to_a_question_forgets_its_answer(saver: Any) -> None:
 async def test_going_back_to_the_beginning_forgets_everything(saver: Any) -> None:
     model = ScriptedChatModel("One.", "New.")
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         await session.rewind(None)  # Nothing was said yet.
         await collect(session, "First")
@@ -452,7 +452,7 @@ async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any
     made = [call("work", {"how": "quick"}, "a"), call("work", {"how": "quick"}, "b")]
     model = ScriptedChatModel(made, "Done.", "Else.")
     agent = LangChainAgent(create_agent(model, [Slow().tool], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         await collect(session, "Go")
         await session.rewind((await ids_of(session))[1])
@@ -463,7 +463,7 @@ async def test_going_back_to_a_message_keeps_the_results_of_its_calls(saver: Any
 async def test_one_can_go_back_again_and_again(saver: Any) -> None:
     model = ScriptedChatModel(*(f"{number}." for number in range(9)))
     agent = LangChainAgent(create_agent(model, [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         for prompt in ("a", "b", "c"):
             await collect(session, prompt)
@@ -524,7 +524,7 @@ async def test_a_summary_does_not_stand_in_the_way_back() -> None:
     model = ScriptedChatModel("One.", "Two.", "A summary.", "Three.", "Other.")
     short = SummarizationMiddleware(model, trigger=("messages", 5), keep=("messages", 1))
     agent = LangChainAgent(create_agent(model, [], middleware=[short], checkpointer=InMemorySaver()))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create("t")
         for prompt in ("a", "b", "c"):
             await collect(session, prompt)
@@ -544,7 +544,7 @@ async def test_a_fork_and_its_origin_go_on_separately(kind: str, saver: Any) -> 
         [*BOTH[:1], call("work", {"how": "quick"}, "q2")], "One.", "Left.", "Right.", "Back."
     )
     agent = LangChainAgent(MAKERS[kind](model, [Slow().tool], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         origin = await hub.create("origin")
         await collect(origin, "First")
         fork = await hub.fork(origin)
@@ -590,7 +590,7 @@ async def test_a_fork_that_fails_leaves_no_session_behind() -> None:
             raise OSError("disk full")
 
     agent = LangChainAgent(create_agent(ScriptedChatModel("One."), [], checkpointer=Broken()))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         origin = await hub.create("origin")
         await collect(origin, "First")
         with pytest.raises(OSError, match="disk full"):
@@ -600,7 +600,7 @@ async def test_a_fork_that_fails_leaves_no_session_behind() -> None:
 
 async def test_a_deleted_session_takes_its_thread_along(saver: Any) -> None:
     agent = LangChainAgent(create_agent(ScriptedChatModel("One."), [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         await collect(await hub.create("t"), "First")
         assert await hub.delete("t")
         assert await messages_in(agent.runnable, "t") == []
@@ -619,19 +619,19 @@ async def elsewhere(saver: Any, *prompts: str) -> AsyncGenerator[tuple[Hub, Scri
     for number, prompt in enumerate(prompts):
         message = HumanMessage(prompt, id=f"h{number}")
         await graph.ainvoke({"messages": [message]}, {"configurable": {"thread_id": "t"}})
-    async with world(LangChainAgent(graph)) as hub:
+    async with hub_for(LangChainAgent(graph)) as hub:
         yield hub, model, graph
 
 
 async def test_a_thread_that_the_journal_does_not_know_is_loaded_as_it_is(saver: Any) -> None:
     async with elsewhere(saver, "First", "Second") as (hub, model, graph):
         session = await hub.session("t")
-        told = fold(events := await events_of(session))
-        assert [message.message_id for message in told.messages] == [
+        folded = fold(events := await events_of(session))
+        assert [message.message_id for message in folded.messages] == [
             message.id for message in await messages_in(graph, "t") if message.type != "tool"
         ]
-        assert [turn.status for turn in told.turns] == ["finished", "finished"]
-        assert told.calls["q"].raw_output == "quickly done"
+        assert [turn.status for turn in folded.turns] == ["finished", "finished"]
+        assert folded.calls["q"].raw_output == "quickly done"
         assert session.info.title == "First"
         assert not only(events, ev.Notice)
         await collect(session, "Third")
@@ -689,7 +689,7 @@ async def test_a_thread_of_somebody_else_is_no_session(saver: Any) -> None:
 
 async def test_an_id_of_the_local_user_never_names_a_thread_of_somebody_else(saver: Any) -> None:
     agent = LangChainAgent(create_agent(ScriptedChatModel("One.", each_turn=True), [], checkpointer=saver))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         await collect(await hub.create("t", principal="ann"), "Mine")
         assert len(await messages_in(agent.runnable, "ann/t")) == 2
         with pytest.raises(SessionNotFound):
@@ -710,7 +710,7 @@ async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal_also_after_
     async def process(*prompts: str) -> ScriptedChatModel:
         model = ScriptedChatModel([call("work", {"how": "quick"}, "q")], "One.", each_turn=True)
         journal = await open_journal(f"sqlite:{tmp_path / 'journal.db'}")
-        async with world(LangChainAgent(create_agent(model, [Slow().tool])), journal=journal) as hub:
+        async with hub_for(LangChainAgent(create_agent(model, [Slow().tool])), journal=journal) as hub:
             known = await journal.get(SessionKey("local", "t"))
             session = await hub.session("t") if known else await hub.create("t")
             for prompt in prompts:
@@ -729,7 +729,7 @@ async def test_an_agent_without_a_checkpointer_is_fed_by_the_journal_also_after_
 async def test_a_cancelled_turn_feeds_an_agent_without_a_checkpointer_only_what_providers_take() -> None:
     slow, model = Slow(), ScriptedChatModel(BOTH, "Then not.", "Back.")
     agent = LangChainAgent(create_agent(model, [slow.tool]))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await session.prompt("Go")
         await soon(slow.began.wait())

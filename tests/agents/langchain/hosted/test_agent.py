@@ -39,7 +39,7 @@ from tests.agents.langchain.recorded_updates import (
     text,
 )
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline.agents.langchain import Rule
 from trunkline.agents.langchain.channel import current_channel

@@ -29,7 +29,7 @@ from tests.agents.langchain.agui_client import (
 from tests.agents.langchain.graphs import broken, weather
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import soon, until
+from tests.hubs import soon, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel

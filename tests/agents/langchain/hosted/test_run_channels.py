@@ -11,7 +11,7 @@ from langchain_core.tools import tool
 from tests.agents.langchain.agui_client import Page
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import soon
+from tests.hubs import soon
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
-from tests.worlds import only
+from tests.hubs import only
 
 from trunkline import content as c
 from trunkline import events as ev

@@ -22,7 +22,7 @@ from trunkline.folding import fold
 MAPPER = ContentBlockMapper()
 
 
-def told(*events: Any) -> list[Any]:
+def history_of(*events: Any) -> list[Any]:
     return messages_of(fold(events), MAPPER)
 
 
@@ -43,7 +43,7 @@ def shape(messages: list[Any]) -> list[tuple[str, Any]]:
 
 
 def test_questions_and_answers_keep_their_order_and_their_ids() -> None:
-    messages = told(
+    messages = history_of(
         user("u1", "Hi"),
         ev.Text(message_id="a1", delta="Hel"),
         ev.Text(message_id="a1", delta="lo"),
@@ -59,7 +59,7 @@ def test_questions_and_answers_keep_their_order_and_their_ids() -> None:
 
 
 def test_parallel_calls_are_one_message_and_their_results_follow_it() -> None:
-    messages = told(
+    messages = history_of(
         user("u1", "Find both"),
         ev.Text(message_id="a1", delta="I look."),
         call("x"),
@@ -91,14 +91,14 @@ def test_parallel_calls_are_one_message_and_their_results_follow_it() -> None:
     ],
 )
 def test_every_call_is_answered_whatever_became_of_it(update: dict[str, Any], content: str) -> None:
-    messages = told(user("u1", "Go"), call("x"), ev.ToolUpdate(call_id="x", **update))
+    messages = history_of(user("u1", "Go"), call("x"), ev.ToolUpdate(call_id="x", **update))
     assert (messages[-1].tool_call_id, messages[-1].status, messages[-1].content) == ("x", "error", content)
 
 
 def test_a_call_that_was_cut_off_while_it_was_made_is_there_without_its_arguments() -> None:
-    messages = told(user("u1", "Go"), call("x"), ev.ToolInput(call_id="x", delta='{"q": "ha'))
+    messages = history_of(user("u1", "Go"), call("x"), ev.ToolInput(call_id="x", delta='{"q": "ha'))
     assert messages[1].tool_calls[0]["args"] == {}
-    assert told(call("x"), ev.ToolInput(call_id="x", delta="[1]"))[0].tool_calls[0]["args"] == {}
+    assert history_of(call("x"), ev.ToolInput(call_id="x", delta="[1]"))[0].tool_calls[0]["args"] == {}
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_a_call_that_was_cut_off_while_it_was_made_is_there_without_its_argument
     ],
 )
 def test_a_result_is_what_the_model_was_told(update: dict[str, Any], content: str) -> None:
-    messages = told(call("x"), ev.ToolUpdate(call_id="x", status="completed", **update))
+    messages = history_of(call("x"), ev.ToolUpdate(call_id="x", status="completed", **update))
     assert (messages[-1].content, messages[-1].status) == (content, "success")
 
 
 def test_pictures_are_kept_in_prompts_answers_and_results() -> None:
     picture = c.ImageBlock(mime_type="image/png", data="AAAA")
-    messages = told(
+    messages = history_of(
         user("u1", "Look", picture),
         ev.Text(message_id="a1", delta="Like this:"),
         ev.Media(message_id="a1", content=picture),
@@ -131,7 +131,7 @@ def test_pictures_are_kept_in_prompts_answers_and_results() -> None:
 
 
 def test_reasoning_sources_and_subagents_are_left_out() -> None:
-    messages = told(
+    messages = history_of(
         user("u1", "Go"),
         ev.Thought(message_id="a0", delta="Only a thought", signature="s"),
         ev.Thought(message_id="a1", delta="Hm"),
@@ -145,7 +145,7 @@ def test_reasoning_sources_and_subagents_are_left_out() -> None:
 
 
 def test_what_was_taken_back_is_left_out() -> None:
-    messages = told(
+    messages = history_of(
         user("u1", "Go"),
         ev.Text(message_id="a1", delta="Done."),
         user("u2", "More"),

@@ -181,7 +181,7 @@ def test_whatever_langchain_holds_is_valid_for_an_acp_client(block: c.Content) -
 
 
 @pytest.mark.parametrize(
-    ("block", "said"),
+    ("block", "expected"),
     [
         (c.LinkBlock(uri="file:///a.py", name="a.py"), "[a.py](file:///a.py)"),
         (
@@ -200,8 +200,8 @@ def test_whatever_langchain_holds_is_valid_for_an_acp_client(block: c.Content) -
         (c.ImageBlock(mime_type="image/png", blob="sha"), "[image/png]"),
     ],
 )
-def test_what_langchain_has_no_type_for_reaches_a_model_in_words(block: c.Content, said: str) -> None:
-    assert MAPPER.message_content([block]) == [{"type": "text", "text": said}]
+def test_what_langchain_has_no_type_for_reaches_a_model_in_words(block: c.Content, expected: str) -> None:
+    assert MAPPER.message_content([block]) == [{"type": "text", "text": expected}]
 
 
 @pytest.mark.parametrize("output", [42, None, True, 1.5])

@@ -28,14 +28,14 @@ def standard(text: str, place: str = "lc_rs_305f30") -> dict[str, Any]:
 
 
 def test_parts_of_a_summary_begin_paragraphs_and_their_pieces_do_not() -> None:
-    said = texts_of(part("a"), part("b"), part("", 1), part("c", 1), part("d", 0, 1))
-    assert said == ["a", "b", "", "\n\nc", "\n\nd"]
+    output = texts_of(part("a"), part("b"), part("", 1), part("c", 1), part("d", 0, 1))
+    assert output == ["a", "b", "", "\n\nc", "\n\nd"]
 
 
 def test_parts_in_the_standard_shape_do_so_too() -> None:
     sealed = {"type": "reasoning", "id": "rs_1", "extras": {"encrypted_content": "x"}}
-    said = texts_of(standard("a"), standard("b"), standard("c", "lc_rs_305f31"), sealed)
-    assert said == ["a", "b", "\n\nc", ""]
+    output = texts_of(standard("a"), standard("b"), standard("c", "lc_rs_305f31"), sealed)
+    assert output == ["a", "b", "\n\nc", ""]
 
 
 def test_whole_blocks_are_never_pieces_of_one_another() -> None:

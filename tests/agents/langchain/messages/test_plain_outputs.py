@@ -14,7 +14,7 @@ from langgraph.graph import START
 from pydantic import BaseModel
 from tests.agents.langchain.graphs import run_turn, terminal
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import only, text_of
+from tests.hubs import only, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -124,11 +124,11 @@ RUNNABLES: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", RUNNABLES)
 async def test_what_a_runnable_gives_is_said_once(name: str) -> None:
     runnable, words = RUNNABLES[name]
-    told = await run_turn(adapt(runnable), "you")
-    said = text_of(told)
+    output = await run_turn(adapt(runnable), "you")
+    outputs = text_of(output)
     # Fields come in the order in which their Runnables were done.
-    assert (json.loads(said) if isinstance(words, dict) else said) == words
-    assert isinstance(terminal(told), ev.TurnFinished)
+    assert (json.loads(outputs) if isinstance(words, dict) else outputs) == words
+    assert isinstance(terminal(output), ev.TurnFinished)
 
 
 async def test_a_state_mapper_that_fails_costs_the_state_and_not_the_turn(
@@ -139,9 +139,9 @@ async def test_a_state_mapper_that_fails_costs_the_state_and_not_the_turn(
 
     middleware = [SessionMiddleware(state_mapper=wrong)]
     agent = create_agent(ScriptedChatModel("Hello."), [], middleware=middleware, state_schema=Counted)
-    told = await run_turn(adapt(agent), "you")
-    assert (text_of(told), type(terminal(told))) == ("Hello.", ev.TurnFinished)
-    assert not only(told, ev.StateReplaced)
+    output = await run_turn(adapt(agent), "you")
+    assert (text_of(output), type(terminal(output))) == ("Hello.", ev.TurnFinished)
+    assert not only(output, ev.StateReplaced)
     assert caplog.text.count("the state mapper failed") == 1
 
 

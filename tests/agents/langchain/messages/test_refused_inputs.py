@@ -15,7 +15,7 @@ WORDS = {"type": "text", "text": "Look:"}
 NAMED = {"type": "file", "base64": "AAAA", "mime_type": "application/pdf", "extras": {"filename": "a.pdf"}}
 
 
-def said(words: str) -> dict[str, Any]:
+def refused_text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": f"[{words}: the model did not take it]"}
 
 
@@ -29,8 +29,8 @@ def said(words: str) -> dict[str, Any]:
 )
 def test_what_was_not_taken_is_named_in_its_place(block: dict[str, Any], words: str) -> None:
     message = HumanMessage([WORDS, block], id="h")
-    told = replace_attachments(message)
-    assert (told.id, told.content) == ("h", [WORDS, said(words)])
+    output = replace_attachments(message)
+    assert (output.id, output.content) == ("h", [WORDS, refused_text(words)])
     assert message.content == [WORDS, block], "the message itself stays as it was"
 
 
@@ -48,7 +48,7 @@ def test_only_the_last_turn_is_told_in_words() -> None:
     asking = HumanMessage([WORDS, PICTURE], id="h2")
     result = ToolMessage([PICTURE], tool_call_id="c1", id="t1")
     answer = AIMessage("hm", id="a1")
-    assert [told.id for told in replace_attachments_in_last_turn([earlier, asking, answer, result])] == [
+    assert [output.id for output in replace_attachments_in_last_turn([earlier, asking, answer, result])] == [
         "h2",
         "t1",
     ]

@@ -8,7 +8,7 @@ import pytest
 from langchain.agents.middleware import AgentMiddleware
 
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import soon
+from tests.hubs import soon
 from trunkline.agents.langchain import Mode, acp_middleware
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.middleware._combined import CombinedMiddleware

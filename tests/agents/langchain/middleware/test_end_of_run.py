@@ -20,7 +20,7 @@ from tests.agents.langchain.graphs import agent_of, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, states
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, only, soon, world
+from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
@@ -72,7 +72,7 @@ def test_modes_that_change_nothing_are_offered_all_the_same() -> None:
 
 async def test_tools_that_are_turned_off_are_not_shown_in_a_session() -> None:
     agent, _ = agent_of([call("weather", {"city": "Rome"})], "Sunny.", middleware=[IDLE["tools"]()])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         told = await collect(await hub.create(), "go")
     assert only(told, ev.ToolCall) == []
 

@@ -12,7 +12,7 @@ from tests.agents.langchain.mcp_example import STDIO, is_alive, patiently
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, until, world
+from tests.hubs import collect, hub_for, until
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
 from trunkline.agents.langchain.channel import use_channel
@@ -160,7 +160,7 @@ async def test_the_servers_of_sessions_long_unused_are_closed(monkeypatch: pytes
 async def test_the_servers_of_a_session_of_ours_end_with_it() -> None:
     script = ScriptedChatModel(call("w__count", {}), "Counted.")
     agent = LangChainAgent(create_agent(script, [], middleware=[SessionMiddleware(mcp_servers=WORKSHOP)]))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await patiently(collect(session, "go"))
         process = int(results(script)[0].split()[-1])

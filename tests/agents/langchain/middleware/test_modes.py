@@ -15,7 +15,7 @@ from tests.agents.langchain.graphs import agent_of, calls_of
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.untyped_langchain import create_agent, create_deep_agent
 from tests.frontends.acp.memory_editor import editing
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
@@ -74,7 +74,7 @@ async def test_a_mode_shapes_prompt_tools_and_settings_of_the_next_model_call() 
     agent, model = agent_of(
         "One.", "Two.", tools=TOOLS, system_prompt="Be kind.", middleware=[ModeMiddleware(modes)]
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "first")
         await in_mode(session, "terse")
@@ -98,7 +98,7 @@ async def test_a_change_within_a_turn_counts_from_the_next_model_call_on() -> No
     agent, model = agent_of(
         [call("look_away")], [WRITE], "Well.", tools=[*TOOLS, look_away], middleware=[ModeMiddleware()]
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         sessions.append(await hub.create())
         events = await collect(sessions[0], "go")
     assert [one.tool_names for one in model.calls][1:] == [["read_note"], ["read_note"]]
@@ -173,7 +173,7 @@ def test_tools_of_the_provider_are_known_by_name_or_type() -> None:
 
 async def test_agentic_runs_everything_without_asking() -> None:
     agent, _ = agent_of([READ, WRITE], "Done.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert sorted(ran) == ["read a", "write a"]
     assert editor.asked("session/request_permission") == []
@@ -182,7 +182,7 @@ async def test_agentic_runs_everything_without_asking() -> None:
 @pytest.mark.parametrize(("choice", "done"), [("approve", ["read a", "write a"]), ("reject", ["read a"])])
 async def test_interactive_asks_before_what_does_more_than_read(choice: str, done: list[str]) -> None:
     agent, model = agent_of([READ, WRITE], "Done.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         await editor.call("session/set_mode", sessionId=session, modeId="interactive")
         editor.answers["session/request_permission"] = lambda params: {
@@ -202,7 +202,7 @@ def _option(params: dict[str, Any], choice: str) -> str:
 
 async def test_readonly_offers_and_runs_only_what_reads() -> None:
     agent, model = agent_of([READ, WRITE], "Done.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await in_mode(session, "readonly")
         events = await collect(session, "go")
@@ -256,7 +256,7 @@ async def test_planning_asks_for_a_plan_shows_it_and_puts_the_work_off() -> None
         tools=TOOLS,
         middleware=[ModeMiddleware(default_mode="planning")],
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     assert ran == []
     assert "planning mode" in model.calls[0].messages[0].text
@@ -272,7 +272,7 @@ async def test_planning_lets_the_todo_tool_make_the_plan() -> None:
         tools=TOOLS,
         middleware=[ModeMiddleware(default_mode="planning"), TodoListMiddleware()],
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     assert model.calls[0].tool_names == ["write_todos", "read_note"]
     assert [[entry.content for entry in plan.entries] for plan in only(events, ev.Plan)] == [["Look"]]
@@ -289,7 +289,7 @@ def deep(*answers: Any, **options: Any) -> Any:
 
 
 async def test_readonly_holds_below_the_task_tool() -> None:
-    async with world(adapt(deep([WRITE, READ], "Reported.", middleware=[ModeMiddleware()]))) as hub:
+    async with hub_for(adapt(deep([WRITE, READ], "Reported.", middleware=[ModeMiddleware()]))) as hub:
         session = await hub.create()
         await in_mode(session, "readonly")
         events = await collect(session, "go")
@@ -317,7 +317,7 @@ async def test_readonly_holds_below_the_task_tool_without_a_session(
 @pytest.mark.parametrize("choice", ["approve", "reject"])
 async def test_interactive_asks_below_the_task_tool(choice: str) -> None:
     async with (
-        world(adapt(deep([WRITE], "Reported.", middleware=[ModeMiddleware()]))) as hub,
+        hub_for(adapt(deep([WRITE], "Reported.", middleware=[ModeMiddleware()]))) as hub,
         editing(hub) as editor,
     ):
         session = await editor.open()
@@ -340,7 +340,7 @@ async def test_a_call_that_mode_and_policy_gate_is_asked_about_once(mode_first: 
         if below
         else create_agent(ScriptedChatModel([WRITE, READ], "Done."), list(TOOLS), middleware=middleware)
     )
-    async with world(adapt(agent)) as hub, editing(hub) as editor:
+    async with hub_for(adapt(agent)) as hub, editing(hub) as editor:
         editor.answers["session/request_permission"] = lambda params: {
             "outcome": {"outcome": "selected", "optionId": _option(params, "approve")}
         }
@@ -355,7 +355,7 @@ async def test_a_call_that_mode_and_policy_gate_is_asked_about_once(mode_first: 
 
 async def test_an_editor_chooses_a_mode_by_its_option_too() -> None:
     agent, model = agent_of("Done.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         session = await editor.open()
         await editor.call("session/set_config_option", sessionId=session, configId="mode", value="readonly")
         refused = await editor.refused(
@@ -368,7 +368,7 @@ async def test_an_editor_chooses_a_mode_by_its_option_too() -> None:
 
 async def test_two_sessions_of_one_agent_have_modes_of_their_own() -> None:
     agent, model = agent_of("One.", "Two.", tools=TOOLS, middleware=[ModeMiddleware()])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         first, second = await hub.create(), await hub.create()
         await in_mode(first, "readonly")
         await collect(first, "go")
@@ -388,7 +388,7 @@ async def test_a_tool_ends_the_planning() -> None:
     agent, model = agent_of(
         [call("exit_plan_mode")], [WRITE], "Done.", tools=[*TOOLS, exit_plan_mode], middleware=[modes]
     )
-    async with world(agent) as hub, editing(hub) as editor:
+    async with hub_for(agent) as hub, editing(hub) as editor:
         await editor.prompt(await editor.open(), "go")
     assert editor.updates("current_mode_update")[-1]["currentModeId"] == "agentic"
     assert model.calls[0].tool_names == ["read_note", "exit_plan_mode"]
@@ -532,7 +532,7 @@ async def test_what_a_person_edits_is_what_runs() -> None:
             Answer(question_id=asked.question_id, outcome="selected", option_id=option, input={"name": "b"})
         )
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         await collect(session, "go", {ev.Asked: edit})
     assert ran == ["write b"]

@@ -18,7 +18,7 @@ from tests.agents.langchain.graphs import calls_of, terminal
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import AnswerFile, PermissionMiddleware, Rule
@@ -146,7 +146,7 @@ async def test_a_person_who_wants_to_answer_and_then_does_not_refuses_the_call()
 
 async def test_a_question_that_runs_out_refuses_even_where_only_an_answer_was_wanted() -> None:
     scene = Scene({"delete": Rule(allowed_decisions=("approve", "respond"))})
-    async with world(adapt(scene.graph), question_ttl=0.01) as hub:
+    async with hub_for(adapt(scene.graph), question_ttl=0.01) as hub:
         events = await collect(await hub.create(), "go")
     assert scene.trace.ran == []
     assert (calls_of(events)["d1"].status, scene.told.status) == ("denied", "error")
@@ -458,7 +458,7 @@ async def test_parallel_calls_are_asked_about_at_once() -> None:
     both = [call("delete", {"path": "a"}, "d1"), call("write", {"path": "b"}, "w1")]
     scene = Scene({"*": Rule()}, both, "Done.")
     waiting: list[ev.Asked] = []
-    async with world(adapt(scene.graph)) as hub:
+    async with hub_for(adapt(scene.graph)) as hub:
         session = await hub.create()
 
         async def react(asked: ev.Asked) -> None:
@@ -515,7 +515,7 @@ async def test_a_call_that_two_middlewares_gate_is_asked_about_once() -> None:
 
 async def in_editor(graph: Any, button: str, contents: list[Any]) -> Editor:
     """Play a turn in an editor that can show forms, with somebody who presses this button."""
-    async with world(adapt(graph)) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(adapt(graph)) as hub, editing(hub, ABLE) as editor:
         editor.permit(button)
         left = list(contents)
         editor.answers["elicitation/create"] = lambda _: {"action": "accept", "content": left.pop(0)}

@@ -20,7 +20,7 @@ from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, kinds, on_thread
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, only, soon, world
+from tests.hubs import collect, hub_for, only, soon
 from trunkline import adapt
 from trunkline import events as ev
 from trunkline.agents.langchain import channel_lookup
@@ -209,7 +209,7 @@ def test_a_plan_by_hand_stays_until_another_road_brings_a_new_one(run: Run) -> N
 @pytest.mark.parametrize("made", [plan_by_hand, plan_by_hand_async])
 async def test_a_plan_by_hand_reaches_the_session(made: BaseTool) -> None:
     agent, _ = agent_of([call(made.name, {"steps": ["a", "b"]})], "Done.", tools=[made])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     assert [entry.content for plan in only(events, ev.Plan) for entry in plan.entries] == ["a", "b"]
 
@@ -220,7 +220,7 @@ async def test_a_node_shows_a_plan_by_hand() -> None:
         return {"messages": [AIMessage("Done.")]}
 
     graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").compile()
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
         events = await collect(await hub.create(), "go")
     assert only(events, ev.Plan)[0].entries == (ev.PlanEntry(content="a"), ev.PlanEntry(content="b"))
 
@@ -273,7 +273,7 @@ async def test_adapter_and_middleware_together_show_each_change_once() -> None:
         "Done.",
         middleware=[PlanMiddleware(), TodoListMiddleware()],
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     shown = [[entry.status for entry in plan.entries] for plan in only(events, ev.Plan)]
     assert shown == [["in_progress", "pending"], ["completed", "completed"]]
@@ -367,7 +367,7 @@ def _with_a_helper() -> tuple[ScriptedChatModel, BaseTool]:
 async def test_a_plan_that_a_subagent_shows_by_hand_is_silenced_too_in_a_session(off: bool) -> None:
     model, helper = _with_a_helper()
     middleware = [PlanMiddleware(auto_detect_planning=False, emit_on=())] if off else []
-    async with world(adapt(create_agent(model, [helper], middleware=middleware))) as hub:
+    async with hub_for(adapt(create_agent(model, [helper], middleware=middleware))) as hub:
         told = await collect(await hub.create(), "go")
     assert len(only(told, ev.Plan)) == (0 if off else 1)
 

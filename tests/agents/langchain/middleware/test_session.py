@@ -19,7 +19,7 @@ from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, on_thread, states, text
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, only, soon, world
+from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
@@ -232,7 +232,7 @@ async def test_in_a_session_of_ours_the_options_govern(when: Any) -> None:
     agent, _ = agent_of(
         *SCRIPT, tools=[count], middleware=[SessionMiddleware(emit_state_snapshots=when), Seeds()]
     )
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     snapshots, patches = only(events, ev.StateReplaced), only(events, ev.StatePatched)
     expected = {"initial": (1, True), "final": (1, False), "all": (4, False), "none": (0, False)}

@@ -17,7 +17,7 @@ from tests.agents.langchain.graphs import agent_of, broken, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
 from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, statuses
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import collect, only, soon, world
+from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent
@@ -303,7 +303,7 @@ async def test_an_image_in_a_result_is_an_image() -> None:
 
 async def test_in_a_session_everything_is_still_said_once() -> None:
     agent, _ = agent_of(WEATHER, BROKEN, "Done.", tools=[weather, broken], middleware=[ToolMiddleware()])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         events = await collect(await hub.create(), "go")
     statuses = [(one.call_id, one.status) for one in only(events, ev.ToolUpdate) if one.status is not None]
     assert statuses == [

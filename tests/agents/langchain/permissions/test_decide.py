@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.agents.langchain.permission_helpers import Person, chooses, permissions, says
-from tests.worlds import collect, only, world
+from tests.hubs import collect, hub_for, only
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
@@ -38,7 +38,7 @@ async def verdicts(
             results.append(await step(channel))
         yield "done"
 
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def react(asked: ev.Asked) -> None:

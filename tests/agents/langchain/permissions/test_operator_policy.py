@@ -10,7 +10,7 @@ from langgraph.prebuilt import ToolNode
 from tests.agents.langchain.graphs import calls_of
 from tests.agents.langchain.permission_helpers import Trace, ask, chooses, permissions
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
-from tests.worlds import only, text_of
+from tests.hubs import only, text_of
 
 from trunkline import events as ev
 from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule

@@ -15,7 +15,7 @@ from langgraph.types import Command, Send
 from tests.agents.langchain.graphs import calls_of, terminal
 from tests.agents.langchain.permission_helpers import Person, Trace, ask, chooses, outlive, permissions, says
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent, create_deep_agent
-from tests.worlds import collect, only, soon, text_of, world
+from tests.hubs import collect, hub_for, only, soon, text_of
 
 from trunkline import adapt
 from trunkline import events as ev
@@ -129,8 +129,8 @@ async def test_a_refused_call_inside_is_denied_its_agent_learns_why_and_goes_on(
     made = calls_of(events)["d1@h1"]
     assert trace.ran == []
     assert (made.status, made.reason) == ("denied", "keep it")
-    told: Any = model.calls[1].messages[-1]
-    assert (told.status, told.content) == ("error", "keep it")
+    message: Any = model.calls[1].messages[-1]
+    assert (message.status, message.content) == ("error", "keep it")
     inside = [
         event.status for event in only(events, ev.ToolUpdate) if event.call_id == "d1@h1" and event.status
     ]
@@ -384,7 +384,7 @@ async def test_twenty_sessions_ask_at_once_do_not_mix_and_hold_no_thread() -> No
     asyncio.get_running_loop().set_default_executor(pool)
     waiting: dict[int, ev.Asked] = {}
     all_ask = asyncio.Event()
-    async with world(adapt(graph)) as hub:
+    async with hub_for(adapt(graph)) as hub:
 
         async def talk(number: int) -> list[Any]:
             session = await hub.create()
@@ -399,9 +399,9 @@ async def test_twenty_sessions_ask_at_once_do_not_mix_and_hold_no_thread() -> No
 
             return await collect(session, f"file-{number}", {ev.Asked: react})
 
-        told = await soon(asyncio.gather(*(talk(number) for number in range(20))), within=30)
+        results = await soon(asyncio.gather(*(talk(number) for number in range(20))), within=30)
     assert sorted(trace.ran) == sorted(f"file-{number}" for number in range(1, 20, 2))
-    for number, events in enumerate(told):
+    for number, events in enumerate(results):
         made = calls_of(events)["w1@h1"]
         assert made.input == {"path": f"file-{number}"}
         assert made.status == ("completed" if number % 2 else "denied")
@@ -424,7 +424,7 @@ def in_thread(graph: Any, payload: Any = GO) -> Any:
 
 
 async def sync_turn(graph: Any, person: Person) -> list[Any]:
-    async with world(in_thread(graph)) as hub:
+    async with hub_for(in_thread(graph)) as hub:
         session = await hub.create()
 
         async def react(asked: ev.Asked) -> None:
@@ -455,8 +455,8 @@ async def test_a_plain_invoke_inside_a_plain_invoke_is_gated(
     assert [question.call_id for question in permissions(events)] == ["w1@h1"]
     assert trace.ran == (["a"] if button == "allow_once" else [])
     assert calls_of(events)["w1@h1"].status == ("completed" if trace.ran else "denied")
-    told: Any = model.calls[1].messages[-1]
-    assert told.status == ("success" if trace.ran else "error")
+    message: Any = model.calls[1].messages[-1]
+    assert message.status == ("success" if trace.ran else "error")
     assert caplog.text == ""
 
 
@@ -473,8 +473,8 @@ async def test_a_plain_invoke_in_the_event_loop_refuses_as_nobody_could_be_waite
     graph = create_agent(outer, [helper], middleware=[PermissionMiddleware(ASK)])
     events = await ask(graph, chooses("allow_once"))
     assert (permissions(events), trace.ran) == ([], [])
-    told: Any = model.calls[1].messages[-1]
-    assert "ainvoke()" in told.content
+    message: Any = model.calls[1].messages[-1]
+    assert "ainvoke()" in message.content
     assert text_of([event for event in events if event.lane is None]) == "Outer done."
 
 
@@ -530,9 +530,9 @@ async def test_without_anybody_to_ask_a_call_inside_is_refused() -> None:
     inner, model = worker(trace, call("delete", {"path": "a"}, "d1"))
     graph, _ = nested(inner)
     await graph.ainvoke(GO)
-    told: Any = model.calls[1].messages[-1]
-    assert (trace.ran, told.status) == ([], "error")
-    assert "nobody can be asked" in told.content
+    message: Any = model.calls[1].messages[-1]
+    assert (trace.ran, message.status) == ([], "error")
+    assert "nobody can be asked" in message.content
 
 
 @pytest.mark.parametrize("sync", [False, True])
@@ -568,11 +568,11 @@ async def test_a_question_of_a_subagent_outlives_the_process_that_asked(tmp_path
     first, _ = nested(worker(dead, call("delete", {"path": "a"}, "d1"))[0], checkpointer=saver)
     inner = create_agent(ScriptedChatModel("Inner done."), living.tools)
     second, _ = nested(inner, ASK, "Outer done.", checkpointer=saver)
-    told, shown = await outlive(
+    events, shown = await outlive(
         first, second, lambda: open_journal(f"sqlite:{tmp_path / 'journal.db'}"), chooses("allow_once")
     )
     assert (dead.ran, living.ran) == ([], ["a"])
-    assert only(told, ev.Asked) == []
+    assert only(events, ev.Asked) == []
     assert shown.calls["d1@h1"].status == "completed"
 
 

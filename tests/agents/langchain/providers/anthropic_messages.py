@@ -48,15 +48,19 @@ def begin(kind: str, **fields: Any) -> Block:
 
 def text(*pieces: str, citations: tuple[dict[str, Any], ...] = ()) -> Block:
     """Words of the answer; what they rest on comes before them."""
-    told = [{"type": "citations_delta", "citation": citation} for citation in citations]
-    return [{"type": "text", "text": ""}, *told, *({"type": "text_delta", "text": piece} for piece in pieces)]
+    output = [{"type": "citations_delta", "citation": citation} for citation in citations]
+    return [
+        {"type": "text", "text": ""},
+        *output,
+        *({"type": "text_delta", "text": piece} for piece in pieces),
+    ]
 
 
 def thought(*pieces: str) -> Block:
     """Words of the reasoning, and their proof."""
     begun = {"type": "thinking", "thinking": "", "signature": ""}
-    told = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
-    return [begun, *told, {"type": "signature_delta", "signature": PROOF}]
+    output = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+    return [begun, *output, {"type": "signature_delta", "signature": PROOF}]
 
 
 def hidden_thought(data: str) -> Block:
@@ -88,20 +92,20 @@ def page(url: str, title: str) -> dict[str, Any]:
 
 def say(*blocks: Block, stop: str = "end_turn", sequence: str | None = None) -> Reply:
     """A stream of these blocks."""
-    told: list[dict[str, Any]] = [{"type": "message_start", "message": _message([], None)}]
+    output: list[dict[str, Any]] = [{"type": "message_start", "message": _message([], None)}]
     for index, (first, *deltas) in enumerate(blocks):
-        told.append({"type": "content_block_start", "index": index, "content_block": first})
-        told += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
-        told.append({"type": "content_block_stop", "index": index})
+        output.append({"type": "content_block_start", "index": index, "content_block": first})
+        output += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        output.append({"type": "content_block_stop", "index": index})
     ended = {"stop_reason": stop, "stop_sequence": sequence}
-    told.append({"type": "message_delta", "delta": ended, "usage": _USAGE})
-    return events(*told, {"type": "message_stop"}, named=True)
+    output.append({"type": "message_delta", "delta": ended, "usage": _USAGE})
+    return events(*output, {"type": "message_stop"}, named=True)
 
 
 def error(reply: Reply, kind: str, words: str) -> Reply:
     """The same stream with an error in place of its last block's end."""
-    told = {"type": "error", "error": {"type": kind, "message": words}}
-    return Reply([*reply.pieces[:-3], *events(told, named=True).pieces])
+    output = {"type": "error", "error": {"type": kind, "message": words}}
+    return Reply([*reply.pieces[:-3], *events(output, named=True).pieces])
 
 
 def whole(*blocks: Block, stop: str = "end_turn") -> Reply:
@@ -181,13 +185,13 @@ def kinds_of(blocks: list[dict[str, Any]]) -> list[str]:
     return [block["type"] for block in blocks]
 
 
-def parts_of(told: list[Any]) -> list[str]:
+def parts_of(expected: list[Any]) -> list[str]:
     """The kinds of the parts of the first answer, in order."""
-    message = next(message for message in folded(told).messages if message.role == "agent")
+    message = next(message for message in folded(expected).messages if message.role == "agent")
     return [type(part).__name__.removesuffix("Part").lower() for part in message.parts]
 
 
-def the_call(told: list[Any]) -> Call:
+def the_call(expected: list[Any]) -> Call:
     """The only call of a turn."""
-    (made,) = calls_of(told).values()
+    (made,) = calls_of(expected).values()
     return made

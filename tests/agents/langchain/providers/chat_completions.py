@@ -14,20 +14,20 @@ Delta = dict[str, Any]
 
 def piece(index: int | None = None, call_id: str | None = None, **function: str) -> Delta:
     """A piece of a call: whatever a provider says of it at once."""
-    told: Delta = {"function": function}
-    told |= {} if index is None else {"index": index}
-    told |= {} if call_id is None else {"id": call_id, "type": "function"}
-    return {"tool_calls": [told]}
+    output: Delta = {"function": function}
+    output |= {} if index is None else {"index": index}
+    output |= {} if call_id is None else {"id": call_id, "type": "function"}
+    return {"tool_calls": [output]}
 
 
 def say(*deltas: Delta, stop: str | None = "stop", error: Any = None) -> Reply:
     """A stream of these deltas, which may end in an error, or without a reason."""
-    told = [_chunk(delta, None) for delta in deltas]
+    output = [_chunk(delta, None) for delta in deltas]
     if stop is not None:
-        told.append(_chunk({}, stop))
+        output.append(_chunk({}, stop))
     if error is not None:
-        told.append({"error": error})
-    return events(*told, done=True)
+        output.append({"error": error})
+    return events(*output, done=True)
 
 
 def _chunk(delta: Delta, stop: str | None) -> dict[str, Any]:

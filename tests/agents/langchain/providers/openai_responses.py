@@ -75,9 +75,9 @@ def responds(*items: Item, **ending: Any) -> Reply:
     return says([event for index, item in enumerate(items) for event in stream(index, item)], items, **ending)
 
 
-def says(told: Iterable[Event], items: Iterable[Item], **ending: Any) -> Reply:
+def says(given: Iterable[Event], items: Iterable[Item], **ending: Any) -> Reply:
     """A response in these events; ``ending`` are fields of the response that ends it."""
-    return events(*_framed(told, list(items), ending), named=True)
+    return events(*_framed(given, list(items), ending), named=True)
 
 
 def comes_whole(*items: Item) -> Reply:
@@ -85,28 +85,28 @@ def comes_whole(*items: Item) -> Reply:
     return answer(200, {**_response(list(items)), "status": "completed", "usage": _USAGE})
 
 
-def breaks(told: Iterable[Event], last: Event) -> Reply:
+def breaks(given: Iterable[Event], last: Event) -> Reply:
     """A response that ends with an event of another kind."""
     return events(
-        *_numbered([{"type": "response.created", "response": _response([])}, *told, last]), named=True
+        *_numbered([{"type": "response.created", "response": _response([])}, *given, last]), named=True
     )
 
 
-def _framed(told: Iterable[Event], items: list[Item], ending: dict[str, Any]) -> list[Event]:
+def _framed(given: Iterable[Event], items: list[Item], ending: dict[str, Any]) -> list[Event]:
     begun = _response([])
     ended = {**_response(items), "id": begun["id"], "status": "completed", "usage": _USAGE, **ending}
     return _numbered(
         [
             {"type": "response.created", "response": begun},
             {"type": "response.in_progress", "response": begun},
-            *told,
+            *given,
             {"type": f"response.{ended['status']}", "response": ended},
         ]
     )
 
 
-def _numbered(told: list[Event]) -> list[Event]:
-    return [{**event, "sequence_number": number} for number, event in enumerate(told)]
+def _numbered(given: list[Event]) -> list[Event]:
+    return [{**event, "sequence_number": number} for number, event in enumerate(given)]
 
 
 def _response(items: list[Item]) -> dict[str, Any]:
@@ -183,8 +183,8 @@ def _content(at: dict[str, Any], part: dict[str, Any]) -> Iterator[Event]:
         for piece in _halves(part["text"]):
             yield {"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []}
         for number, note in enumerate(part["annotations"]):
-            told = {"annotation_index": number, "annotation": note}
-            yield {"type": "response.output_text.annotation.added", **at, **told}
+            output = {"annotation_index": number, "annotation": note}
+            yield {"type": "response.output_text.annotation.added", **at, **output}
         yield {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []}
     yield {"type": "response.content_part.done", **at, "part": part}
 
@@ -200,8 +200,8 @@ def _served(at: dict[str, Any], item: Item) -> Iterator[Event]:
                 yield {"type": "response.mcp_call_arguments.delta", **at, "delta": piece}
             yield {"type": "response.mcp_call_arguments.done", **at, "arguments": item["arguments"]}
         case "image_generation_call" if item["result"]:
-            told = {"partial_image_index": 0, "partial_image_b64": item["result"][:4]}
-            yield {"type": "response.image_generation_call.partial_image", **at, **told}
+            output = {"partial_image_index": 0, "partial_image_b64": item["result"][:4]}
+            yield {"type": "response.image_generation_call.partial_image", **at, **output}
         case _:
             return
 

@@ -25,7 +25,7 @@ from tests.agents.langchain.providers.anthropic_messages import (
 from tests.agents.langchain.providers.conftest import Make
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
 from tests.agents.langchain.providers.wires import PROOF
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -104,7 +104,7 @@ async def test_a_search_of_the_providers_own_is_a_call_with_pages(
 ) -> None:
     settings = settings | ({} if play is say else {"disable_streaming": True})
     server.play(play(*SEARCHED, stop="tool_use"), play(text("And sunny.")), play(text("I said: blue.")))
-    async with world(
+    async with hub_for(
         make(WIRE, server, weather, anthropic_messages.SEARCH, settings=settings, **memory)
     ) as hub:
         session = await hub.create()
@@ -133,8 +133,8 @@ async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
     await converse(
         make(WIRE, server, weather, anthropic_messages.SEARCH), "How is the sky?", "What did you say?"
     )
-    told = [block for blocks in anthropic_messages.blocks_of(server.asked[2]) for block in blocks]
-    assert [(block["type"], block.get("text")) for block in told] == [
+    output = [block for blocks in anthropic_messages.blocks_of(server.asked[2]) for block in blocks]
+    assert [(block["type"], block.get("text")) for block in output] == [
         ("text", "How is the sky?"),
         ("text", "I look."),
         ("tool_use", None),
@@ -145,7 +145,7 @@ async def test_what_a_journal_tells_of_a_search_stands_before_what_rests_on_it(
         ("text", "And sunny."),
         ("text", "What did you say?"),
     ]
-    found = [block["text"] for block in told[3]["content"]]
+    found = [block["text"] for block in output[3]["content"]]
     assert found == [f"[Sky]({SKY})", f"[Blue]({BLUE})"]
 
 
@@ -248,11 +248,11 @@ async def test_what_the_provider_ran_is_shown_as_what_it_printed_and_found(
     assert not only(events, ev.Notice)
     assert run.status == "completed"
     assert str(run.title).startswith(title)
-    assert [said_by(block) for block in run.content] == shown
+    assert [text_in(block) for block in run.content] == shown
     anthropic_messages.check_history(server.asked[1])
 
 
-def said_by(block: Any) -> str:
+def text_in(block: Any) -> str:
     return block.uri if isinstance(block, c.LinkBlock) else block.text
 
 
@@ -260,8 +260,8 @@ async def test_a_servers_tool_that_failed_says_why(
     server: ModelServer, make: Make, settings: dict[str, Any]
 ) -> None:
     asked = call("mcptoolu_1", "echo", '{"a": 1}', kind="mcp_tool_use", server_name="mine")
-    told = result("mcp", "mcptoolu_1", [{"type": "text", "text": "no echo here"}], is_error=True)
-    server.play(say(asked, told, text("Nothing.")))
+    output = result("mcp", "mcptoolu_1", [{"type": "text", "text": "no echo here"}], is_error=True)
+    server.play(say(asked, output, text("Nothing.")))
     failed = the_call(await run_turn(make(WIRE, server, settings=settings), "Hello?"))
     assert (failed.name, failed.status, failed.reason) == ("echo", "failed", "no echo here")
 
@@ -338,7 +338,7 @@ async def test_what_a_person_sends_reaches_the_model(
 ) -> None:
     given, sent = prompt
     server.play(say(text("I see.")), say(text("Still.")))
-    async with world(make(WIRE, server, **memory)) as hub:
+    async with hub_for(make(WIRE, server, **memory)) as hub:
         session = await hub.create()
         await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), given)))
         await collect(session, "And now?")

@@ -25,7 +25,7 @@ from tests.agents.langchain.providers.anthropic_messages import (
 )
 from tests.agents.langchain.providers.conftest import City, Make, look
 from tests.agents.langchain.providers.model_server import ModelServer, pause
-from tests.worlds import collect, text_of, world
+from tests.hubs import collect, hub_for, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Answer
@@ -101,7 +101,7 @@ async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
     server.play(asking, say(text("As you wish.")), say(text("Still.")))
     review = HumanInTheLoopMiddleware({"weather": True})
     agent = make(WIRE, server, weather, settings=settings, checkpointer=InMemorySaver(), middleware=[review])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def reject(asked: ev.Asked) -> None:
@@ -114,8 +114,8 @@ async def test_a_call_that_a_person_rejects_is_denied_and_the_model_is_told(
     assert text_of(events) == "I ask.As you wish."
     for asked in server.asked[1:]:
         anthropic_messages.check_history(asked)
-    (told,) = anthropic_messages.blocks_of(server.asked[1])[2]
-    assert (told["is_error"], "not today" in told["content"]) == (True, True)
+    (output,) = anthropic_messages.blocks_of(server.asked[1])[2]
+    assert (output["is_error"], "not today" in output["content"]) == (True, True)
 
 
 @pytest.mark.parametrize("way", [ToolStrategy, ProviderStrategy])
@@ -217,7 +217,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     )
     reply, held = pause(half, 3)
     server.play(reply, say(text("Better.")))
-    async with world(make(WIRE, server, weather, anthropic_messages.SEARCH, **memory)) as hub:
+    async with hub_for(make(WIRE, server, weather, anthropic_messages.SEARCH, **memory)) as hub:
         session = await hub.create()
 
         async def stop(piece: ev.ToolInput) -> None:

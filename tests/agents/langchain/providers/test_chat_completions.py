@@ -23,7 +23,7 @@ from tests.agents.langchain.providers.chat_completions import Delta, piece
 from tests.agents.langchain.providers.conftest import City, Make, look, name_of
 from tests.agents.langchain.providers.model_server import ModelServer, pause
 from tests.agents.langchain.providers.wires import Call, Text, Wire
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -88,15 +88,15 @@ CALLS = [
 
 
 @pytest.mark.parametrize(
-    ("wire", "said"),
-    [(wire, said) for wire, _, said in CALLS],
+    ("wire", "expected"),
+    [(wire, expected) for wire, _, expected in CALLS],
     ids=[f"{name_of(wire)} {how}" for wire, how, _ in CALLS],
     indirect=["wire"],
 )
 async def test_calls_are_put_together_however_they_come(
-    wire: Wire, server: ModelServer, make: Make, said: list[Delta]
+    wire: Wire, server: ModelServer, make: Make, expected: list[Delta]
 ) -> None:
-    server.play(chat_completions.say(*said, stop="tool_calls"), DONE)
+    server.play(chat_completions.say(*expected, stop="tool_calls"), DONE)
     events = await run_turn(make(wire, server, weather), "How is the weather?")
     calls = calls_of(events)
     assert {call_id: (call.name, call.input, call.status) for call_id, call in calls.items()} == {
@@ -141,7 +141,7 @@ async def test_an_answer_that_never_says_why_it_ended_has_ended(
 async def test_thoughts_beside_the_content_are_shown_once(
     server: ModelServer, make: Make, fields: tuple[str, ...]
 ) -> None:
-    thoughts = [{"content": None} | dict.fromkeys(fields, said) for said in ("Let me ", "look.")]
+    thoughts = [{"content": None} | dict.fromkeys(fields, output) for output in ("Let me ", "look.")]
     server.play(chat_completions.say(*thoughts, {"content": "Sunny."}))
     events = await run_turn(make(DEEPSEEK, server), "How is the weather?")
     assert [event.delta for event in only(events, ev.Thought)] == ["Let me ", "look."]
@@ -207,7 +207,7 @@ async def test_what_a_person_sends_reaches_the_model(
 ) -> None:
     given, sent = prompt
     server.play(DONE, DONE)
-    async with world(make(wire, server, **memory)) as hub:
+    async with hub_for(make(wire, server, **memory)) as hub:
         session = await hub.create()
         await collect(session, Prompt(content=(c.TextBlock(text="What is it?"), given)))
         await collect(session, "And now?")
@@ -220,7 +220,7 @@ async def test_an_image_of_a_tool_is_told_the_same_way_in_the_next_turn(
     wire: Wire, server: ModelServer, make: Make, memory: dict[str, Any]
 ) -> None:
     server.play(wire.say(Call("toolu_1", "look", ("{}",))), DONE, DONE)
-    async with world(make(wire, server, look, **memory)) as hub:
+    async with hub_for(make(wire, server, look, **memory)) as hub:
         session = await hub.create()
         (call,) = calls_of(await collect(session, "Go on!")).values()
         await collect(session, "And now?")
@@ -236,7 +236,7 @@ async def test_a_prompt_after_a_cancelled_answer_finds_a_whole_history(
     half = wire.say(Text(("Half a ", "word")), Call("toolu_1", "weather", ('{"city": ', '"Paris"}')))
     reply, held = pause(half, 2)
     server.play(reply, DONE)
-    async with world(make(wire, server, weather, **memory)) as hub:
+    async with hub_for(make(wire, server, weather, **memory)) as hub:
         session = await hub.create()
 
         async def stop(_: ev.ToolInput) -> None:

@@ -12,7 +12,7 @@ from tests.agents.langchain.graphs import calls_of, converse, failure_of, folded
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make, photograph
 from tests.agents.langchain.providers.model_server import ModelServer, Reply
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -68,9 +68,9 @@ def faults_of(asked: dict[str, Any]) -> list[str]:
     for place, one in enumerate(contents):
         made = [part["functionCall"]["name"] for part in one["parts"] if "functionCall" in part]
         after: list[Part] = contents[place + 1]["parts"] if place + 1 < len(contents) else []
-        told = [part["functionResponse"]["name"] for part in after if "functionResponse" in part]
-        if made != told:
-            found.append(f"calls {made} are answered by {told}")
+        output = [part["functionResponse"]["name"] for part in after if "functionResponse" in part]
+        if made != output:
+            found.append(f"calls {made} are answered by {output}")
         sealed = next((part.get("thoughtSignature") for part in one["parts"] if "functionCall" in part), SEAL)
         if place > begun and sealed is None:
             found.append(f"the calls of content {place} have no seal")
@@ -89,8 +89,8 @@ async def test_thoughts_and_text_with_a_seal_are_what_they_are(
     events, after = await converse(make(WIRE, server, settings=settings, **memory), "Hello", "Again!")
     assert [event.delta for event in only(events, ev.Thought)] == ["Hm. ", "So."]
     assert [text_of(events), text_of(after)] == ["Hi there", "Again."]
-    said = next(one for one in server.asked[1]["contents"] if one["role"] == "model")["parts"][-1]
-    assert said == {"text": "Hi there", **({"thoughtSignature": SEAL} if memory else {})}
+    output = next(one for one in server.asked[1]["contents"] if one["role"] == "model")["parts"][-1]
+    assert output == {"text": "Hi there", **({"thoughtSignature": SEAL} if memory else {})}
     assert faults_of(server.asked[1]) == []
 
 
@@ -127,7 +127,7 @@ async def test_a_call_that_a_person_allowed_goes_on_with_its_seal(
     server.play(says(chunk(call("Paris", seal=SEAL), stop="STOP")), answers("Sunny."))
     asking = HumanInTheLoopMiddleware(interrupt_on={"weather": True})
     agent = make(WIRE, server, weather, settings=settings, middleware=[asking], **memory)
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def allow(asked: ev.Asked) -> None:
@@ -203,7 +203,7 @@ async def test_a_picture_in_an_answer_reaches_the_client_and_the_next_turn(
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("expected", "reason"),
     [
         ({"candidates": [{"finishReason": "RECITATION", "index": 0}]}, "refusal"),
         ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "refusal"),
@@ -213,9 +213,9 @@ async def test_a_picture_in_an_answer_reaches_the_client_and_the_next_turn(
     ids=["recitation", "blocked", "empty", "length"],
 )
 async def test_an_answer_without_content_says_why_and_does_not_spoil_the_thread(
-    server: ModelServer, make: Make, memory: dict[str, Any], told: dict[str, Any], reason: ev.StopReason
+    server: ModelServer, make: Make, memory: dict[str, Any], expected: dict[str, Any], reason: ev.StopReason
 ) -> None:
-    server.play(says({**told, "modelVersion": WIRE.name}), answers("Better."))
+    server.play(says({**expected, "modelVersion": WIRE.name}), answers("Better."))
     events, after = await converse(make(WIRE, server, **memory), "Go on!", "Again!")
     assert (stop_of(events), text_of(after)) == (reason, "Better.")
     assert faults_of(server.asked[1]) == []
@@ -224,8 +224,8 @@ async def test_an_answer_without_content_says_why_and_does_not_spoil_the_thread(
 async def test_a_call_that_google_could_not_make_is_a_failure_and_not_silence(
     server: ModelServer, make: Make, memory: dict[str, Any]
 ) -> None:
-    told = {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "index": 0}]}
-    server.play(says({**told, "modelVersion": WIRE.name}), answers("Better."))
+    output = {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "index": 0}]}
+    server.play(says({**output, "modelVersion": WIRE.name}), answers("Better."))
     events, after = await converse(make(WIRE, server, weather, **memory), "Go on!", "Again!")
     code, words = failure_of(events)
     assert (code, words.partition(":")[0]) == (

@@ -12,7 +12,7 @@ from tests.agents.langchain.graphs import calls_of, converse, failure_of, stop_o
 from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make, photograph
 from tests.agents.langchain.providers.model_server import ModelServer, Reply, answer
-from tests.worlds import only, text_of
+from tests.hubs import only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -34,15 +34,15 @@ WIRE = wires.Ollama()
 
 def line(**message: Any) -> dict[str, Any]:
     """A line of a stream."""
-    told = {"role": "assistant", "content": "", **message}
-    return {"model": WIRE.name, "created_at": "2026-01-01T00:00:00Z", "message": told, "done": False}
+    output = {"role": "assistant", "content": "", **message}
+    return {"model": WIRE.name, "created_at": "2026-01-01T00:00:00Z", "message": output, "done": False}
 
 
 def says(*lines: dict[str, Any], reason: str | None = "stop") -> Reply:
     """A stream of lines, and why it ends; one without a reason just ends."""
     last = {**line(), "done": True, "done_reason": reason, "prompt_eval_count": 12, "eval_count": 7}
-    told = [*lines, last] if reason else lines
-    return Reply([json.dumps(one).encode() + b"\n" for one in told], "application/x-ndjson")
+    output = [*lines, last] if reason else lines
+    return Reply([json.dumps(one).encode() + b"\n" for one in output], "application/x-ndjson")
 
 
 def call(city: str, name: str = "weather") -> dict[str, Any]:
@@ -59,8 +59,8 @@ async def test_thoughts_are_said_once(
     events, _ = await converse(make(WIRE, server, settings=settings, **memory), "Hello", "Again?")
     assert [event.delta for event in only(events, ev.Thought)] == ["Hm. ", "So."]
     assert text_of(events) == "Hi"
-    (said,) = [one for one in server.asked[1]["messages"] if one["role"] == "assistant"]
-    assert (said["content"].strip(), said.get("thinking")) == ("Hi", "Hm. So." if memory else None)
+    (output,) = [one for one in server.asked[1]["messages"] if one["role"] == "assistant"]
+    assert (output["content"].strip(), output.get("thinking")) == ("Hi", "Hm. So." if memory else None)
 
 
 async def test_thoughts_between_tags_stay_the_text_that_they_are(
@@ -84,13 +84,13 @@ async def test_calls_in_several_lines_are_told_apart_and_answered_in_their_order
     agent = make(WIRE, server, weather, settings=settings, **memory)
     events, _ = await converse(agent, "How is the weather?", "Really?")
     cities = ["Paris", "Rome", "Oslo"]
-    told = [f"It is sunny in {city}." for city in cities]
+    output = [f"It is sunny in {city}." for city in cities]
     made = [(one.input["city"], one.status, one.raw_output) for one in calls_of(events).values()]
-    assert made == [(city, "completed", words) for city, words in zip(cities, told, strict=True)]
+    assert made == [(city, "completed", words) for city, words in zip(cities, output, strict=True)]
     for asked in server.asked[1:]:
         sent = [one for one in asked["messages"] if one.get("tool_calls")]
         assert [one["function"]["arguments"]["city"] for one in sent[0]["tool_calls"]] == cities
-        assert [one["content"] for one in asked["messages"] if one["role"] == "tool"] == told
+        assert [one["content"] for one in asked["messages"] if one["role"] == "tool"] == output
 
 
 async def test_an_error_in_the_middle_ends_the_turn_in_its_own_words(

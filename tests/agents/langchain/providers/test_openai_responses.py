@@ -27,7 +27,7 @@ from tests.agents.langchain.providers.openai_responses import (
     responds,
     stream,
 )
-from tests.worlds import collect, only, text_of, world
+from tests.hubs import collect, hub_for, only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -108,11 +108,11 @@ async def test_a_thread_tells_the_paragraphs_that_were_streamed(
 ) -> None:
     server.play(responds(reasoning("One.", "Two."), reasoning("Three."), message("Hi"), message("there")))
     agent = make(WIRE, server, settings=settings, checkpointer=InMemorySaver())
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         shown = folded(await collect(session, "Think!")).messages[-1]
-        told = (await agent.history(session.view)).messages[-1]
-    assert [told.text, shown.text] == ["Hi\n\nthere"] * 2
+        conversation = (await agent.history(session.view)).messages[-1]
+    assert [conversation.text, shown.text] == ["Hi\n\nthere"] * 2
 
 
 async def test_reasoning_without_a_summary_is_only_its_seal(
@@ -466,7 +466,7 @@ async def test_after_a_cancelled_answer_the_next_prompt_is_one_that_the_server_t
     whole = responds(reasoning("Hm.", sealed="a"), message("I ask."), PARIS)
     begun, rest = pause(whole, len(whole.pieces) - place)
     server.play(begun, responds(message("Gladly.")))
-    async with world(make(WIRE, server, weather, settings=settings, **memory)) as hub:
+    async with hub_for(make(WIRE, server, weather, settings=settings, **memory)) as hub:
         session = await hub.create()
         events = await collect(session, "How is the weather?", {at: lambda event: _cancel(session)})
         rest.end()

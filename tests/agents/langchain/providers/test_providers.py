@@ -24,7 +24,7 @@ from tests.agents.langchain.providers import wires
 from tests.agents.langchain.providers.conftest import Make, name_of
 from tests.agents.langchain.providers.model_server import ModelServer, serve_model
 from tests.agents.langchain.providers.wires import PROOF, Call, Text, Thought, Wire
-from tests.worlds import only, text_of
+from tests.hubs import only, text_of
 from trunkline import content as c
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -74,8 +74,8 @@ async def test_thoughts_text_and_parallel_calls_come_as_they_were_sent(
     ]
     if wire.names_calls:
         assert list(calls) == ["toolu_1", "toolu_2"]
-    told = wire.results(server.asked[1])
-    assert ["Paris" in told[0], "Rome" in told[1]] == [True, True]
+    output = wire.results(server.asked[1])
+    assert ["Paris" in output[0], "Rome" in output[1]] == [True, True]
     assert stop_of(events) == "end_turn"
 
 
@@ -179,9 +179,9 @@ async def test_what_a_model_will_not_take_is_told_in_words_from_then_on(
     assert "I take no pictures." in words
     assert text_of(later) == "Never mind."
     assert [wire.images(asked) for asked in server.asked] == [[PNG], []]
-    told = json.dumps(server.asked[1])
-    assert "What is it?" in told
-    assert "[image/png: the model did not take it]" in told
+    output = json.dumps(server.asked[1])
+    assert "What is it?" in output
+    assert "[image/png: the model did not take it]" in output
 
 
 async def test_a_picture_of_a_tool_that_a_model_will_not_take_does_not_end_the_conversation(
@@ -209,5 +209,5 @@ async def test_arguments_that_are_no_json_are_a_failed_call_which_the_next_promp
     assert text_of(later) == "I will mend it."
     (call,) = calls_of(events).values()
     assert (call.status, call.reason) == ("failed", 'its arguments are not JSON: {"city": Paris}')
-    (told,) = wire.results(server.asked[1])
-    assert "arguments" in told
+    (output,) = wire.results(server.asked[1])
+    assert "arguments" in output

@@ -15,7 +15,7 @@ from langgraph.types import Command
 from tests.agents.langchain.graphs import agent_of, calls_of, converse, terminal, weather
 from tests.agents.langchain.mcp_example import in_turn, invoke
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import collect, events_of, only, text_of, until, world
+from tests.hubs import collect, events_of, hub_for, only, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.agent import LangChainAgent
@@ -42,7 +42,7 @@ def results_in(model: ScriptedChatModel) -> list[ToolMessage]:
 
 async def play(agent: Any, *tools: dict[str, Any], answer: dict[str, Any] | None = None) -> list[ev.Event]:
     """Play a turn in which the front end has tools and answers their calls."""
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def settle(asked: ev.Asked) -> None:
@@ -58,17 +58,17 @@ async def test_a_frontend_tool_is_bound_to_a_plain_create_agent_asked_for_and_it
     tools: Any, saver: Any
 ) -> None:
     agent, model = agent_of(RED, "It is red.", tools=tools, checkpointer=saver and saver())
-    told = await play(agent, COLOUR)
+    output = await play(agent, COLOUR)
     assert "set_colour" in model.calls[0].tool_names
-    (asked,) = only(told, ev.Asked)
+    (asked,) = only(output, ev.Asked)
     assert asked.question == ClientCall(call_id="k1", name="set_colour", input={"colour": "red"})
     assert asked.durable_key == ("client:k1" if saver else None)
     assert [result.content for result in results_in(model)] == ["painted"]
-    painted = calls_of(told)["k1"]
+    painted = calls_of(output)["k1"]
     assert (painted.status, painted.input) == ("completed", {"colour": "red"})
-    assert text_of(told) == "It is red."
-    assert terminal(told) == told[-1]
-    announced = [event for event in only(told, ev.ToolCall) if event.call_id == "k1"]
+    assert text_of(output) == "It is red."
+    assert terminal(output) == output[-1]
+    announced = [event for event in only(output, ev.ToolCall) if event.call_id == "k1"]
     assert len(announced) == 1
 
 
@@ -92,28 +92,31 @@ def routed(model: Any, checkpointer: Any = None) -> Any:
 async def test_a_call_that_a_graph_with_a_tool_node_routes_to_its_end_stays_the_pages(saver: Any) -> None:
     model = ScriptedChatModel(call("weather", {"city": "Oslo"}, "w1"), RED, "It is red.")
     agent = LangChainAgent(routed(model, saver and saver()))
-    told = await play(agent, COLOUR)
-    (asked,) = only(told, ev.Asked)
+    output = await play(agent, COLOUR)
+    (asked,) = only(output, ev.Asked)
     assert asked.question == ClientCall(call_id="k1", name="set_colour", input={"colour": "red"})
-    assert {name: made.status for name, made in calls_of(told).items()} == {
+    assert {name: made.status for name, made in calls_of(output).items()} == {
         "w1": "completed",
         "k1": "completed",
     }
     results = [one.content for one in model.calls[2].messages if isinstance(one, ToolMessage)]
     assert results == ["It is sunny in Oslo.", "painted"]
-    assert text_of(told) == "It is red."
-    assert only(told, ev.Notice) == []
+    assert text_of(output) == "It is red."
+    assert only(output, ev.Notice) == []
 
 
 async def test_a_call_of_the_agent_beside_one_of_the_page_is_answered_as_not_run() -> None:
     model = ScriptedChatModel([RED, call("weather", {"city": "Oslo"}, "w1")], "It is red.")
-    told = await play(LangChainAgent(routed(model)), COLOUR)
+    output = await play(LangChainAgent(routed(model)), COLOUR)
     assert [(one.tool_call_id, one.content) for one in results_in(model)] == [
         ("k1", "painted"),
         ("w1", "The agent stopped before it ran this call."),
     ]
-    assert {name: made.status for name, made in calls_of(told).items()} == {"k1": "completed", "w1": "failed"}
-    assert text_of(told) == "It is red."
+    assert {name: made.status for name, made in calls_of(output).items()} == {
+        "k1": "completed",
+        "w1": "failed",
+    }
+    assert text_of(output) == "It is red."
 
 
 @pytest.mark.parametrize(
@@ -128,12 +131,12 @@ async def test_a_call_that_the_front_end_refuses_is_an_error_for_the_model(
     tools: Any, answer: dict[str, Any], words: str
 ) -> None:
     agent, model = agent_of(RED, "A pity.", tools=tools)
-    told = await play(agent, COLOUR, answer=answer)
+    output = await play(agent, COLOUR, answer=answer)
     (result,) = results_in(model)
     assert (result.status, result.content) == ("error", words)
-    refused = calls_of(told)["k1"]
+    refused = calls_of(output)["k1"]
     assert (refused.status, refused.reason) == ("failed", words)
-    assert isinstance(terminal(told), ev.TurnFinished)
+    assert isinstance(terminal(output), ev.TurnFinished)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ async def test_two_calls_at_once_are_two_questions_at_once() -> None:
     two = [call("set_colour", {"colour": "red"}, "k1"), call("set_colour", {"colour": "blue"}, "k2")]
     agent, model = agent_of(two, "Purple.")
     waiting: list[ev.Asked] = []
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def settle(asked: ev.Asked) -> None:
@@ -194,20 +197,20 @@ async def test_two_calls_at_once_are_two_questions_at_once() -> None:
 async def test_a_model_that_never_stops_calling_is_stopped_by_the_graphs_own_limit() -> None:
     model = ScriptedChatModel(*([call("set_colour", {"colour": "red"}, f"k{number}")] for number in range(9)))
     agent = LangChainAgent(create_agent(model, []), config={"recursion_limit": 4})
-    told = await play(agent, COLOUR)
-    assert terminal(told) == ev.TurnFinished(turn_id=told[0].turn_id, stop_reason="max_turn_requests")
-    assert [made.status for made in calls_of(told).values()] == ["completed"] * 4
+    output = await play(agent, COLOUR)
+    assert terminal(output) == ev.TurnFinished(turn_id=output[0].turn_id, stop_reason="max_turn_requests")
+    assert [made.status for made in calls_of(output).values()] == ["completed"] * 4
     assert len(model.calls) == 4
 
 
 async def test_a_tool_of_the_agent_wins_and_a_notice_says_so_once() -> None:
     agent, model = agent_of(call("weather", {"city": "Oslo"}), "Sunny.")
-    told = await play(agent, {**COLOUR, "name": "weather"})
-    assert only(told, ev.Asked) == []
+    output = await play(agent, {**COLOUR, "name": "weather"})
+    assert only(output, ev.Asked) == []
     assert model.calls[0].tool_names.count("weather") == 1
-    (notice,) = only(told, ev.Notice)
+    (notice,) = only(output, ev.Notice)
     assert (notice.title, notice.code) == ("Two tools are called 'weather'", "tool_clash")
-    assert text_of(told) == "Sunny."
+    assert text_of(output) == "Sunny."
 
 
 async def test_tools_are_the_prompts_and_gone_with_the_next() -> None:
@@ -223,23 +226,23 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
     if kind == "routed to the end":
         agent = LangChainAgent(routed(model, InMemorySaver()))
     journal = await open_journal("memory:")
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.create("s")
         await session.prompt(Prompt.of("paint", tools=(COLOUR,)))
         await until(lambda: bool(session.open_questions))
-    async with world(agent, journal=journal) as hub:
+    async with hub_for(agent, journal=journal) as hub:
         session = await hub.session("s")
         await session.own()
         (question,) = session.open_questions
         await session.answer(Answer(question_id=question, outcome="accepted", content="painted"))
         await until(lambda: not session.busy)
-        told = await events_of(session)
+        events = await events_of(session)
     await journal.close()
     assert [result.content for result in results_in(model)] == ["painted"]
-    assert calls_of(told)["k1"].status == "completed"
-    assert text_of(told) == "It is red."
-    assert len(only(told, ev.Asked)) == 1
-    assert only(told, ev.Notice) == []
+    assert calls_of(events)["k1"].status == "completed"
+    assert text_of(events) == "It is red."
+    assert len(only(events, ev.Asked)) == 1
+    assert only(events, ev.Notice) == []
     # Its schema went with the prompt: the call is answered, but the model is not offered another.
     assert "set_colour" not in model.calls[1].tool_names
 
@@ -247,16 +250,16 @@ async def test_an_answer_after_a_restart_reaches_the_model(kind: str) -> None:
 @pytest.mark.parametrize("tools", [(weather,), ()], ids=["beside tools", "without a tools node"])
 async def test_a_cancelled_turn_does_not_wait_for_the_front_end(tools: Any) -> None:
     agent, _ = agent_of(RED, "Never.", tools=tools)
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def cancel(asked: ev.Asked) -> None:
             await session.cancel()
 
-        told = await collect(session, Prompt.of("paint", tools=(COLOUR,)), {ev.Asked: cancel})
-        assert isinstance(told[-1], ev.TurnFinished)
-        assert told[-1].stop_reason == "cancelled"
-        assert calls_of(told)["k1"].status == "cancelled"
+        events = await collect(session, Prompt.of("paint", tools=(COLOUR,)), {ev.Asked: cancel})
+        assert isinstance(events[-1], ev.TurnFinished)
+        assert events[-1].stop_reason == "cancelled"
+        assert calls_of(events)["k1"].status == "cancelled"
 
 
 async def test_a_tool_that_is_kept_beyond_its_run_says_that_nobody_is_there() -> None:
@@ -284,7 +287,7 @@ async def test_plain_functions_ask_the_front_end_from_their_thread() -> None:
         await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content="painted"))
 
     answers: dict[type[ev.Event], Callable[[Any, Any], Awaitable[Any]]] = {ev.Asked: settle}
-    said, told = await in_turn(act, answers, tools=(COLOUR,))
-    assert said == "painted"
-    (asked,) = only(told, ev.Asked)
+    seen_events, events = await in_turn(act, answers, tools=(COLOUR,))
+    assert seen_events == "painted"
+    (asked,) = only(events, ev.Asked)
     assert asked.question == ClientCall(call_id="k1", name="set_colour", input={"colour": "red"})

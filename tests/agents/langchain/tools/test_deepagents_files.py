@@ -14,8 +14,8 @@ from tests.agents.langchain.graphs import calls_of, run_turn
 from tests.agents.langchain.permission_helpers import ask, chooses
 from tests.agents.langchain.untyped_langchain import create_deep_agent
 from tests.frontends.acp.memory_editor import ABLE, Editor, editing
+from tests.hubs import hub_for, only
 from tests.session.test_permissions import edit
-from tests.worlds import only, world
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -114,7 +114,7 @@ async def test_an_editor_is_asked_with_the_real_path_and_the_old_text(tmp_path: 
     )
     path = str(tmp_path / "old.py")
     diff = {"type": "diff", "path": path, "oldText": "IMPORTANT = 1\n", "newText": "x = 2\n"}
-    async with world(LangChainAgent(graph)) as hub, editing(hub, ABLE) as editor:
+    async with hub_for(LangChainAgent(graph)) as hub, editing(hub, ABLE) as editor:
         editor.permit("approve")
         await editor.prompt(await editor.open(tmp_path), "go")
         (asked,) = editor.asked("session/request_permission")
@@ -135,7 +135,7 @@ async def test_after_an_edit_of_the_arguments_the_card_has_the_new_title_place_a
         interrupt_on={"write_file": True},
         checkpointer=InMemorySaver(),
     )
-    async with world(LangChainAgent(graph)) as hub, editing(hub) as editor:
+    async with hub_for(LangChainAgent(graph)) as hub, editing(hub) as editor:
         card = await edit(hub, editor, tmp_path, "go", {"file_path": "/b.py", "content": "2"})
         path = str(tmp_path / "b.py")
         assert card["title"] == "Write /b.py"
@@ -146,8 +146,8 @@ async def test_after_an_edit_of_the_arguments_the_card_has_the_new_title_place_a
 
 def last(editor: Editor, field: str) -> Any:
     """What the editor was told last of a field of its calls."""
-    told = editor.updates("tool_call", "tool_call_update")
-    return [update[field] for update in told if field in update][-1]
+    output = editor.updates("tool_call", "tool_call_update")
+    return [update[field] for update in output if field in update][-1]
 
 
 @pytest.mark.parametrize("rule", ["secrets/**", "{root}/secrets/**"], ids=["relative", "absolute"])

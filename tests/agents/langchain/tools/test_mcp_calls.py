@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.agents.langchain.mcp_example import PATIENCE, STDIO, in_turn, invoke, named, patiently, text_in
-from tests.worlds import only, until
+from tests.hubs import only, until
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
@@ -60,9 +60,9 @@ async def test_mcp_elicitation_reaches_the_user_and_the_answer_the_server(
 ) -> None:
     place = {"http": http, "sse": sse}[transport]
     reaction = answering(outcome="accepted", content={"colour": "red", "shiny": True})
-    said, told = await in_turn(with_tools(place, calling("w__taste")), reaction)
-    assert said == "red True"
-    (asked,) = only(told, ev.Asked)
+    seen_events, events = await in_turn(with_tools(place, calling("w__taste")), reaction)
+    assert seen_events == "red True"
+    (asked,) = only(events, ev.Asked)
     assert isinstance(asked.question, Form)
     assert (asked.question.message, asked.question.call_id) == ("w asks: Which colour?", "c1")
     assert asked.question.fields["properties"].keys() == {"colour", "shiny"}
@@ -78,15 +78,15 @@ async def test_mcp_elicitation_reaches_the_user_and_the_answer_the_server(
 async def test_refusals_reach_the_server_as_what_they_are(
     answer: dict[str, Any], action: str, http: dict[str, Any]
 ) -> None:
-    said, _ = await in_turn(with_tools(http, calling("w__taste")), answering(**answer))
-    assert said == action
+    events, _ = await in_turn(with_tools(http, calling("w__taste")), answering(**answer))
+    assert events == action
 
 
 @pytest.mark.parametrize(("outcome", "action"), [("accepted", "accept"), ("declined", "decline")])
 async def test_an_address_to_visit_is_a_link(outcome: str, action: str, http: dict[str, Any]) -> None:
-    said, told = await in_turn(with_tools(http, calling("w__visit")), answering(outcome=outcome))
-    assert said == action
-    (asked,) = only(told, ev.Asked)
+    seen_events, events = await in_turn(with_tools(http, calling("w__visit")), answering(outcome=outcome))
+    assert seen_events == action
+    (asked,) = only(events, ev.Asked)
     assert asked.question == Link(
         message="w asks: Please log in", url="https://example.org/login", call_id="c1"
     )
@@ -109,10 +109,12 @@ async def test_other_calls_go_on_while_a_question_is_open(http: dict[str, Any]) 
         answer = Answer(question_id=asked.question_id, outcome="accepted", content={"colour": "red"})
         await session.answer(answer)
 
-    said, told = await in_turn(with_tools(http, act), {ev.Asked: settle})
-    assert said == ["red False", "red False"]
+    seen_events, events = await in_turn(with_tools(http, act), {ev.Asked: settle})
+    assert seen_events == ["red False", "red False"]
     # Which of the two calls asks is not said by MCP, so neither is named.
-    assert {asked.question.call_id for asked in only(told, ev.Asked) if isinstance(asked.question, Form)} <= {
+    assert {
+        asked.question.call_id for asked in only(events, ev.Asked) if isinstance(asked.question, Form)
+    } <= {
         None,
         "c1",
         "c2",
@@ -127,15 +129,15 @@ async def test_a_question_outside_of_any_call_is_declined(tmp_path: Path) -> Non
         marker.touch()
         await until(lambda: marker.read_text() != "", PATIENCE)
 
-    _, told = await in_turn(with_tools(STDIO, act))
+    _, events = await in_turn(with_tools(STDIO, act))
     assert marker.read_text() == "decline"
-    assert only(told, ev.Asked) == []
+    assert only(events, ev.Asked) == []
 
 
 async def test_what_a_server_logs_is_told_but_not_without_end(http: dict[str, Any]) -> None:
-    said, told = await in_turn(with_tools(http, calling("w__complain", times=30)))
-    assert said == "complained"
-    notices = [notice for notice in only(told, ev.Notice) if notice.code == "mcp_log"]
+    seen_events, events = await in_turn(with_tools(http, calling("w__complain", times=30)))
+    assert seen_events == "complained"
+    notices = [notice for notice in only(events, ev.Notice) if notice.code == "mcp_log"]
     assert [notice.description for notice in notices[:-1]] == [f"complaint {n}" for n in range(19)]
     assert {notice.severity for notice in notices[:-1]} == {"warning"}
     assert {notice.title for notice in notices} == {"MCP server 'w'"}

@@ -18,7 +18,7 @@ from tests.agents.langchain.mcp_example import (
     patiently,
     text_in,
 )
-from tests.worlds import until
+from tests.hubs import until
 
 from trunkline.agents.langchain.tools.mcp_servers import McpServers
 

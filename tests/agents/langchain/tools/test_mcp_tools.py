@@ -20,7 +20,7 @@ from tests.agents.langchain.mcp_example import (
     text_in,
 )
 from tests.agents.langchain.untyped_langchain import create_agent
-from tests.worlds import only, until
+from tests.hubs import only, until
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -178,9 +178,9 @@ async def test_mcp_progress_reaches_the_user_on_the_right_call_also_in_parallel(
             channel.emitter.tool_started(None, name, "w__work", {"name": name})
         await asyncio.gather(*(invoke(tools["w__work"], name, name=name, steps=4) for name in "ab"))
 
-    _, told = await in_turn(act)
+    _, events = await in_turn(act)
     for name in "ab":
-        shown = [u.output for u in only(told, ev.ToolUpdate) if u.call_id == name and u.output]
+        shown = [u.output for u in only(events, ev.ToolUpdate) if u.call_id == name and u.output]
         assert "".join(shown) == f"25% {name} 1\n50% {name} 2\n75% {name} 3\n100% {name} 4\n"
 
 

@@ -23,7 +23,7 @@ from tests.agents.langchain.mcp_example import (
     unhurried,
 )
 from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
-from tests.worlds import only, text_of, until, world
+from tests.hubs import hub_for, only, text_of, until
 
 from trunkline import content as c
 from trunkline import events as ev
@@ -54,14 +54,14 @@ async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_ses
     agent, model = agent_of(first_turn, "Three.", call("w__count", {}, "k3"), "Still three.")
     async with unhurried(agent) as hub:
         session = await hub.create(mcp_servers=[WORKSHOP])
-        told = await turn_of(session)
+        output = await turn_of(session)
         assert {"weather", "w__add", "w__count"} <= set(model.calls[0].tool_names)
-        calls = calls_of(told)
+        calls = calls_of(output)
         assert (calls["k1"].status, calls["k1"].kind) == ("completed", "read")  # As the server says.
         assert c.text_of(calls["k1"].content) == "3"
         assert calls["k1"].raw_output == {"structured_content": {"result": 3}}
         first = c.text_of(calls["k2"].content)
-        assert text_of(told) == "Three."
+        assert text_of(output) == "Three."
         again = c.text_of(calls_of(await turn_of(session))["k3"].content)
         pid = int(first.split()[-1])
         assert (first, again) == (f"1 in {pid}", f"2 in {pid}")
@@ -71,13 +71,13 @@ async def test_a_sessions_servers_serve_an_unmodified_agent_and_end_with_the_ses
 
 async def test_sessions_of_one_agent_have_servers_of_their_own_and_end_them_also_when_lost() -> None:
     agent, _ = agent_of(call("w__count", {}, "k"), "Done.", each_turn=True)
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         sessions = [await hub.create(mcp_servers=[WORKSHOP]) for _ in range(2)]
         pids: list[int] = []
         for session in sessions:
-            told = await turn_of(session)
-            pids.append(int(c.text_of(calls_of(told)["k"].content).split()[-1]))
-            assert c.text_of(calls_of(told)["k"].content).startswith("1 in ")
+            output = await turn_of(session)
+            pids.append(int(c.text_of(calls_of(output)["k"].content).split()[-1]))
+            assert c.text_of(calls_of(output)["k"].content).startswith("1 in ")
         assert len(set(pids)) == 2
         assert all(map(is_alive, pids))
         sessions[1].fail(JournalError("the disk is full"))
@@ -94,22 +94,22 @@ async def test_an_agent_without_tools_gets_them_too(http: dict[str, Any]) -> Non
     agent, model = agent_of([ADD, call("w__fail", {"words": "glue"}, "k2")], "Three.", tools=())
     async with unhurried(agent) as hub:
         session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
-        told = await turn_of(session)
+        output = await turn_of(session)
     assert "w__add" in model.calls[0].tool_names
     results = [message for message in model.calls[1].messages if isinstance(message, ToolMessage)]
     assert [(text_in(result)[:1], result.status) for result in results] == [("3", "success"), ("E", "error")]
-    calls = calls_of(told)
+    calls = calls_of(output)
     assert (calls["k1"].status, calls["k2"].status) == ("completed", "failed")
-    assert text_of(told) == "Three."
+    assert text_of(output) == "Three."
 
 
 async def test_content_keeps_its_types_on_the_way_through_the_graph(http: dict[str, Any]) -> None:
     agent, model = agent_of(call("w__show", {}, "k1"), "Nice.")
     async with unhurried(agent) as hub:
         session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
-        told = await turn_of(session)
+        output = await turn_of(session)
     kinds = [c.TextBlock, c.ImageBlock, c.AudioBlock, c.LinkBlock, c.ResourceBlock, c.ResourceBlock]
-    assert [type(block) for block in calls_of(told)["k1"].content] == kinds
+    assert [type(block) for block in calls_of(output)["k1"].content] == kinds
     (result,) = [message for message in model.calls[1].messages if isinstance(message, ToolMessage)]
     assert [block["type"] for block in result.content if isinstance(block, dict)] == [
         "text", "image", "audio", "text", "text", "file",
@@ -127,10 +127,10 @@ async def test_a_tool_of_the_agent_goes_before_a_servers_and_a_notice_says_so(
     agent, model = agent_of(ADD, "Twelve.", tools=[own])
     async with unhurried(agent) as hub:
         session = await hub.create(mcp_servers=[{"name": "w", "type": "http", "url": http["url"]}])
-        told = await turn_of(session)
+        output = await turn_of(session)
     assert model.calls[0].tool_names.count("w__add") == 1
-    assert c.text_of(calls_of(told)["k1"].content) == "12"
-    assert [notice.title for notice in only(told, ev.Notice)] == ["Two tools are called 'w__add'"]
+    assert c.text_of(calls_of(output)["k1"].content) == "12"
+    assert [notice.title for notice in only(output, ev.Notice)] == ["Two tools are called 'w__add'"]
 
 
 # -- graphs of other makes ----------------------------------------------------------------------------
@@ -161,11 +161,11 @@ def own_graph(model: ScriptedChatModel, tools: Callable[[], list[Any]]) -> Any:
 
 async def test_a_graph_with_a_model_node_of_its_own_is_told_how_to_bind_them() -> None:
     agent = LangChainAgent(own_graph(ScriptedChatModel("Hello.", each_turn=True), lambda: [weather]))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
         assert only(await turn_of(session), ev.Notice) == []
-        told = await turn_of(session, Prompt.of("go", tools=(COLOUR,)))
-        (notice,) = only(told, ev.Notice)
+        output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)))
+        (notice,) = only(output, ev.Notice)
         assert notice.code == "tools_unbound"
         assert "set_colour must be bound there" in (notice.description or "")
         assert "session_tools()" in (notice.description or "")
@@ -175,16 +175,16 @@ async def test_a_graph_with_a_model_node_of_its_own_is_told_how_to_bind_them() -
 async def test_a_graph_that_binds_them_itself_uses_them_and_is_not_told() -> None:
     model = ScriptedChatModel(call("set_colour", {"colour": "red"}, "k1"), "Red.")
     agent = LangChainAgent(own_graph(model, session_tools))
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
 
         async def settle(asked: ev.Asked) -> None:
             await session.answer(Answer(question_id=asked.question_id, outcome="accepted", content="ok"))
 
-        told = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: settle})
-    assert text_of(told) == "Red."
-    assert only(told, ev.Notice) == []
-    assert calls_of(told)["k1"].status == "completed"
+        output = await turn_of(session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: settle})
+    assert text_of(output) == "Red."
+    assert only(output, ev.Notice) == []
+    assert calls_of(output)["k1"].status == "completed"
     assert session_tools() == []
 
 
@@ -230,14 +230,14 @@ async def test_a_middleware_binds_them_in_plain_functions_and_in_the_loop() -> N
 
 async def test_who_wraps_inside_of_another_adds_nothing() -> None:
     agent, model = agent_of(call("set_colour", {}, "k1"), "Red.", middleware=[Binding()])
-    async with world(agent) as hub:
+    async with hub_for(agent) as hub:
         session = await hub.create()
-        told = await turn_of(
+        folded = await turn_of(
             session, Prompt.of("go", tools=(COLOUR,)), {ev.Asked: lambda asked: answer_all(session, asked)}
         )
     assert model.calls[0].tool_names == ["weather", "set_colour"]
-    assert len(only(told, ev.Asked)) == 1
-    assert only(told, ev.Notice) == []
+    assert len(only(folded, ev.Asked)) == 1
+    assert only(folded, ev.Notice) == []
 
 
 async def test_without_a_channel_a_request_stays_as_it_is() -> None:
@@ -281,10 +281,10 @@ async def test_a_front_ends_tool_gives_way_to_a_servers_of_the_same_name(http: d
         finally:
             await detach_servers(channel.memory)
 
-    found, told = await in_turn(act, tools=({**COLOUR, "name": "w__add"},))
+    found, events = await in_turn(act, tools=({**COLOUR, "name": "w__add"},))
     assert len(found) == 1
     assert found[0].metadata["mcp"]["server"] == "w"
-    assert [notice.code for notice in only(told, ev.Notice)] == ["tool_clash"]
+    assert [notice.code for notice in only(events, ev.Notice)] == ["tool_clash"]
 
 
 async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() -> None:
@@ -297,8 +297,8 @@ async def test_calls_that_are_nobodys_stay_and_a_tool_that_breaks_is_an_error() 
         ]
         return await answer_open_calls(calls, channel)
 
-    (answer,), told = await in_turn(act, {ev.Asked: answer_all}, tools=(COLOUR,))
+    (answer,), events = await in_turn(act, {ev.Asked: answer_all}, tools=(COLOUR,))
     assert (answer.tool_call_id, answer.status) == ("k2", "error")
     assert answer.content.startswith("Error: ")
-    (failed,) = [update for update in only(told, ev.ToolUpdate) if update.status == "failed"]
+    (failed,) = [update for update in only(events, ev.ToolUpdate) if update.status == "failed"]
     assert failed.call_id == "k2"

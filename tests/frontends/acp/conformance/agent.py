@@ -105,8 +105,8 @@ class Agent:
 
     def refuse(self, id: Any, code: int, message: str) -> None:
         words = {"ERROR-001:empty": "", "ERROR-001:lines": "one\ntwo"}.get(self.flaw, message)
-        told = str(code) if self.flaw == "JSONRPC-002:code" else code
-        self.send(id=str(id) if self.flaw == "JSONRPC-001" else id, error={"code": told, "message": words})
+        output = str(code) if self.flaw == "JSONRPC-002:code" else code
+        self.send(id=str(id) if self.flaw == "JSONRPC-001" else id, error={"code": output, "message": words})
         self.silent = self.flaw == "JSONRPC-005"
 
     def take(self, method: str, params: dict[str, Any]) -> None:

@@ -156,8 +156,8 @@ def reaction(kit: Kit, line: bytes) -> str:
     talk.write(line + b"\n")
     alive = talk.request("_trunkline/fence", {}) is not None
     errors = [(got.message or {}).get("error") for got in talk.log[start:] if got.answers is None]
-    said = ", ".join(f"{error['code']} {error['message']!r}" for error in errors if error) or "nothing"
-    return f"says {said}" + ("" if alive else " and is gone")
+    output = ", ".join(f"{error['code']} {error['message']!r}" for error in errors if error) or "nothing"
+    return f"says {output}" + ("" if alive else " and is gone")
 
 
 @requirement("INFO-PARSE-001", "I", "What a line that is not JSON does.")

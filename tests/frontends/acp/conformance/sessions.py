@@ -204,9 +204,9 @@ def can_be_configured(kit: Kit) -> None:
     other = next((v for v in values_of(option) if v != option["currentValue"]), option["currentValue"])
     params = {"sessionId": kit.session_id, "configId": option["id"], "value": other}
     reply = kit.agent.request("session/set_config_option", params)
-    told = {o["id"]: o for o in result_of(reply, "session/set_config_option")["configOptions"]}
-    need(told.keys() == {o["id"] for o in options}, f"the list is not complete: {sorted(told)}")
-    need(told[option["id"]]["currentValue"] == other, f"the value is still {told[option['id']]}")
+    output = {o["id"]: o for o in result_of(reply, "session/set_config_option")["configOptions"]}
+    need(output.keys() == {o["id"] for o in options}, f"the list is not complete: {sorted(output)}")
+    need(output[option["id"]]["currentValue"] == other, f"the value is still {output[option['id']]}")
 
 
 @requirement("CONFIG-003", "M", "A client that cannot draw switches is shown none.", last=True)

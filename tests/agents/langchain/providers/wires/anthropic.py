@@ -50,17 +50,17 @@ class Anthropic(Wire):
             "stop_sequence": None,
             "usage": usage,
         }
-        told: list[Any] = [{"type": "message_start", "message": begun}]
+        output: list[Any] = [{"type": "message_start", "message": begun}]
         for index, part in enumerate(parts):
-            told += self._block(index, part)
-        told.append(
+            output += self._block(index, part)
+        output.append(
             {
                 "type": "message_delta",
                 "delta": {"stop_reason": stop, "stop_sequence": None},
                 "usage": {**usage, "output_tokens": 7},
             }
         )
-        return events(*told, {"type": "message_stop"}, named=True)
+        return events(*output, {"type": "message_stop"}, named=True)
 
     def _block(self, index: int, part: Part) -> Iterator[Any]:
         match part:

@@ -39,18 +39,18 @@ class OpenAiChat(Wire):
     def say(self, *parts: Part, end: End = "stop") -> Reply:
         calls = [part for part in parts if isinstance(part, Call)]
         stop = "tool_calls" if calls else {"refusal": "content_filter"}.get(end, end)
-        told: list[Any] = [self._chunk({"role": "assistant", "content": ""})]
+        output: list[Any] = [self._chunk({"role": "assistant", "content": ""})]
         for part in parts:
-            told += [self._chunk(delta) for delta in self._deltas(part, calls)]
-        told.append(self._chunk({}, finish_reason=stop))
+            output += [self._chunk(delta) for delta in self._deltas(part, calls)]
+        output.append(self._chunk({}, finish_reason=stop))
         usage = {
             "prompt_tokens": 12,
             "completion_tokens": 7,
             "total_tokens": 19,
             "prompt_tokens_details": {"cached_tokens": 5},
         }
-        told.append({**self._chunk({}), "choices": [], "usage": usage})
-        return events(*told, done=True)
+        output.append({**self._chunk({}), "choices": [], "usage": usage})
+        return events(*output, done=True)
 
     def _deltas(self, part: Part, calls: list[Call]) -> Iterator[Any]:
         match part:

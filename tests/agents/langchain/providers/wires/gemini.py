@@ -38,10 +38,10 @@ class Gemini(Wire):
 
     def say(self, *parts: Part, end: End = "stop") -> Reply:
         stops = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
-        told = [self._chunk(piece) for part in parts for piece in self._pieces(part)]
+        output = [self._chunk(piece) for part in parts for piece in self._pieces(part)]
         last = self._chunk({"text": ""})
         last["candidates"][0]["finishReason"] = stops[end]
-        return events(*told, last)
+        return events(*output, last)
 
     def _pieces(self, part: Part) -> Iterator[Any]:
         match part:

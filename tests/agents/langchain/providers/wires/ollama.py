@@ -20,8 +20,8 @@ class Ollama(Wire):
         return load("langchain_ollama").ChatOllama(model=self.name, base_url=url, reasoning=True, **options)
 
     def say(self, *parts: Part, end: End = "stop") -> Reply:
-        told = [self._line(message) for part in parts for message in self._messages(part)]
-        told.append(
+        output = [self._line(message) for part in parts for message in self._messages(part)]
+        output.append(
             {
                 **self._line({"content": ""}),
                 "done": True,
@@ -30,7 +30,7 @@ class Ollama(Wire):
                 "eval_count": 7,
             }
         )
-        return Reply([json.dumps(one).encode() + b"\n" for one in told], "application/x-ndjson")
+        return Reply([json.dumps(one).encode() + b"\n" for one in output], "application/x-ndjson")
 
     def _messages(self, part: Part) -> Iterator[Any]:
         match part:

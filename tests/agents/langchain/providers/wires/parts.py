@@ -100,11 +100,11 @@ def _tail(wire: Wire) -> int:
     return max(1, len(wire.say().pieces) // 2)
 
 
-def events(*told: Any, named: bool = False, done: bool = False) -> Reply:
+def events(*output: Any, named: bool = False, done: bool = False) -> Reply:
     """A stream of server-sent events."""
     pieces = [
         (f"event: {one['type']}\n" if named else "").encode() + f"data: {json.dumps(one)}\n\n".encode()
-        for one in told
+        for one in output
     ]
     return Reply([*pieces, b"data: [DONE]\n\n"] if done else pieces)
 

@@ -35,9 +35,9 @@ class OpenAiResponses(Wire):
     def say(self, *parts: Part, end: End = "stop") -> Reply:
         items = [self._item(number, part) for number, part in enumerate(parts)]
         begun = self._response("in_progress", [])
-        told: list[Any] = [{"type": "response.created", "response": begun}]
+        output: list[Any] = [{"type": "response.created", "response": begun}]
         for index, (part, item) in enumerate(zip(parts, items, strict=True)):
-            told += self._stream(index, part, item)
+            output += self._stream(index, part, item)
         reasons = {"length": "max_output_tokens", "refusal": "content_filter"}
         ended = self._response("incomplete" if end in reasons else "completed", items)
         if end in reasons:
@@ -49,10 +49,10 @@ class OpenAiResponses(Wire):
             "output_tokens_details": {"reasoning_tokens": 2},
             "total_tokens": 19,
         }
-        told.append({"type": f"response.{ended['status']}", "response": ended})
-        for number, event in enumerate(told):
+        output.append({"type": f"response.{ended['status']}", "response": ended})
+        for number, event in enumerate(output):
             event["sequence_number"] = number
-        return events(*told, named=True)
+        return events(*output, named=True)
 
     def _response(self, status: str, output: list[Any]) -> dict[str, Any]:
         return {

@@ -75,7 +75,7 @@ async def echo(prompt: Prompt) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def world(
+async def hub_for(
     agent: Agent | Callable[..., Any] = echo,
     *,
     journal: Journal | None = None,
@@ -104,17 +104,17 @@ async def collect(
     within: float = WAIT,
 ) -> list[ev.Event]:
     """Send a prompt, react to events as told, and give all events of the turn."""
-    told: list[ev.Event] = []
+    output: list[ev.Event] = []
 
     async def run() -> None:
         async for event in session.stream(prompt):
-            told.append(event)
+            output.append(event)
             react = (answers or {}).get(type(event))
             if react is not None:
                 await react(event)
 
     await soon(run(), within)
-    return told
+    return output
 
 
 async def events_of(session: Session) -> list[ev.AnyEvent]:
@@ -156,5 +156,5 @@ __all__ = [
     "soon",
     "text_of",
     "until",
-    "world",
+    "hub_for",
 ]
