@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -52,7 +53,10 @@ async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -
     client = Client()
     client.say(prompt)
     await run(AguiEndpoint(dead), client)
-    async with hub_for(ScriptedAgent(), journal=journal) as hub:
+    async with hub_for(ScriptedAgent(), journal=journal) as hub, asyncio.timeout(10):
+        session = await hub.session("t1")
+        while not await session.own():
+            await hub.changed(0.01)
         await run(AguiEndpoint(hub), client, **answer_all(client))
     await dead.close()
     await journal.close()
