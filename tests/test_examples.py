@@ -119,7 +119,7 @@ ANSWERS = {
     "simple": "It is 22 degrees and sunny in Lisbon: no coat needed.",
     "two_clients": "Nice to meet you, Ada. ",
 }
-NOT_AGENTS = {"notes_server"}
+NOT_AGENTS = {"by_hand", "notes_server"}  # The peers in tests/peers talk to the first.
 
 
 def test_every_langchain_example_is_run(root: Path) -> None:

@@ -55,13 +55,14 @@ class Stage:
         steps: Sequence[JsonObject],
         *,
         target: str = "demo",
+        command: Sequence[str] | None = None,
         capabilities: JsonObject = ABLE,
         files: dict[str, str] | None = None,
         kill: bool = False,
     ) -> JsonObject:
         """Let a client carry out the steps and give its report; ``kill`` ends the agent with SIGKILL then."""
         plan = {
-            "agent": [sys.executable, "-m", "trunkline", "acp", target],
+            "agent": command or [sys.executable, "-m", "trunkline", "acp", target],
             "env": self.environment,
             "cwd": str(self.cwd),
             "seconds": SECONDS,

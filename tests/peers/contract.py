@@ -419,6 +419,36 @@ class ClientContract:
         assert thought[0] == "thought"
         assert steps["wrong"]["error"]["code"] == -32602
 
+    # -- by hand -----------------------------------------------------------------------------------
+
+    def test_an_agent_that_answers_by_hand_asks_is_cancelled_and_is_loaded(
+        self, stage: Stage, root: Path
+    ) -> None:
+        steps = stage.play(
+            [
+                stage.new("s"),
+                stage.prompt("yes", "s", "write", answers=["allow_once"]),
+                stage.prompt("no", "s", "write", answers=["reject_once"]),
+                stage.prompt("dismissed", "s", "write", answers=["cancelled"]),
+                stage.prompt(
+                    "cancelled", "s", "write", answers=["cancelled"], cancelOn="session/request_permission"
+                ),
+                stage.open("load", "load", "s"),
+                stage.open("load", "unknown", "of nobody"),
+            ],
+            command=[sys.executable, f"{root}/examples/langchain/by_hand.py"],
+        )["steps"]
+        ends = {name: step["result"].get("stopReason") for name, step in steps.items() if "result" in step}
+        assert [ends[name] for name in ("yes", "no", "dismissed", "cancelled")] == [
+            "end_turn", "end_turn", "cancelled", "cancelled",
+        ]  # fmt: skip
+        assert agent_text(steps["yes"]) == "I will write. Done."
+        cards = {name: list(heard_view(steps[name]["heard"])["calls"].values()) for name in ends}
+        assert [cards[name][0]["status"] for name in ("yes", "no")] == ["completed", "failed"]
+        assert [call["status"] for call in cards["load"]][:2] == ["completed", "failed"]
+        assert agent_text(steps["load"]).startswith("I will write. Done.")
+        assert steps["unknown"]["error"]["code"] == -32002
+
     # -- errors ------------------------------------------------------------------------------------
 
     def test_what_cannot_be_done_is_an_error_with_a_cause(self, stage: Stage) -> None:

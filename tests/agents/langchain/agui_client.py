@@ -83,6 +83,8 @@ class Page(Client):
 # -- agents, and the ways to call them ---------------------------------------------------------------
 
 ASK = {"weather": Rule()}
+SECONDS = 40.0
+"""For a run that may have to start a server."""
 
 
 def model(**options: Any) -> ScriptedChatModel:
@@ -93,21 +95,21 @@ def model(**options: Any) -> ScriptedChatModel:
     )
 
 
-async def ainvoke(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:
-    await soon(agent.ainvoke(*args, **kwargs))
+async def ainvoke(agent: Any, *args: Any, **kwargs: Any) -> None:
+    await soon(agent.ainvoke(*args, **kwargs), SECONDS)
 
 
-async def astream(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:
-    async with asyncio.timeout(10):
+async def astream(agent: Any, *args: Any, **kwargs: Any) -> None:
+    async with asyncio.timeout(SECONDS):
         assert [item async for item in agent.astream(*args, **kwargs)]
 
 
-async def invoke(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:
-    await soon(asyncio.to_thread(agent.invoke, *args, **kwargs))
+async def invoke(agent: Any, *args: Any, **kwargs: Any) -> None:
+    await soon(asyncio.to_thread(agent.invoke, *args, **kwargs), SECONDS)
 
 
-async def stream(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:
-    assert await soon(asyncio.to_thread(lambda: list(agent.stream(*args, **kwargs))))
+async def stream(agent: Any, *args: Any, **kwargs: Any) -> None:
+    assert await soon(asyncio.to_thread(lambda: list(agent.stream(*args, **kwargs))), SECONDS)
 
 
 async def stream_nothing(agent: AguiAgent, *args: Any, **kwargs: Any) -> None:

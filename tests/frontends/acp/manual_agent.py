@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from trunkline.errors import TurnCancelled
 from trunkline.frontends.acp import PromptRequest, PromptResponse, stdio_transport
 from trunkline.protocols.acp import wire
 from trunkline.protocols.jsonrpc import Request, RpcError
@@ -20,8 +21,15 @@ async def on_prompt(request: PromptRequest) -> PromptResponse:
         raise LookupError("the words are gone")
     if output == "refuse":
         raise RpcError(-32099, "not today", {"why": "it is Sunday"})
-    if output == "wait":
-        await asyncio.Event().wait()
+    if output == "dismiss":
+        raise TurnCancelled("the person closed the dialog")
+    if output in ("wait", "wait and fail"):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if output == "wait":
+                raise
+            raise LookupError("the words are gone") from None
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": output}}
     line.emit("session/update", {"update": update})
     return PromptResponse(stop_reason="end_turn")
@@ -91,7 +99,10 @@ async def main() -> None:
     await line.close()
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and "serve" in sys.argv:
+    line = stdio_transport(session_id="by-hand", on_prompt=on_prompt)
+    asyncio.run(line.serve())
+elif __name__ == "__main__":
     line = stdio_transport(
         session_id="by-hand",
         on_prompt=on_prompt,

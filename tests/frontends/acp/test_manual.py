@@ -1,4 +1,4 @@
-"""The handset, in a process of its own with real pipes."""
+"""ACP by hand, in a process of its own with real pipes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ def talk() -> Iterator[Talk]:
     with Talk([sys.executable, "-m", "tests.frontends.acp.manual_agent"]) as talk:
         yield talk
         assert talk.finish() == 0, talk.stderr
+
+
+@pytest.fixture
+def served() -> Iterator[Talk]:
+    """An agent that leaves everything but its prompts to ``serve``."""
+    with Talk([sys.executable, "-m", "tests.frontends.acp.manual_agent", "serve"]) as talk:
+        yield talk
+        assert talk.finish() == 0, talk.stderr
+        assert talk.faults() == []
 
 
 def params_of(talk: Talk, method: str) -> dict[str, Any]:
@@ -125,6 +134,27 @@ def test_messages_that_nobody_reads_are_bounded(talk: Talk) -> None:
     assert talk.result("session/prompt", prompt("hello")) == {"stopReason": "end_turn"}
     assert talk.finish() == 0
     assert "_dropped was dropped" in talk.stderr
+
+
+def test_serving_answers_what_every_client_asks_first_and_refuses_the_rest(served: Talk) -> None:
+    greeting = served.initialize()
+    assert (greeting["protocolVersion"], greeting["agentCapabilities"]["loadSession"]) == (1, False)
+    assert served.open() != served.open()
+    assert served.prompt("by-hand", "hello") == {"stopReason": "end_turn"}
+    assert served.message_text("by-hand") == "hello"
+    error = served.error("session/load", {"sessionId": "by-hand", "cwd": "/", "mcpServers": []})
+    assert error == {"code": -32601, "message": "there is no method session/load"}
+
+
+@pytest.mark.parametrize("words", ["wait", "wait and fail", "dismiss"])
+def test_a_cancelled_prompt_is_answered_with_its_stop_reason(served: Talk, words: str) -> None:
+    request_id = served.start("session/prompt", prompt(words))
+    served.notify("session/cancel", {"sessionId": "by-hand"})
+    reply = served.wait(request_id)
+    assert reply is not None
+    assert reply["result"] == {"stopReason": "cancelled"}
+    served.notify("session/cancel", {"sessionId": "of nobody"})
+    assert served.prompt("by-hand", "hello") == {"stopReason": "end_turn"}
 
 
 def test_a_transport_has_no_loop_before_it_starts() -> None:

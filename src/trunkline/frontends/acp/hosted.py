@@ -25,6 +25,7 @@ from trunkline.transports.sender import Sender
 __all__ = ["AcpHosted", "AcpOutput"]
 
 _REQUEST_TIMEOUT = 3600.0  # seconds a person has for an answer
+_REQUESTS = (wire.PromptRequest, wire.LoadSessionRequest)
 
 
 class AcpHosted:
@@ -35,8 +36,8 @@ class AcpHosted:
     one_run_per_session: bool = False
 
     def __init__(self, *, client_capabilities: wire.ClientCapabilities | None = None) -> None:
-        """Speak to clients with these capabilities."""
-        self._client = client_capabilities or wire.ClientCapabilities()
+        """Speak to clients with these capabilities, or with those that the transport knows."""
+        self._client = client_capabilities
 
     def check(self, transport: Any) -> None:
         """Any object is taken: one without ``emit`` is reported when something is sent."""
@@ -51,20 +52,26 @@ class AcpHosted:
         config_run: str | None,
         request: Any,
     ) -> RunInfo:
-        """Take the thread of the context, or else that of the config; each transport has its own sessions."""
-        thread_id = config_thread if context_thread is None else context_thread
+        """Take the session of a request, or else the thread of the context or of the config.
+
+        Each transport has its own sessions.
+        """
+        asked = request.session_id if isinstance(request, _REQUESTS) else None
+        thread_id = next((one for one in (asked, context_thread, config_thread) if one is not None), None)
         return RunInfo(
             transport=transport,
             session_key=(id(transport), thread_id),
             session_name=thread_id or "default",
-            graph_thread=context_thread,
+            graph_thread=asked if context_thread is None and config_thread is None else context_thread,
             thread_id=thread_id,
             run_id=context_run,
+            request=request if isinstance(request, _REQUESTS) else None,
         )
 
     def open(self, run: RunInfo, last: HostedOutput | None) -> HostedOutput:
         """Go on with the encoder of the session's last turn: it knows what the client was shown."""
-        return last or AcpOutput(run, self._client)
+        client = self._client or getattr(run.transport, "client_capabilities", None)
+        return last or AcpOutput(run, client or wire.ClientCapabilities())
 
     async def connect(self, transport: Any, name: str | None) -> None:
         """There is nothing to connect."""
@@ -85,7 +92,8 @@ class AcpOutput:
         self.session_id = run.thread_id
         self._client = client
         self._sender = Sender(run.transport, run.session_name, home=run.home)
-        self._encoder = AcpEncoder(run.thread_id or "", client)
+        loads = isinstance(run.request, wire.LoadSessionRequest)
+        self._encoder = AcpEncoder(run.thread_id or "", client, replay=loads)
         self._asks: dict[str, Ask] = {}
 
     @property

@@ -1,13 +1,17 @@
 """ACP on stdin and stdout by hand, one message at a time, without sessions or a journal.
 
 For programs that want the wire and nothing else, and for those moving over from a transport of their
-own. Methods with a callback are answered by it; everything else waits for ``read_message``::
+own. Methods with a callback are answered by it::
 
-    async with stdio_transport(on_prompt=answer) as line:
-        greeting = await line.read_message()
-        line.respond(greeting.id, {"protocolVersion": 1})
-        line.emit("session/update", {"sessionId": ..., "update": ...})
-        await line.ended()
+    editor = stdio_transport(on_prompt=answer)
+    asyncio.run(editor.serve())
+
+``serve`` answers ``initialize`` and ``session/new`` itself. Whoever wants to answer them starts the
+connection and reads what has no callback::
+
+    async with editor:
+        first = await editor.read_message()
+        editor.respond(first.id, {"protocolVersion": 1})
 
 For an agent that should be able to do more than that there is ``serve_acp``.
 """
@@ -15,6 +19,7 @@ For an agent that should be able to do more than that there is ``serve_acp``.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -22,10 +27,13 @@ from typing import Any, Union, cast
 
 import msgspec
 
+from trunkline.errors import TurnCancelled
+from trunkline.frontends.acp.initialize import PROTOCOL_VERSION
 from trunkline.protocols.acp import wire
 from trunkline.protocols.acp.lossless import decode
-from trunkline.protocols.jsonrpc import INTERNAL_ERROR, Id, Notification, Params, Request
+from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Id, Notification, Params, Request
 from trunkline.protocols.jsonrpc.connection import Connection
+from trunkline.session.ids import new_id
 from trunkline.transports.stdio import StdioTransport
 
 __all__ = ["ManualConnection", "Unhandled", "stdio_transport"]
@@ -43,6 +51,7 @@ Callback = Callable[[Any], Awaitable[Any]]
 def stdio_transport(
     *,
     session_id: str | None = None,
+    on_new_session: Callable[[wire.NewSessionRequest], Awaitable[Any]] | None = None,
     on_prompt: Callable[[wire.PromptRequest], Awaitable[Any]] | None = None,
     on_cancel: Callable[[wire.CancelNotification], Awaitable[Any]] | None = None,
     on_set_mode: Callable[[wire.SetSessionModeRequest], Awaitable[Any]] | None = None,
@@ -51,9 +60,12 @@ def stdio_transport(
     """Make a connection to the editor that started this process; ``start`` takes stdin and stdout.
 
     A callback gets the request and gives its result, as a wire type, as a dict or as None for ``{}``;
-    what it raises is answered as an error. ``session_id`` is put into whatever is sent without one.
+    what it raises is answered as an error. ``session_id`` is put into whatever is sent without one. The
+    result of ``on_new_session`` needs no id. A prompt that is cancelled, by ``cancel_prompt`` or by the
+    person who was asked for a permission, is answered with the stop reason ``cancelled``.
     """
     callbacks: dict[str, tuple[Any, Callback | None]] = {
+        "session/new": (wire.NewSessionRequest, on_new_session),
         "session/prompt": (wire.PromptRequest, on_prompt),
         "session/cancel": (wire.CancelNotification, on_cancel),
         "session/set_mode": (wire.SetSessionModeRequest, on_set_mode),
@@ -73,6 +85,8 @@ class ManualConnection:
         self._transport: StdioTransport | None = None
         self._connection: _Line | None = None
         self._reading: asyncio.Task[None] | None = None
+        self.client_capabilities: wire.ClientCapabilities | None = None
+        """What the editor can do; ``serve`` learns it."""
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -95,6 +109,34 @@ class ManualConnection:
             connection.receive_eof()
         finally:
             connection.hang_up()
+
+    async def serve(self) -> None:
+        """Serve the editor until it closes its side.
+
+        Without a callback ``session/new`` gets a new id, and ``session/cancel`` cancels the session's prompt.
+        """
+        usual: dict[str, tuple[Any, Callback]] = {
+            "initialize": (wire.InitializeRequest, self._initialize),
+            "session/new": (wire.NewSessionRequest, _give_nothing),
+            "session/cancel": (wire.CancelNotification, self._cancel),
+        }
+        self._callbacks = {**usual, **self._callbacks}
+        async with self:
+            with contextlib.suppress(EOFError):
+                while True:
+                    message = await self.read_message()
+                    if isinstance(message, Request):
+                        error = {"code": METHOD_NOT_FOUND, "message": f"there is no method {message.method}"}
+                        self.send_error(message.id, error)
+
+    async def _initialize(self, request: wire.InitializeRequest) -> dict[str, Any]:
+        self.client_capabilities = request.client_capabilities
+        blocks = {"image": True, "audio": True, "embeddedContext": True}
+        able = {"loadSession": "session/load" in self._callbacks, "promptCapabilities": blocks}
+        return {"protocolVersion": PROTOCOL_VERSION, "agentCapabilities": able, "authMethods": []}
+
+    async def _cancel(self, request: wire.CancelNotification) -> None:
+        self.cancel_prompt(request.session_id)
 
     async def ended(self) -> None:
         """Wait until the editor has closed its side."""
@@ -133,6 +175,11 @@ class ManualConnection:
         """
         return await self._line.request(method, self._params(params), timeout)
 
+    def cancel_prompt(self, session_id: str) -> None:
+        """Cancel the callback that answers a prompt of this session, if one runs."""
+        for prompt in self._line.prompts.get(session_id, ()):
+            prompt.cancel()
+
     async def read_message(self) -> Unhandled:
         """Give the next message that no callback took; raises EOFError once the editor is gone."""
         return await self._line.next()
@@ -166,6 +213,8 @@ class _Line(Connection):
         super().__init__(transport)
         self.handler = self
         self.hung_up = asyncio.Event()
+        self.prompts: dict[str, set[asyncio.Future[Any]]] = {}
+        self._cancelled: set[asyncio.Future[Any]] = set()
         self._callbacks = callbacks
         self._unread: deque[Unhandled] = deque()
         self._news = asyncio.Event()
@@ -180,7 +229,35 @@ class _Line(Connection):
 
     async def handle(self, method: str, params: Params) -> Any:
         kind, call = self._callbacks[method]
-        return _plain(await call(decode(kind, {} if params is None else params)))
+        request = decode(kind, {} if params is None else params)
+        if method == "session/prompt":
+            return _plain(await self._answer_prompt(request.session_id, call(request)))
+        if method == "session/cancel":
+            self._cancelled.update(self.prompts.get(request.session_id, ()))
+        result = _plain(await call(request))
+        return {"sessionId": new_id("sess"), **result} if method == "session/new" else result
+
+    async def _answer_prompt(self, session_id: str, answer: Awaitable[Any]) -> Any:
+        prompt = asyncio.ensure_future(answer)
+        running = self.prompts.setdefault(session_id, set())
+        running.add(prompt)
+        try:
+            return await prompt
+        except BaseException as error:
+            task = asyncio.current_task()
+            withdrawn = task is not None and task.cancelling()  # by $/cancel_request, or at the end
+            # "This stop reason MUST be returned when the client sends a session/cancel notification, even if
+            # the cancellation causes exceptions in underlying operations."
+            # (https://agentclientprotocol.com/protocol/v1/schema#stopreason)
+            ended = isinstance(error, asyncio.CancelledError | TurnCancelled) or prompt in self._cancelled
+            if withdrawn or not ended:
+                raise
+            return {"stopReason": "cancelled"}
+        finally:
+            self._cancelled.discard(prompt)
+            running.discard(prompt)
+            if not running:
+                self.prompts.pop(session_id, None)
 
     def handle_notification(self, method: str, params: Params) -> None:
         if method in self._callbacks:
@@ -231,6 +308,10 @@ class _Line(Connection):
                 raise ValueError(f"no request {request_id!r} is open: it was answered, or it never came")
             self._peer.complain(code, message, data)
         self._flush_soon()
+
+
+async def _give_nothing(request: Any) -> None:
+    """Answer with an empty object."""
 
 
 def _plain(value: Any) -> Any:

@@ -14,13 +14,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables.config import RunnableConfig
 
+from trunkline import events as ev
+from trunkline.agents.langchain.channel import Channel
+from trunkline.agents.langchain.graph.inputs import input_for
+from trunkline.agents.langchain.graph.threads import history
 from trunkline.agents.langchain.hosted.agent import OwnAgent
 from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
+from trunkline.errors import ConfigurationError, SessionNotFound
+from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.transport import AcpTransport
+from trunkline.session.adopt import as_events
+from trunkline.session.ids import new_id
 
 __all__ = ["AcpAgent", "acp_agent", "acp_middleware"]
 
@@ -57,4 +68,34 @@ def acp_agent(
 
 
 class AcpAgent(OwnAgent):
-    """An agent that shows an ACP client what it does."""
+    """An agent that shows an ACP client what it does.
+
+    Besides what the agent itself takes, it takes a client's prompt as it came: a ``PromptRequest``, whose
+    session is the thread.
+    """
+
+    def _prepare(self, input: Any, channel: Channel | None, config: RunnableConfig) -> Any:
+        if not isinstance(input, wire.PromptRequest):
+            return input
+        message = ContentBlockMapper().user_message(blocks_from_wire(input.prompt))
+        return input_for(self.agent, [message], message.text, {}, "the agent")
+
+    async def load(
+        self,
+        request: wire.LoadSessionRequest,
+        config: RunnableConfig | None = None,
+        *,
+        transport: AcpTransport | None = None,
+        context: Any = None,
+    ) -> None:
+        """Show a client the thread that it loads; one that the checkpointer lacks raises SessionNotFound."""
+        run, merged = self._identify(request, config, transport, context, {})
+        if not getattr(self.agent, "checkpointer", None):
+            raise ConfigurationError("no thread can be loaded: give the agent a checkpointer")
+        thread = await history(self.agent, merged.get("configurable", {})["thread_id"])
+        if thread is None:
+            raise SessionNotFound(f"there is no session {request.session_id}: begin a new one")
+        output = self.middleware.runs.front_end.open(run, None)
+        output.begin(run)
+        for event in as_events(thread.messages, thread.calls, lambda: new_id("turn")):
+            output.show(cast("ev.AnyEvent", event))

@@ -1,0 +1,53 @@
+"""ACP by hand: the command of an editor is `python examples/langchain/by_hand.py`.
+
+`trunkline acp FILE:agent` needs none of this. It is for a program that answers its editor itself: the
+callbacks get the requests as they came, and everything else (initialize, order, errors) is the transport's.
+"""
+
+import asyncio
+
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from trunkline import stdio_transport
+from trunkline.agents.langchain import Rule, acp_agent, map_to_stop_reason
+from trunkline.testing.chat import call, chat_model
+
+
+@tool
+def send_letter(to: str) -> str:
+    """Send a letter."""
+    return f"sent to {to}"
+
+
+# A real agent has "openai:gpt-5.5" here. This model plays a script, so it runs without a key.
+model = chat_model(["I will write. ", call("send_letter", {"to": "ada"})], "Done.")
+
+
+async def on_prompt(request):
+    return {"stopReason": map_to_stop_reason(await agent.ainvoke(request))}
+
+
+async def on_cancel(request):
+    editor.cancel_prompt(request.session_id)
+
+
+async def on_load_session(request):
+    await agent.load(request)
+
+
+editor = stdio_transport(
+    on_prompt=on_prompt,
+    on_cancel=on_cancel,
+    on_load_session=on_load_session,
+)
+agent = acp_agent(
+    model,
+    [send_letter],
+    transport=editor,
+    policy={"send_*": Rule()},
+    checkpointer=InMemorySaver(),
+)
+
+if __name__ == "__main__":
+    asyncio.run(editor.serve())
