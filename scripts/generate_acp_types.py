@@ -163,9 +163,13 @@ class Generator:
             self._read_object(struct, {k: v for k, v in schema.items() if k not in ("oneOf", "anyOf")})
             variants.append(self._struct(struct))
         self.names.add(name)
+        known = f"Union[{', '.join(variants)}]"
+        if len(known) + len(name) + len("     = , Unknown") > WIDTH:
+            self.chunks.append("\n".join([f"_{name} = Union[", *(f"    {one}," for one in variants), "]"]))
+            known, variants = f"_{name}", [f"_{name}"]
         self.chunks.append(
-            f"if TYPE_CHECKING:\n    {_union(name, [*variants, 'Unknown'], 4)}\n"
-            f"else:\n    {_union(name, variants, 4)}"
+            f"if TYPE_CHECKING:\n    {name} = Union[{', '.join([*variants, 'Unknown'])}]\n"
+            f"else:\n    {name} = {known}"
         )
         return name
 
@@ -204,12 +208,14 @@ class Generator:
         head = f"class {struct.name}({arguments}):"
         if len(head) > WIDTH:
             head = f"class {struct.name}(\n    {arguments}\n):"
-        lines = [head, f'    """{struct.doc}"""', ""]
-        lines += [
+        members = [
             self._member(struct.name, key, member)
             for key, member in struct.members.items()
             if key != "_meta" and not (struct.tag and key == struct.tag[0])
         ]
+        # An object is described by its name and its fields.
+        doc = [f'    """{struct.doc}"""', ""] if " of ``" in struct.doc or not members else []
+        lines = [head, *doc, *members]
         self.names.add(struct.name)
         self.chunks.append("\n".join(lines).rstrip())
         return struct.name
@@ -359,14 +365,6 @@ def _pascal(value: str) -> str:
 def _camel(value: str) -> str:
     head, *rest = value.split("_")
     return head + "".join(part.capitalize() for part in rest)
-
-
-def _union(name: str, members: list[str], indent: int) -> str:
-    line = f"{name} = Union[{', '.join(members)}]"
-    if len(line) + indent <= WIDTH:
-        return line
-    pad = " " * indent
-    return "\n".join([f"{name} = Union[", *(f"{pad}    {member}," for member in members), f"{pad}]"])
 
 
 def _spread(chunks: list[str]) -> str:

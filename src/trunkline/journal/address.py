@@ -22,7 +22,6 @@ class JournalAddress(NamedTuple):
     path: str
 
     def __str__(self) -> str:
-        """Write the address as a person gives it."""
         return f"{self.scheme}:{self.path}"
 
 

@@ -44,7 +44,6 @@ class FairQueue:
     """Gives out what waits in groups, and knows how much of whom waits."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         self._streams: dict[SessionKey, deque[Job]] = {}
         self._of_session: dict[SessionKey, int] = {}
         self._of_principal: dict[str, int] = {}

@@ -35,7 +35,6 @@ class FileHealth:
     """Looks after one file from the moment it was opened."""
 
     def __init__(self, path: Path, *, reserve: int = RESERVE) -> None:
-        """Remember which file stands under the path now."""
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")
         self._reserve = reserve

@@ -146,15 +146,12 @@ class Journal(Protocol):
 
     async def open(self) -> None:
         """Make the engine ready; migrates an older schema, refuses a newer one."""
-        ...
 
     async def close(self) -> None:
         """Write everything out and let go of the engine; idempotent."""
-        ...
 
     async def check(self) -> None:
         """Write something and read it back by another way; raise JournalError with the reason."""
-        ...
 
     def shortage(self) -> JournalError | None:
         """Why nothing new should be begun (too little space, a file that is gone or damaged), if known.
@@ -192,11 +189,9 @@ class Journal(Protocol):
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
         """Set a session's title."""
-        ...
 
     async def keep(self, key: SessionKey, name: str, value: Any) -> None:
         """Keep a value with a session for its agent; None removes it."""
-        ...
 
     async def delete(self, key: SessionKey) -> bool:
         """Remove a session with its records and commands; False if there was none."""
@@ -219,7 +214,6 @@ class Journal(Protocol):
 
     async def release(self, lease: Lease) -> None:
         """Give the lease back; nothing happens if it was lost already."""
-        ...
 
     # -- records --
 
@@ -247,7 +241,6 @@ class Journal(Protocol):
 
     async def room(self, key: SessionKey) -> None:
         """Wait until a session is not crowded any more."""
-        ...
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> list[Record]:
         """Give up to ``limit`` committed records with seq > after, in order."""
@@ -261,7 +254,6 @@ class Journal(Protocol):
         It may count only records that are there. Deleting a session, and removing some of its records,
         removes its snapshots.
         """
-        ...
 
     async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
         """Give the snapshots of a part, oldest first."""
@@ -283,11 +275,9 @@ class Journal(Protocol):
 
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
         """Say what became of a command (fenced like an append); the first disposition stays."""
-        ...
 
     async def report_progress(self, lease: Lease) -> None:
         """Count for every waiting command that the owner is at work (fenced like an append)."""
-        ...
 
     async def progress(self, key: SessionKey, command_key: str) -> int:
         """How often the owner reported progress since a command was posted."""

@@ -70,7 +70,6 @@ class MemoryJournal:
     def __init__(
         self, *, clock: Callable[[], float] = time.time, lease_clock: Callable[[], float] = lease_clock
     ) -> None:
-        """Begin empty."""
         self._clock = clock
         self._lease_clock = lease_clock
         self._open = False
@@ -83,11 +82,9 @@ class MemoryJournal:
 
     @property
     def url(self) -> str:
-        """The address this journal was opened with."""
         return "memory:"
 
     async def open(self) -> None:
-        """Make the engine ready."""
         self._open = True
 
     async def close(self) -> None:
@@ -135,7 +132,6 @@ class MemoryJournal:
     # -- sessions --
 
     async def create(self, info: SessionInfo) -> SessionInfo:
-        """Add a session; SessionBusy if it exists."""
         if self._find(info.key) is not None:
             raise rules.exists(info.key)
         session = self._sessions[info.key] = _Session(copy(info, "the session"))
@@ -147,7 +143,6 @@ class MemoryJournal:
         return stored
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
-        """Look a session up."""
         session = self._find(key)
         return session and session.seen_at(self._lease_clock())
 
@@ -160,7 +155,6 @@ class MemoryJournal:
         before: tuple[float, str] | None = None,
         begun: bool = False,
     ) -> list[SessionInfo]:
-        """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         self._check()
         now = self._lease_clock()
         found = [
@@ -174,18 +168,15 @@ class MemoryJournal:
         return [info for info in found if before is None or _place(info) < before][: max(limit, 0)]
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
-        """Set a session's title."""
         self._have(key).change(title=title)
         self._changed()
 
     async def keep(self, key: SessionKey, name: str, value: Any) -> None:
-        """Keep a value with a session for its agent; None removes it."""
         session = self._have(key)
         kept = rules.with_kept(session.info.kept, name, value)
         session.change(kept=copy(kept, "a kept value"))
 
     async def delete(self, key: SessionKey) -> bool:
-        """Remove a session with its records and commands; False if there was none."""
         session = self._find(key)
         if session is not None:
             self._remove(session)
@@ -200,7 +191,6 @@ class MemoryJournal:
     # -- ownership --
 
     async def claim(self, key: SessionKey, owner: str, ttl: float) -> Lease | Held:
-        """Take the lease with a new fence if nobody holds it (or it ran out)."""
         session = self._have(key)
         now = self._lease_clock()
         holder = session.seen_at(now).owner
@@ -212,7 +202,6 @@ class MemoryJournal:
         return Lease(key, owner, info.fence, info.last_seq)
 
     async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
-        """Extend every lease this owner still holds, in one step, and give those with their fences."""
         self._check()
         held = [session for session in self._sessions.values() if session.info.owner == owner]
         for session in held:
@@ -222,7 +211,6 @@ class MemoryJournal:
         return {session.info.key: session.info.fence for session in held}
 
     async def release(self, lease: Lease) -> None:
-        """Give the lease back; nothing happens if it was lost already."""
         session = self._find(lease.key)
         if session is not None and session.info.fence == lease.fence:
             session.expires_at = 0.0
@@ -260,7 +248,6 @@ class MemoryJournal:
         """Go on: nothing ever waits."""
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
-        """Give up to ``limit`` committed records with seq > after, in order."""
         session = self._have(key)
         start = max(after + 1 - session.info.first_seq, 0)
         return [unpack(*row) for row in session.rows[start : start + max(limit, 0)]]
@@ -268,7 +255,6 @@ class MemoryJournal:
     # -- snapshots --
 
     async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
-        """Keep a snapshot (fenced like an append) in the place of those of its part behind ``after``."""
         session = self._leased(lease)
         rules.check_snapshot(lease, snapshot, session.info.last_seq)
         kept = [one for one in session.snapshots.get(part, ()) if one.seq <= snapshot.after]
@@ -276,13 +262,11 @@ class MemoryJournal:
         self._changed()
 
     async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
-        """Give the snapshots of a part, oldest first."""
         return builtins.list(self._have(key).snapshots.get(part, ()))
 
     # -- commands --
 
     async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
-        """Leave a command for the owner; the same command_key again gives the same number."""
         session = self._have(key)
         known = session.commands.get(command_key)
         if known is None:
@@ -293,19 +277,16 @@ class MemoryJournal:
         return known.number
 
     async def commands(self, key: SessionKey) -> builtins.list[Posted]:
-        """The commands that are not settled yet, in order of posting."""
         waiting = self._have(key).waiting()
         decoded = ((waits.number, name, decode_command(waits.payload)) for name, waits in waiting)
         return [Posted(number, name, command) for number, name, command in decoded if command is not None]
 
     async def inbox(self, owner: str) -> builtins.list[SessionKey]:
-        """The sessions this owner holds that have commands waiting."""
         self._check()
         held = ((key, one) for key, one in self._sessions.items() if one.info.owner == owner)
         return [key for key, one in held if any(one.waiting())]
 
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
-        """Say what became of a command (fenced like an append); the first disposition stays."""
         command = self._leased(lease).commands.get(command_key)
         if command is None:
             raise rules.unposted(command_key)
@@ -315,32 +296,27 @@ class MemoryJournal:
             self._changed()
 
     async def report_progress(self, lease: Lease) -> None:
-        """Count for every waiting command that the owner is at work (fenced like an append)."""
         for _, command in self._leased(lease).waiting():
             command.progress += 1
         self._changed()
 
     async def progress(self, key: SessionKey, command_key: str) -> int:
-        """How often the owner reported progress since a command was posted."""
         command = self._have(key).commands.get(command_key)
         return 0 if command is None else command.progress
 
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
-        """What became of a command, once the owner said so."""
         command = self._have(key).commands.get(command_key)
         return command and command.disposition
 
     # -- watching --
 
     async def changes(self, since: int, *, poll: float = 0.05) -> int:
-        """Wait until anything changed after version ``since`` and give the new version."""
         self._check()
         return await self._watch.wait(since, None)
 
     # -- blobs and retention --
 
     async def put_blob(self, data: bytes) -> str:
-        """Keep data under its digest (``sha256:<hex>``)."""
         self._check()
         digest = rules.digest_of(data)
         self._blobs[digest] = (self._clock(), bytes(data))
@@ -348,7 +324,6 @@ class MemoryJournal:
         return digest
 
     async def get_blob(self, digest: str) -> bytes | None:
-        """Give the data back, if it is still there."""
         self._check()
         kept = self._blobs.get(digest)
         return kept and kept[1]

@@ -28,7 +28,6 @@ class Pruning:
     """Forgets things of one journal."""
 
     def __init__(self, read: _Run, write: _Run) -> None:
-        """Take the ways to run work on a connection that reads, and on the one that writes."""
         self._read = read
         self._write = write
 

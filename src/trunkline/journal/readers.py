@@ -20,7 +20,6 @@ class Readers:
     """Runs work on whichever connection is free; there are never more than ``size``."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection], path: str, *, size: int) -> None:
-        """Open connections only when they are needed."""
         self._connect = connect
         self._path = path
         self._free: list[sqlite3.Connection] = []

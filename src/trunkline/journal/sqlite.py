@@ -103,7 +103,6 @@ class SqliteJournal:
 
     @property
     def url(self) -> str:
-        """The address this journal was opened with."""
         return self._url
 
     @property
@@ -207,11 +206,9 @@ class SqliteJournal:
     # -- sessions --
 
     async def create(self, info: SessionInfo) -> SessionInfo:
-        """Add a session; SessionBusy if it exists."""
         return await self._write(lambda db: statements.create(db, info, self._clock()), info.key)
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
-        """Look a session up."""
         return await self._read(lambda db: statements.get(db, key, self._moment()))
 
     async def list(
@@ -223,21 +220,17 @@ class SqliteJournal:
         before: tuple[float, str] | None = None,
         begun: bool = False,
     ) -> list[SessionInfo]:
-        """Newest first by (updated_at, session_id); ``before`` is the last row of the page before."""
         return await self._read(
             lambda db: statements.list_sessions(db, principal, cwd, limit, before, begun, self._moment())
         )
 
     async def describe(self, key: SessionKey, *, title: str | None) -> None:
-        """Set a session's title."""
         await self._write(lambda db: statements.describe(db, key, title), key)
 
     async def keep(self, key: SessionKey, name: str, value: Any) -> None:
-        """Keep a value with a session for its agent; None removes it."""
         await self._write(lambda db: statements.keep(db, key, name, value), key)
 
     async def delete(self, key: SessionKey) -> bool:
-        """Remove a session with its records and commands; False if there was none."""
         number = await self._write(lambda db: retention.delete(db, key), key)
         if number is not None:
             await self._pruning().remove_leftovers(number)
@@ -258,11 +251,9 @@ class SqliteJournal:
             self._write(lambda db: statements.release(db, lease), lease.key)
 
     async def renew(self, owner: str, ttl: float) -> dict[SessionKey, int]:
-        """Extend every lease this owner still holds, in one step, and give those with their fences."""
         return await self._write(lambda db: statements.renew(db, owner, ttl, self._moment()))
 
     async def release(self, lease: Lease) -> None:
-        """Give the lease back; nothing happens if it was lost already."""
         await self._write(lambda db: statements.release(db, lease), lease.key)
 
     # -- records --
@@ -270,7 +261,6 @@ class SqliteJournal:
     def append(
         self, lease: Lease, records: Sequence[Record], *, durable: bool = False
     ) -> asyncio.Future[None]:
-        """Queue records, in order, all or nothing; the future tells when they are committed."""
         try:
             writer = self._open_engine().writer
             batch = pack(lease, records)
@@ -286,33 +276,27 @@ class SqliteJournal:
         )
 
     def crowded(self, key: SessionKey) -> bool:
-        """Whether so much of a session, or of its principal, waits that more should wait for it."""
         return self._engine is not None and self._engine.writer.crowded(key)
 
     async def room(self, key: SessionKey) -> None:
-        """Wait until a session is not crowded any more."""
         await self._open_engine().writer.room(key)
 
     async def read(self, key: SessionKey, after: int = 0, limit: int = 1000) -> builtins.list[Record]:
-        """Give up to ``limit`` committed records with seq > after, in order."""
         return await self._read(lambda db: statements.read(db, key, after, limit))
 
     # -- snapshots --
 
     async def put_snapshot(self, lease: Lease, part: str, snapshot: Snapshot) -> None:
-        """Keep a snapshot (fenced like an append) in the place of those of its part behind ``after``."""
         await self._open_engine().writer.submit(
             lambda db: snapshots.put(db, lease, part, snapshot), lease.key, size=len(snapshot.payload)
         )
 
     async def get_snapshots(self, key: SessionKey, part: str) -> builtins.list[Snapshot]:
-        """Give the snapshots of a part, oldest first."""
         return await self._read(lambda db: snapshots.get(db, key, part))
 
     # -- commands --
 
     async def post(self, key: SessionKey, command_key: str, command: Command) -> int:
-        """Leave a command for the owner; the same command_key again gives the same number."""
         payload = encode(command, f"command {command_key!r}")
         await self.room(key)
         return await self._open_engine().writer.submit(
@@ -320,39 +304,31 @@ class SqliteJournal:
         )
 
     async def commands(self, key: SessionKey) -> builtins.list[Posted]:
-        """The commands that are not settled yet, in order of posting."""
         return await self._read(lambda db: statements.commands(db, key))
 
     async def inbox(self, owner: str) -> builtins.list[SessionKey]:
-        """The sessions this owner holds that have commands waiting."""
         return await self._read(lambda db: statements.inbox(db, owner))
 
     async def settle(self, lease: Lease, command_key: str, disposition: Disposition) -> None:
-        """Say what became of a command (fenced like an append); the first disposition stays."""
         await self._write(lambda db: statements.settle(db, lease, command_key, disposition), lease.key)
 
     async def report_progress(self, lease: Lease) -> None:
-        """Count for every waiting command that the owner is at work (fenced like an append)."""
         await self._write(lambda db: statements.report_progress(db, lease), lease.key)
 
     async def progress(self, key: SessionKey, command_key: str) -> int:
-        """How often the owner reported progress since a command was posted."""
         return await self._read(lambda db: statements.progress(db, key, command_key))
 
     async def disposition(self, key: SessionKey, command_key: str) -> Disposition | None:
-        """What became of a command, once the owner said so."""
         return await self._read(lambda db: statements.disposition(db, key, command_key))
 
     # -- watching --
 
     async def changes(self, since: int, *, poll: float = 0.05) -> int:
-        """Wait until anything changed after version ``since`` and give the new version."""
         return await self._open_engine().watch.wait(since, poll)
 
     # -- blobs and retention --
 
     async def put_blob(self, data: bytes) -> str:
-        """Keep data under its digest (``sha256:<hex>``)."""
         digest = await asyncio.to_thread(rules.digest_of, data)
         await self.room(_BLOBS)
         await self._open_engine().writer.submit(

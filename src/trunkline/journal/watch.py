@@ -21,7 +21,6 @@ class Watch:
     """
 
     def __init__(self, look: Callable[[], int | None]) -> None:
-        """Begin with the mark as it is."""
         self._look = look
         self._mark = look()
         self._version = 1

@@ -12,7 +12,6 @@ class AcpTransport(Protocol):
 
     def emit(self, method: str, params: Any, /) -> None:
         """Send a notification."""
-        ...
 
     async def request(self, method: str, params: Any, /, *, timeout: float | None) -> Any:
         """Send a request and give its result."""

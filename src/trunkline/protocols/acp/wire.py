@@ -51,22 +51,16 @@ class DeleteSessionRequest(Wire, frozen=True, kw_only=True):
 
 
 class HttpHeader(Wire, frozen=True, kw_only=True):
-    """The object HttpHeader."""
-
     name: str
     value: str
 
 
 class EnvVariable(Wire, frozen=True, kw_only=True):
-    """The object EnvVariable."""
-
     name: str
     value: str
 
 
 class McpServer(Wire, frozen=True, kw_only=True):
-    """The object McpServer."""
-
     name: str
     url: str | None = None
     headers: tuple[HttpHeader, ...] | None = None
@@ -81,23 +75,17 @@ Role = Literal["assistant", "user"]
 
 
 class Annotations(Wire, frozen=True, kw_only=True):
-    """The object Annotations."""
-
     audience: tuple[Role, ...] | None = None
     last_modified: str | None = None
     priority: float | None = None
 
 
 class TextContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """``type: text`` of ContentBlock."""
-
     annotations: Annotations | None = None
     text: str
 
 
 class ImageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="image"):
-    """``type: image`` of ContentBlock."""
-
     annotations: Annotations | None = None
     data: str
     mime_type: str
@@ -105,16 +93,12 @@ class ImageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="image
 
 
 class AudioContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="audio"):
-    """``type: audio`` of ContentBlock."""
-
     annotations: Annotations | None = None
     data: str
     mime_type: str
 
 
 class ResourceLink(Wire, frozen=True, kw_only=True, tag_field="type", tag="resource_link"):
-    """``type: resource_link`` of ContentBlock."""
-
     annotations: Annotations | None = None
     description: str | None = None
     mime_type: str | None = None
@@ -125,8 +109,6 @@ class ResourceLink(Wire, frozen=True, kw_only=True, tag_field="type", tag="resou
 
 
 class EmbeddedResourceResource(Wire, frozen=True, kw_only=True):
-    """The object EmbeddedResourceResource."""
-
     mime_type: str | None = None
     text: str | None = None
     uri: str
@@ -134,8 +116,6 @@ class EmbeddedResourceResource(Wire, frozen=True, kw_only=True):
 
 
 class EmbeddedResource(Wire, frozen=True, kw_only=True, tag_field="type", tag="resource"):
-    """``type: resource`` of ContentBlock."""
-
     annotations: Annotations | None = None
     resource: EmbeddedResourceResource
 
@@ -147,8 +127,6 @@ else:
 
 
 class SystemPrompt(Wire, frozen=True, kw_only=True):
-    """The object SystemPrompt."""
-
     mode: str
     content: tuple[ContentBlock, ...]
 
@@ -164,8 +142,6 @@ class ForkSessionRequest(Wire, frozen=True, kw_only=True):
 
 
 class FileSystemCapabilities(Wire, frozen=True, kw_only=True):
-    """The object FileSystemCapabilities."""
-
     read_text_file: bool = False
     write_text_file: bool = False
 
@@ -179,8 +155,6 @@ class BooleanConfigOptionCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class SessionConfigOptionsCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionConfigOptionsCapabilities."""
-
     boolean: BooleanConfigOptionCapabilities | None = None
 
 
@@ -189,8 +163,6 @@ class NoticeCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ClientSessionCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ClientSessionCapabilities."""
-
     compaction: CompactionCapabilities | None = None
     config_options: SessionConfigOptionsCapabilities | None = None
     notices: NoticeCapabilities | None = None
@@ -205,8 +177,6 @@ class PlanCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class AuthCapabilities(Wire, frozen=True, kw_only=True):
-    """The object AuthCapabilities."""
-
     terminal: bool = False
 
 
@@ -219,15 +189,11 @@ class ElicitationUrlCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ElicitationCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ElicitationCapabilities."""
-
     form: ElicitationFormCapabilities | None = None
     url: ElicitationUrlCapabilities | None = None
 
 
 class ClientCapabilities(Wire, frozen=True, kw_only=True):
-    """The object ClientCapabilities."""
-
     fs: FileSystemCapabilities = FileSystemCapabilities()
     terminal: bool = False
     session: ClientSessionCapabilities | None = None
@@ -238,8 +204,6 @@ class ClientCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class Implementation(Wire, frozen=True, kw_only=True):
-    """The object Implementation."""
-
     name: str
     title: str | None = None
     version: str
@@ -254,16 +218,12 @@ class InitializeRequest(Wire, frozen=True, kw_only=True):
 
 
 class PromptCapabilities(Wire, frozen=True, kw_only=True):
-    """The object PromptCapabilities."""
-
     image: bool = False
     audio: bool = False
     embedded_context: bool = False
 
 
 class McpCapabilities(Wire, frozen=True, kw_only=True):
-    """The object McpCapabilities."""
-
     http: bool = False
     sse: bool = False
     acp: bool = False
@@ -286,14 +246,10 @@ class SessionSystemPromptOverrideCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class SessionSystemPromptModeCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionSystemPromptModeCapabilities."""
-
     override: SessionSystemPromptOverrideCapabilities | None = None
 
 
 class SessionSystemPromptCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionSystemPromptCapabilities."""
-
     mode: SessionSystemPromptModeCapabilities | None = None
 
 
@@ -322,8 +278,6 @@ class SessionCloseCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class SessionCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SessionCapabilities."""
-
     list: SessionListCapabilities | None = None
     delete: SessionDeleteCapabilities | None = None
     additional_directories: SessionAdditionalDirectoriesCapabilities | None = None
@@ -345,8 +299,6 @@ class LogoutCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class AgentAuthCapabilities(Wire, frozen=True, kw_only=True):
-    """The object AgentAuthCapabilities."""
-
     status: AuthStatusCapabilities | None = None
     logout: LogoutCapabilities | None = None
 
@@ -356,8 +308,6 @@ class ProvidersCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class AgentCapabilities(Wire, frozen=True, kw_only=True):
-    """The object AgentCapabilities."""
-
     load_session: bool = False
     prompt_capabilities: PromptCapabilities = PromptCapabilities()
     mcp_capabilities: McpCapabilities = McpCapabilities()
@@ -367,8 +317,6 @@ class AgentCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class AuthMethod(Wire, frozen=True, kw_only=True):
-    """The object AuthMethod."""
-
     id: str
     name: str
     description: str | None = None
@@ -418,31 +366,23 @@ class NewSessionRequest(Wire, frozen=True, kw_only=True):
 
 
 class SessionMode(Wire, frozen=True, kw_only=True):
-    """The object SessionMode."""
-
     id: str
     name: str
     description: str | None = None
 
 
 class SessionModeState(Wire, frozen=True, kw_only=True):
-    """The object SessionModeState."""
-
     current_mode_id: str
     available_modes: tuple[SessionMode, ...]
 
 
 class SessionConfigSelectOption(Wire, frozen=True, kw_only=True):
-    """The object SessionConfigSelectOption."""
-
     value: str
     name: str
     description: str | None = None
 
 
 class SessionConfigSelectEntry(Wire, frozen=True, kw_only=True):
-    """The object SessionConfigSelectOptions."""
-
     value: str | None = None
     name: str
     description: str | None = None
@@ -451,8 +391,6 @@ class SessionConfigSelectEntry(Wire, frozen=True, kw_only=True):
 
 
 class SessionConfigSelect(Wire, frozen=True, kw_only=True, tag_field="type", tag="select"):
-    """``type: select`` of SessionConfigOption."""
-
     current_value: str
     options: tuple[SessionConfigSelectEntry, ...]
     id: str
@@ -462,8 +400,6 @@ class SessionConfigSelect(Wire, frozen=True, kw_only=True, tag_field="type", tag
 
 
 class SessionConfigBoolean(Wire, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
-    """``type: boolean`` of SessionConfigOption."""
-
     current_value: bool
     id: str
     name: str
@@ -496,8 +432,6 @@ StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "
 
 
 class Usage(Wire, frozen=True, kw_only=True):
-    """The object Usage."""
-
     total_tokens: int
     input_tokens: int
     output_tokens: int
@@ -527,22 +461,16 @@ ToolCallStatus = Literal["pending", "in_progress", "completed", "failed"]
 
 
 class Content(Wire, frozen=True, kw_only=True, tag_field="type", tag="content"):
-    """``type: content`` of ToolCallContent."""
-
     content: ContentBlock
 
 
 class Diff(Wire, frozen=True, kw_only=True, tag_field="type", tag="diff"):
-    """``type: diff`` of ToolCallContent."""
-
     path: str
     old_text: str | None = None
     new_text: str
 
 
 class Terminal(Wire, frozen=True, kw_only=True, tag_field="type", tag="terminal"):
-    """``type: terminal`` of ToolCallContent."""
-
     terminal_id: str
 
 
@@ -553,15 +481,11 @@ else:
 
 
 class ToolCallLocation(Wire, frozen=True, kw_only=True):
-    """The object ToolCallLocation."""
-
     path: str
     line: int | None = None
 
 
 class ToolCallUpdate(Wire, frozen=True, kw_only=True):
-    """The object ToolCallUpdate."""
-
     tool_call_id: str
     kind: ToolKind | UnsetType | None = UNSET
     status: ToolCallStatus | UnsetType | None = UNSET
@@ -577,8 +501,6 @@ PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "rej
 
 
 class PermissionOption(Wire, frozen=True, kw_only=True):
-    """The object PermissionOption."""
-
     option_id: str
     name: str
     kind: PermissionOptionKind
@@ -597,8 +519,6 @@ class CancelledPermissionOutcome(Wire, frozen=True, kw_only=True, tag_field="out
 
 
 class SelectedPermissionOutcome(Wire, frozen=True, kw_only=True, tag_field="outcome", tag="selected"):
-    """``outcome: selected`` of RequestPermissionOutcome."""
-
     option_id: str
 
 
@@ -625,8 +545,6 @@ class ResumeSessionRequest(Wire, frozen=True, kw_only=True):
 
 
 class ContentChunk(Wire, frozen=True, kw_only=True):
-    """The object ContentChunk."""
-
     content: ContentBlock
     message_id: str | None = None
 
@@ -650,8 +568,6 @@ class AgentThoughtChunk(
 
 
 class ToolCall(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="tool_call"):
-    """``sessionUpdate: tool_call`` of SessionUpdate."""
-
     tool_call_id: str
     title: str
     name: str | None = None
@@ -674,36 +590,26 @@ PlanEntryStatus = Literal["pending", "in_progress", "completed"]
 
 
 class PlanEntry(Wire, frozen=True, kw_only=True):
-    """The object PlanEntry."""
-
     content: str
     priority: PlanEntryPriority
     status: PlanEntryStatus
 
 
 class Plan(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan"):
-    """``sessionUpdate: plan`` of SessionUpdate."""
-
     entries: tuple[PlanEntry, ...]
 
 
 class PlanItems(Wire, frozen=True, kw_only=True, tag_field="type", tag="items"):
-    """``type: items`` of PlanUpdateContent."""
-
     plan_id: str
     entries: tuple[PlanEntry, ...]
 
 
 class PlanFile(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
-    """``type: file`` of PlanUpdateContent."""
-
     plan_id: str
     uri: str
 
 
 class PlanMarkdown(Wire, frozen=True, kw_only=True, tag_field="type", tag="markdown"):
-    """``type: markdown`` of PlanUpdateContent."""
-
     plan_id: str
     content: str
 
@@ -715,26 +621,18 @@ else:
 
 
 class PlanUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_update"):
-    """``sessionUpdate: plan_update`` of SessionUpdate."""
-
     plan: PlanUpdateContent
 
 
 class PlanRemoved(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"):
-    """``sessionUpdate: plan_removed`` of SessionUpdate."""
-
     plan_id: str
 
 
 class AvailableCommandInput(Wire, frozen=True, kw_only=True):
-    """The object AvailableCommandInput."""
-
     hint: str
 
 
 class AvailableCommand(Wire, frozen=True, kw_only=True):
-    """The object AvailableCommand."""
-
     name: str
     description: str
     input: AvailableCommandInput | None = None
@@ -743,62 +641,46 @@ class AvailableCommand(Wire, frozen=True, kw_only=True):
 class AvailableCommandsUpdate(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="available_commands_update"
 ):
-    """``sessionUpdate: available_commands_update`` of SessionUpdate."""
-
     available_commands: tuple[AvailableCommand, ...]
 
 
 class CurrentModeUpdate(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="current_mode_update"
 ):
-    """``sessionUpdate: current_mode_update`` of SessionUpdate."""
-
     current_mode_id: str
 
 
 class ConfigOptionUpdate(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="config_option_update"
 ):
-    """``sessionUpdate: config_option_update`` of SessionUpdate."""
-
     config_options: tuple[SessionConfigOption, ...]
 
 
 class SessionInfoUpdate(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_info_update"
 ):
-    """``sessionUpdate: session_info_update`` of SessionUpdate."""
-
     title: str | UnsetType | None = UNSET
     updated_at: str | UnsetType | None = UNSET
 
 
 class Cost(Wire, frozen=True, kw_only=True):
-    """The object Cost."""
-
     amount: float
     currency: str
 
 
 class UsageUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="usage_update"):
-    """``sessionUpdate: usage_update`` of SessionUpdate."""
-
     used: int
     size: int
     cost: Cost | None = None
 
 
 class Notice(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="notice"):
-    """``sessionUpdate: notice`` of SessionUpdate."""
-
     severity: str
     title: str
     description: str | None = None
 
 
 class CompactionUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="compaction_update"):
-    """``sessionUpdate: compaction_update`` of SessionUpdate."""
-
     compaction_id: str
     status: str
     summary: tuple[ContentBlock, ...] | UnsetType | None = UNSET
@@ -808,8 +690,6 @@ class CompactionUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate
 class CompactionSummaryChunk(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="compaction_summary_chunk"
 ):
-    """``sessionUpdate: compaction_summary_chunk`` of SessionUpdate."""
-
     compaction_id: str
     content: ContentBlock
 
@@ -819,8 +699,6 @@ class SessionCancelCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class SubagentSessionCapabilities(Wire, frozen=True, kw_only=True):
-    """The object SubagentSessionCapabilities."""
-
     cancel: SessionCancelCapabilities | None = None
 
 
@@ -829,16 +707,12 @@ class RunningStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag
 
 
 class Error(Wire, frozen=True, kw_only=True):
-    """The object Error."""
-
     code: int
     message: str
     data: Any = UNSET
 
 
 class IdleStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag="idle"):
-    """``state: idle`` of StateUpdate."""
-
     usage: Usage | None = None
     stop_reason: str | None = None
     error: Error | None = None
@@ -852,21 +726,20 @@ class UnknownStateUpdate(Wire, frozen=True, kw_only=True, tag_field="state", tag
     """``state: unknown`` of StateUpdate."""
 
 
+_StateUpdate = Union[
+    RunningStateUpdate,
+    IdleStateUpdate,
+    RequiresActionStateUpdate,
+    UnknownStateUpdate,
+]
+
 if TYPE_CHECKING:
-    StateUpdate = Union[
-        RunningStateUpdate,
-        IdleStateUpdate,
-        RequiresActionStateUpdate,
-        UnknownStateUpdate,
-        Unknown,
-    ]
+    StateUpdate = Union[_StateUpdate, Unknown]
 else:
-    StateUpdate = Union[RunningStateUpdate, IdleStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate]
+    StateUpdate = _StateUpdate
 
 
 class SubagentUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"):
-    """``sessionUpdate: subagent_update`` of SessionUpdate."""
-
     session_id: str
     title: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
@@ -877,8 +750,6 @@ class SubagentUpdate(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate",
 
 
 class SessionMessage(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message"):
-    """``sessionUpdate: session_message`` of SessionUpdate."""
-
     message_id: str
     sender_session_id: str | UnsetType | None = UNSET
     recipient_session_id: str | UnsetType | None = UNSET
@@ -890,57 +761,36 @@ class SessionMessage(Wire, frozen=True, kw_only=True, tag_field="sessionUpdate",
 class SessionMessageChunk(
     Wire, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message_chunk"
 ):
-    """``sessionUpdate: session_message_chunk`` of SessionUpdate."""
-
     message_id: str
     content: ContentBlock
 
 
+_SessionUpdate = Union[
+    UserMessageChunk,
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    ToolCall,
+    ToolCallProgress,
+    Plan,
+    PlanUpdate,
+    PlanRemoved,
+    AvailableCommandsUpdate,
+    CurrentModeUpdate,
+    ConfigOptionUpdate,
+    SessionInfoUpdate,
+    UsageUpdate,
+    Notice,
+    CompactionUpdate,
+    CompactionSummaryChunk,
+    SubagentUpdate,
+    SessionMessage,
+    SessionMessageChunk,
+]
+
 if TYPE_CHECKING:
-    SessionUpdate = Union[
-        UserMessageChunk,
-        AgentMessageChunk,
-        AgentThoughtChunk,
-        ToolCall,
-        ToolCallProgress,
-        Plan,
-        PlanUpdate,
-        PlanRemoved,
-        AvailableCommandsUpdate,
-        CurrentModeUpdate,
-        ConfigOptionUpdate,
-        SessionInfoUpdate,
-        UsageUpdate,
-        Notice,
-        CompactionUpdate,
-        CompactionSummaryChunk,
-        SubagentUpdate,
-        SessionMessage,
-        SessionMessageChunk,
-        Unknown,
-    ]
+    SessionUpdate = Union[_SessionUpdate, Unknown]
 else:
-    SessionUpdate = Union[
-        UserMessageChunk,
-        AgentMessageChunk,
-        AgentThoughtChunk,
-        ToolCall,
-        ToolCallProgress,
-        Plan,
-        PlanUpdate,
-        PlanRemoved,
-        AvailableCommandsUpdate,
-        CurrentModeUpdate,
-        ConfigOptionUpdate,
-        SessionInfoUpdate,
-        UsageUpdate,
-        Notice,
-        CompactionUpdate,
-        CompactionSummaryChunk,
-        SubagentUpdate,
-        SessionMessage,
-        SessionMessageChunk,
-    ]
+    SessionUpdate = _SessionUpdate
 
 
 class SessionNotification(Wire, frozen=True, kw_only=True):
@@ -967,8 +817,6 @@ class SetSessionModeRequest(Wire, frozen=True, kw_only=True):
 
 
 class TerminalExitStatus(Wire, frozen=True, kw_only=True):
-    """The object TerminalExitStatus."""
-
     exit_code: int | None = None
     signal: str | None = None
 
