@@ -29,7 +29,6 @@ class Cursor(NamedTuple):
     offset: int = 0
 
     def __str__(self) -> str:
-        """Write the cursor as front ends carry it."""
         return f"{self.fence}-{self.record}.{self.offset}"
 
     @classmethod

@@ -173,7 +173,6 @@ class AlreadyAnswered(SessionError):
     code = "already_answered"
 
     def __init__(self, question_id: str, by: str | None) -> None:
-        """Remember who was first."""
         super().__init__(f"question {question_id} was already answered by {by or 'someone else'}")
         self.question_id = question_id
         self.by = by

@@ -134,7 +134,6 @@ class OutlineReader:
     """Reads events and gives the outline of each turn once the next one begins."""
 
     def __init__(self) -> None:
-        """Begin between turns."""
         self._turn_id = ""
         self._folder = Folder()
 
@@ -165,7 +164,6 @@ class Outline:
     """The ids of all turns of a session."""
 
     def __init__(self) -> None:
-        """Begin with nothing said."""
         self.turns: list[TurnOutline] = []
         self.shown_messages: list[str] = []
         """The messages that clients have, in order."""
@@ -224,7 +222,6 @@ class PresentOutline:
     """The ids of a session up to now: those of its past, which are shared, and those of its last turn."""
 
     def __init__(self, past: Outline, steps: Iterable[Step]) -> None:
-        """Look at a past and at what came after it."""
         last = list(steps)
         if any(isinstance(step, TakenBack) for step in last):
             # Seldom: the past that is left is another one.

@@ -64,7 +64,6 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.json.encode([self.tool, self.kind, *self.words, *exact]).decode()
 
     def __str__(self) -> str:
-        """Say it to a person."""
         if self.words:
             return f"`{' '.join(self.words)}` with any arguments"
         return self.tool if self.digest is None else f"{self.tool} with exactly this input"

@@ -113,7 +113,6 @@ class FactoryAgent:
     """An agent that is made anew for every session."""
 
     def __init__(self, factory: Callable[[SessionView], Any], card: AgentCard) -> None:
-        """Remember how to make one."""
         self._factory = factory
         self.card = card
 

@@ -45,7 +45,6 @@ class AgentHooks:
         before_open: Callable[[], Awaitable[None]],
         after_open: Callable[[], Awaitable[None]],
     ) -> None:
-        """Serve one session; the agent knows nothing of it yet."""
         self._agent = agent
         self._card = agent.card  # Of the time when the session was opened here: it may be a placeholder.
         self._view = view

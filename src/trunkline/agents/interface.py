@@ -116,7 +116,6 @@ class Prepares(Protocol):
 
         Called again after an exception. Until it returns, the card is a placeholder.
         """
-        ...
 
 
 @runtime_checkable
@@ -125,7 +124,6 @@ class OpensSessions(Protocol):
 
     async def open_session(self, session: SessionView) -> None:
         """Called once per session and process, before its first turn."""
-        ...
 
 
 @runtime_checkable
@@ -134,7 +132,6 @@ class ClosesSessions(Protocol):
 
     async def close_session(self, session: SessionView) -> None:
         """Called when the session is closed in this process."""
-        ...
 
 
 @runtime_checkable
@@ -161,7 +158,6 @@ class Rewinds(Protocol):
 
     async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
         """Forget everything after this message."""
-        ...
 
 
 @runtime_checkable
@@ -170,7 +166,6 @@ class Forks(Protocol):
 
     async def fork(self, session: SessionView, origin: SessionView) -> None:
         """Let a new session begin with everything that the agent remembers of another one."""
-        ...
 
 
 @runtime_checkable
@@ -179,7 +174,6 @@ class DeletesSessions(Protocol):
 
     async def delete_session(self, session: SessionView) -> None:
         """Forget a session for good; it is closed already."""
-        ...
 
 
 @runtime_checkable
@@ -199,11 +193,9 @@ class Authenticates(Protocol):
 
     async def authenticate(self, method_id: str) -> None:
         """Log in; an unknown method raises InvalidCommand."""
-        ...
 
     async def logout(self) -> None:
         """Log out."""
-        ...
 
 
 @runtime_checkable

@@ -38,7 +38,6 @@ class KeyboardQuestions:
     """Asks the person at the keyboard; the end of the input declines."""
 
     def __init__(self, keyboard: Keyboard, screen: Screen) -> None:
-        """Ask on this screen and read from this keyboard."""
         self._keyboard = keyboard
         self._screen = screen
 

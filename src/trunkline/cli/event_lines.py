@@ -32,7 +32,6 @@ class EventLines:
     """Describes the events of a turn; remembers the names of calls and lanes."""
 
     def __init__(self, conversation: Conversation | None = None) -> None:
-        """Begin with no names, or with those of an earlier conversation."""
         conversation = conversation or Conversation()
         self._titles = {
             call.call_id: one_line(call.title or call.name, 100) for call in conversation.calls.values()

@@ -30,22 +30,18 @@ class Printer(Protocol):
 
     async def begin(self, session_id: str) -> None:
         """Say which session it is."""
-        ...
 
     async def show(self, events: Sequence[ev.AnyEvent]) -> None:
         """Show events."""
-        ...
 
     async def end(self, turn_id: str | None, denied: bool) -> None:
         """Show what is left after the terminal."""
-        ...
 
 
 class EventsPrinter:
     """Each event as a line of JSON, as it happens."""
 
     def __init__(self, output: Output) -> None:
-        """Print to this output."""
         self._output = output
 
     async def begin(self, session_id: str) -> None:
@@ -64,7 +60,6 @@ class JsonPrinter:
     """The whole turn as one JSON object, at its end."""
 
     def __init__(self, output: Output) -> None:
-        """Print to this output."""
         self._output = output
         self._session_id = ""
         self._folder = Folder()
@@ -135,7 +130,6 @@ class TextPrinter:
     """The answer on stdout as it comes; everything else as dim lines on stderr."""
 
     def __init__(self, output: Output) -> None:
-        """Print to this output."""
         self._output = output
         self._lines = EventLines()
         self._calls = Folder()

@@ -14,7 +14,6 @@ class Keyboard:
     """Lines that are typed or piped; None at the end of the input."""
 
     def __init__(self, fd: int = 0) -> None:
-        """Read from this descriptor."""
         self.is_terminal = os.isatty(fd)
         self._fd = fd
         self._typed = b""

@@ -16,7 +16,6 @@ class Output:
     """The real stdout. What agents print goes to stderr, so that results stay readable for programs."""
 
     def __init__(self, fd: int) -> None:
-        """Write to this descriptor."""
         self._fd = fd
         self._reader_gone = False
         self.is_terminal = os.isatty(fd)

@@ -35,7 +35,6 @@ class Screen:
     """Draws a conversation on stdout."""
 
     def __init__(self, console: Console | None = None) -> None:
-        """Draw on this console, or on the terminal."""
         self.console = console or Console(highlight=False, markup=False, emoji=False)
         self._pending = ""
         self._live: Live | None = None

@@ -40,7 +40,6 @@ class UserChannel(Protocol):
 
     def emit(self, event: Any, /) -> None:
         """Show an event to the user."""
-        ...
 
 
 class RunningCall(Protocol):
@@ -63,14 +62,12 @@ class RunningCall(Protocol):
 
     def progress(self, output: str) -> None:
         """Append to the output that the user sees of this call."""
-        ...
 
 
 class RateLimit:
     """Lets a burst through, and after that a number per second."""
 
     def __init__(self, burst: int = _BURST, per_second: float = _PER_SECOND) -> None:
-        """Begin with a whole burst."""
         self._burst = self._left = float(burst)
         self._per_second = per_second
         self._at = time.monotonic()

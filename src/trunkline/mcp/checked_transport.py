@@ -27,7 +27,6 @@ class CheckedTransport(httpx.AsyncBaseTransport):
     """Sends requests to hosts of a list only."""
 
     def __init__(self, outbound: Outbound) -> None:
-        """Allow these hosts."""
         self._outbound = outbound
         self._transport = httpx.AsyncHTTPTransport(trust_env=False)
 

@@ -46,7 +46,6 @@ class Client(ClientSession):
     lost: asyncio.Event
 
     async def __aenter__(self) -> Client:
-        """Begin to receive."""
         self.lost = asyncio.Event()
         return await super().__aenter__()
 

@@ -54,7 +54,6 @@ class TurnSession(Protocol):
 
     def set_title(self, title: str | None) -> None:
         """Give the session a title."""
-        ...
 
     async def history(self, *, before_turn: str | None = None) -> Conversation:
         """Fold what came before a turn."""
@@ -70,11 +69,9 @@ class TurnSession(Protocol):
 
     def turn_finished(self, turn: object) -> None:
         """Called when the turn is over and stored."""
-        ...
 
     def fail(self, error: TrunklineError) -> None:
         """End the session in this process with an error."""
-        ...
 
 
 def apply_to_session(event: ev.Event, session: TurnSession, *, agent_began: bool) -> bool:

@@ -51,38 +51,30 @@ class SessionHub(Protocol):
 
     async def changed(self, timeout: float) -> None:
         """Wait until the journal changed, at most ``timeout`` seconds."""
-        ...
 
     def notice_activity(self) -> None:
         """Look at the journal at once: something began to run or to be followed."""
-        ...
 
     def renew_soon(self) -> None:
         """Start to renew the leases."""
-        ...
 
     async def renew_leases(self) -> None:
         """Renew the leases of this process."""
-        ...
 
     async def prepare_agent(self) -> None:
         """Wait until the agent's card is the real one."""
-        ...
 
     def wait_at_close(self, key: SessionKey, task: asyncio.Task[None]) -> None:
         """Wait for this task before the session is opened again or deleted, and when the hub is closed."""
-        ...
 
     def discard(self, key: SessionKey, session: object) -> None:
         """Drop a session that was closed."""
-        ...
 
 
 class BaseSession(ABC):
     """What can be read of a session, and the commands that every process can send to it."""
 
     def __init__(self, hub: SessionHub, info: SessionInfo, view: SessionView) -> None:
-        """Read the session from the journal of its hub."""
         self.hub = hub
         self.agent = hub.agent
         self.info = info

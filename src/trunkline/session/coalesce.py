@@ -32,7 +32,6 @@ class Coalescer:
     """Assigns record numbers and joins neighbouring deltas up to ``limit`` characters."""
 
     def __init__(self, last_seq: int = 0, *, limit: int) -> None:
-        """Continue after the newest record of the journal."""
         self.last_seq = last_seq
         self._limit = limit
         self._open: Any = None

@@ -99,7 +99,6 @@ class TurnContext:
     """One agent's view of one turn."""
 
     def __init__(self, turn: RunningTurn, prompt: Prompt, session: SessionView) -> None:
-        """Made by the turn."""
         self._turn = turn
         self.turn_id = turn.turn_id
         self.emit_text: Callable[[str, str], None] = turn.emit_text

@@ -36,11 +36,9 @@ class HandleContext(Protocol):
 
     def emit(self, item: Any) -> None:
         """Add an event to the turn."""
-        ...
 
     async def durable(self) -> None:
         """Wait until every event so far is stored."""
-        ...
 
     def wait(self, awaitable: Awaitable[T]) -> T:
         """Wait for something from a plain function."""
@@ -95,13 +93,11 @@ class ToolHandle:
         self._ctx.emit(ev.ToolUpdate(call_id=self.call_id, status=status, reason=reason))
 
     async def __aenter__(self) -> ToolHandle:
-        """Begin."""
         self._begin()
         await self._ctx.durable()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """End."""
         self.__exit__(kind, error, trace)
 
 
@@ -109,7 +105,6 @@ class SharedState:
     """The state an agent shares with its front ends; changes are sent as patches."""
 
     def __init__(self, ctx: HandleContext) -> None:
-        """Made by the context."""
         self._ctx = ctx
 
     @property
@@ -210,7 +205,6 @@ class Unanswered(Coroutine[Any, Any, T]):
         raise TypeError(f"write `await {call}`; in a plain function `ctx.wait({call})`")
 
     def __await__(self) -> Generator[Any, Any, T]:
-        """Wait for the answer."""
         return self._coroutine.__await__()
 
     def send(self, value: Any, /) -> Any:

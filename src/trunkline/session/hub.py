@@ -284,7 +284,6 @@ class Hub:
     # -- lifetime ----------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Hub:
-        """Begin to watch and to renew."""
         self._tasks = [
             asyncio.create_task(self._watch(), name="trunkline watch"),
             asyncio.create_task(self._renew(), name="trunkline renew"),
@@ -294,7 +293,6 @@ class Hub:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close every session."""
         await self.close()
 
     async def close(self) -> None:

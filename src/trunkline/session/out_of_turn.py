@@ -129,7 +129,6 @@ class AgentTurnSession(Protocol):
 
     def check_open(self) -> None:
         """Raise SessionClosed if the session is closed."""
-        ...
 
     async def own(self) -> bool:
         """Become the owner, if no other process is."""
@@ -137,19 +136,15 @@ class AgentTurnSession(Protocol):
 
     async def wait_until_idle(self) -> None:
         """Wait until no turn runs."""
-        ...
 
     async def wait_for_rewind(self) -> None:
         """Wait until no rewind is under way."""
-        ...
 
     def emit(self, event: ev.Event) -> None:
         """Add an event to the session's stream."""
-        ...
 
     def start_turn(self, turn_id: str, prompt: Prompt, run: Run | None = None) -> None:
         """Let the agent work on a turn that has begun."""
-        ...
 
 
 async def begin_agent_turn(session: AgentTurnSession, run: Run, wait: bool) -> str:

@@ -68,19 +68,15 @@ class OwnedSession(Protocol):
 
     def check_open(self) -> None:
         """Raise if the session was closed."""
-        ...
 
     async def recover(self, why: str | None) -> None:
         """Finish, or go on with, what an earlier owner left open."""
-        ...
 
     async def wait_for_stored_end(self) -> None:
         """Wait until a turn that has ended is stored."""
-        ...
 
     def fail(self, error: TrunklineError) -> None:
         """End the session in this process with an error."""
-        ...
 
 
 class Ownership:

@@ -92,7 +92,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The rule of the policy that decided; None for its default, an "always" or a person."""
 
     def __bool__(self) -> bool:
-        """Whether the call may run."""
         return self.allowed
 
 
@@ -212,7 +211,6 @@ class Edited:
     """Puts changed arguments in the place of the old ones, wherever a card named those."""
 
     def __init__(self, before: Any, after: Any) -> None:
-        """Compare the arguments as they were with those that will be used."""
         old, new = (cast("dict[str, Any]", one) if isinstance(one, dict) else {} for one in (before, after))
         self._changed = {
             value: new[name]

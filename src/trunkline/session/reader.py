@@ -38,7 +38,6 @@ class ReaderSource(Protocol):
 
     def detach(self, reader: Reader) -> None:
         """Stop pushing to a reader."""
-        ...
 
 
 class Reader:
@@ -166,9 +165,7 @@ class Reader:
                 yield entry
 
     async def __aenter__(self) -> Reader:
-        """Follow."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop following."""
         self.close()

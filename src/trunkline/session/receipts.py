@@ -29,7 +29,6 @@ class Receipts:
     """Remembers recent prompts and turns, so that a retry is known again and a window finds its start."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.by_prompt: OrderedDict[str, Receipt] = OrderedDict()
         """The receipts by prompt id."""
         self.turn_starts: OrderedDict[str, int] = OrderedDict()
@@ -59,7 +58,6 @@ class PromptQueue:
         self._emit = emit
 
     def __len__(self) -> int:
-        """How many prompts wait."""
         return len(self._waiting)
 
     def add(self, prompt_id: str, prompt: Prompt) -> None:

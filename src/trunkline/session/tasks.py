@@ -21,7 +21,6 @@ class BackgroundTasks:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def __bool__(self) -> bool:
-        """Whether a task runs."""
         return bool(self._tasks)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:

@@ -92,7 +92,6 @@ class AcpClient:
     # -- life --------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> AcpClient:
-        """Connect and initialize."""
         async with AsyncExitStack() as stack:
             journal = self._journal or await self._make_journal(stack)
             agent = Connection(transport := MemoryTransport())

@@ -257,7 +257,6 @@ class ScriptedChatModel(BaseChatModel):
         message_ids: str | None = None,
         gate: Gate | None = None,
     ) -> None:
-        """Take the answers in the order of the calls."""
         super().__init__(disable_streaming=not streaming)
         plays = [(key, (play,) if isinstance(play, str) else play) for key, play in (by_prompt or {}).items()]
         if plays or each_turn:

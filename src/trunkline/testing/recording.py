@@ -42,7 +42,6 @@ class RecordingTransport:
     """
 
     def __init__(self, *, session_id: str | None = None, permissions: Iterable[str] = ()) -> None:
-        """Begin with nothing sent."""
         self.emitted: list[Sent] = []
         self.requested: list[Sent] = []
         self.answered: dict[Id, Any] = {}

@@ -19,7 +19,6 @@ class Outbox:
     """Messages that wait for one reader at a time."""
 
     def __init__(self, transport: OutboxTransport) -> None:
-        """Count what waits in a transport."""
         self._transport = transport
         self._reader: object | None = None
         self._waiting: list[bytes] = []
@@ -91,7 +90,6 @@ class OutboxTransport:
         limit: int = 16 << 20,
         patience: float = 300.0,
     ) -> None:
-        """Count in bytes and seconds."""
         self._give_up = give_up
         self._high_water = high_water
         self._limit = limit

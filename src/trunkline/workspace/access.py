@@ -38,11 +38,9 @@ class TerminalAccess(Protocol):
 
     async def kill(self) -> None:
         """Stop the command; its output stays."""
-        ...
 
     async def release(self) -> None:
         """Stop the command and forget the terminal."""
-        ...
 
 
 class TerminalsAccess(Protocol):
@@ -64,4 +62,3 @@ class TerminalsAccess(Protocol):
 
     async def close(self) -> None:
         """Release every terminal."""
-        ...

@@ -15,8 +15,6 @@ class AccessGuard(Protocol):
 
     async def check_file(self, access: FileAccess, path: str, resolved: str) -> None:
         """Let a file be touched, or refuse; ``path`` is as requested, ``resolved`` where it leads."""
-        ...
 
     async def check_command(self, argv: Sequence[str], env: Mapping[str, str], folder: str) -> None:
         """Let a command start in a folder, or refuse."""
-        ...

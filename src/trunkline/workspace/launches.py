@@ -36,7 +36,6 @@ class LaunchRules:
         max_terminals: int = MAX_TERMINALS,
         output_byte_limit: int = OUTPUT_BYTE_LIMIT,
     ) -> None:
-        """Bind to folders that exist."""
         self.roots = Roots(folders)
         self._max_terminals = max_terminals
         self._output_byte_limit = output_byte_limit

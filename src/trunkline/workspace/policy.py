@@ -44,7 +44,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     default: Decision = "ask"
 
     def __post_init__(self) -> None:
-        """Refuse a default that is no decision."""
         demand("decision", self.default, get_args(Decision))
 
     @classmethod
@@ -170,7 +169,6 @@ class RuleError(ConfigurationError):
     """A rule of a policy is wrong; ``number`` counts from 1."""
 
     def __init__(self, number: int, message: str) -> None:
-        """Say which rule it is."""
         super().__init__(f"rule {number}: {message}")
         self.number = number
 

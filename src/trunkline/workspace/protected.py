@@ -136,7 +136,6 @@ class Protection:
     """Says which pattern protects a path."""
 
     def __init__(self, patterns: Iterable[str] = DEFAULT_PROTECTED) -> None:
-        """Protect what these patterns name, at any depth."""
         self._patterns = [
             (pattern, [f"**/{fold(form)}" for form in {pattern, _shortened(pattern)}]) for pattern in patterns
         ]

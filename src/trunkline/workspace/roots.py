@@ -72,7 +72,6 @@ class Roots:
     """A session's folders; the first one is where relative paths begin."""
 
     def __init__(self, folders: Iterable[StrPath]) -> None:
-        """Resolve each folder once."""
         given = [os.path.abspath(folder) for folder in folders]
         if len(given) > MAX_ROOTS:
             raise WorkspaceError(

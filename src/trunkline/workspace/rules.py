@@ -164,7 +164,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return bool(self.words) and bool(self.words[0].strip("*?"))
 
     def __str__(self) -> str:
-        """Say the rule in one line."""
         fields = {
             "tool": self.tool,
             "kind": " or ".join(self.kinds),

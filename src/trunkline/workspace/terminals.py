@@ -50,11 +50,9 @@ class Terminals:
         """What decides whether a command may start; None for terminals without a session."""
 
     async def __aenter__(self) -> Self:
-        """Use the terminals for a while."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Release them all."""
         await self.close()
 
     async def create(

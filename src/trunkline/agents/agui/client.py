@@ -25,7 +25,6 @@ class AguiServer:
     """An AG-UI server, by its address."""
 
     def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
-        """Remember where it is; nothing is sent yet."""
         self.url = url
         parts = urlsplit(url)
         host = parts.netloc.rpartition("@")[2]

@@ -36,7 +36,6 @@ class KnownMessages:
     """Recognises the messages of a conversation."""
 
     def __init__(self, earlier: Iterable[Json] = ()) -> None:
-        """Begin with the messages of earlier turns, as AG-UI writes them."""
         self._known: dict[tuple[str, str], _KnownMessage] = {}
         self._ids: set[str] = set()
         for message in earlier:
@@ -47,7 +46,6 @@ class KnownMessages:
                 self.add(message["id"], message["role"], lane, content, earlier=True)
 
     def __contains__(self, message_id: str) -> bool:
-        """Whether a message with this id is known."""
         return message_id in self._ids
 
     def add_id(self, message_id: str) -> None:

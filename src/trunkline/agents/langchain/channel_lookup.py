@@ -55,14 +55,12 @@ class use_run_channel:
         self._turn: Any = None
 
     def __enter__(self) -> Channel | None:
-        """Give the channel, if there is one."""
         if self._channel is not None:
             self._token = CHANNEL.set(self._channel)
             self._turn = CURRENT.set(self._channel.ctx)
         return self._channel
 
     def __exit__(self, *error: object) -> None:
-        """Restore the channel that was there before."""
         if self._token is not None:
             CHANNEL.reset(self._token)
             CURRENT.reset(self._turn)

@@ -58,7 +58,6 @@ class EditorFiles(Files):
         session_id: str,
         offers: wire.FileSystemCapabilities,
     ) -> None:
-        """Ask this connection for the files of one session."""
         super().__init__(roots)
         self._connection = connection
         self._session_id = session_id
@@ -176,7 +175,6 @@ class EditorTerminal:
     def __init__(
         self, connection: Requests, session_id: str, terminal_id: str, forget: Callable[[str], None]
     ) -> None:
-        """Speak of one terminal."""
         self._forget = forget
         self.terminal_id = terminal_id
         self._connection = connection

@@ -52,7 +52,6 @@ class AcpStreams(OutboxTransport):
     def __init__(
         self, give_up: Callable[[str], None], *, limit: int = 16 << 20, patience: float = 300.0
     ) -> None:
-        """Begin with the stream of the connection alone."""
         super().__init__(give_up, limit=limit, patience=patience)
         self._answers: dict[Id, str] = {}
         """The sessions that open requests are about."""

@@ -79,7 +79,6 @@ class ManualConnection:
     """One editor's line; use it as an async context manager, or by ``start`` and ``close``."""
 
     def __init__(self, callbacks: dict[str, tuple[Any, Callback]], session_id: str | None) -> None:
-        """Answer these methods by callback."""
         self._callbacks = callbacks
         self._session_id = session_id
         self._transport: StdioTransport | None = None
@@ -153,12 +152,10 @@ class ManualConnection:
         await self._transport.close()
 
     async def __aenter__(self) -> ManualConnection:
-        """Start."""
         await self.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close."""
         await self.close()
 
     # -- speaking and listening --------------------------------------------------------------------

@@ -35,7 +35,6 @@ class OpenSession:
     """A session this client opened."""
 
     def __init__(self, session: Session) -> None:
-        """Begin without a prompt."""
         self.session = session
         self.followed: Session | None = None
         self.view: PromptView | None = None
@@ -125,7 +124,6 @@ class OrderedRequests:
     """Requests to the client that wait for the updates before them."""
 
     def __init__(self, connection: Connection, attached: OpenSession) -> None:
-        """Ask through a connection, for one session."""
         self._connection = connection
         self.opened = attached
 

@@ -61,7 +61,6 @@ class AguiEndpoint:
     """Opens runs on the sessions of one agent."""
 
     def __init__(self, hub: Hub, options: AguiOptions | None = None) -> None:
-        """Serve the sessions of a hub."""
         self.hub = hub
         self.options = options or AguiOptions()
         self._runs: OrderedDict[_RunKey, RunStart] = OrderedDict()

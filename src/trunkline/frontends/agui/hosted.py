@@ -128,7 +128,6 @@ class AguiOutput:
     """Shows one turn to an AG-UI client, in one run after the other."""
 
     def __init__(self, run: RunInfo, options: AguiOptions) -> None:
-        """Show the turn that a run begins."""
         self._options = options
         self._request: wire.RunAgentInput | None = run.request
         self._run = run

@@ -248,7 +248,6 @@ class Lanes:
     """The lanes of one run, and which subagents were announced in it."""
 
     def __init__(self) -> None:
-        """Begin with the agent alone."""
         self.views: dict[str | None, LaneView] = {None: LaneView(None)}
         """Every lane that had an event."""
         self._started: set[str] = set()

@@ -55,7 +55,6 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     def __post_init__(self) -> None:
-        """Refuse values that are not allowed."""
         for name, known in _CHOICES.items():
             given = getattr(self, name)
             if given not in known:

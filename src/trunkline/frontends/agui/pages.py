@@ -65,7 +65,6 @@ class Pages:
     """The pages of the threads that were used last."""
 
     def __init__(self) -> None:
-        """Begin without threads."""
         self._threads: OrderedDict[tuple[str, str], _ThreadPages] = OrderedDict()
 
     def visit(self, principal: str, thread_id: str, name: str | None, *, is_new: bool) -> Page:

@@ -48,7 +48,6 @@ class CallView:
         metadata: dict[str, Any] | None = None,
         name: str = "",
     ) -> None:
-        """Keep a call that is about to be announced."""
         self.call_id = call_id
         self.name = name
         self.lane = lane

@@ -14,4 +14,3 @@ class AguiTransport(Protocol):
 
     def emit(self, event: wire.AguiEvent, /) -> None:
         """Take one event; nothing waits for it to arrive."""
-        ...

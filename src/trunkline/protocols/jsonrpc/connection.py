@@ -54,7 +54,6 @@ class Handler(Protocol):
 
     def handle_notification(self, method: str, params: Params) -> None:
         """Take a notification; it is never answered."""
-        ...
 
     def withdraw(self, method: str, params: Params) -> bool:
         """The other side no longer waits for a request: False lets its task be cancelled."""
@@ -66,7 +65,6 @@ class Transport(Protocol):
 
     def write(self, data: bytes) -> None:
         """Send bytes; never blocks."""
-        ...
 
     @property
     def congested(self) -> bool:
@@ -75,7 +73,6 @@ class Transport(Protocol):
 
     async def drained(self) -> None:
         """Wait until the other side has caught up, or is gone."""
-        ...
 
 
 class Connection:

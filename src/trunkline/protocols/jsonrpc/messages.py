@@ -83,7 +83,6 @@ class RpcError(PeerError):
     code = "rpc_error"
 
     def __init__(self, rpc_code: int, message: str, data: Any = None) -> None:
-        """Keep the three fields of a JSON-RPC error."""
         super().__init__(message)
         self.rpc_code = rpc_code
         self.message = message

@@ -76,7 +76,6 @@ class AcpRoutes:
     """The routes of ACP clients."""
 
     def __init__(self, agents: ServedAgents) -> None:
-        """Serve agents to ACP clients."""
         self._agents = agents
         self._limits = agents.limits
         self._connections = AcpConnections(agents.limits)
@@ -205,7 +204,6 @@ class _AcpWebSocket:
     """One accepted WebSocket."""
 
     def __init__(self, websocket: WebSocket, connection: AcpConnection) -> None:
-        """Carry a connection over a WebSocket."""
         self._websocket = websocket
         self._connection = connection
         self._gone = False

@@ -79,7 +79,6 @@ class AcpConnection:
     """A client on a WebSocket."""
 
     def __init__(self, agents: ServedAgents, agent: str, access: Access, hub: Hub) -> None:
-        """Connect a client with an agent."""
         self.id = secrets.token_hex(16)
         self.agent = agent
         self.access = access
@@ -208,7 +207,6 @@ class AcpConnections:
     """All connections of ACP clients."""
 
     def __init__(self, limits: Limits) -> None:
-        """Allow a limited number for each principal."""
         self._limits = limits
         self._connections: dict[str, AcpConnection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -255,7 +253,6 @@ class _ScopeCheck:
     """Refuses what a token has no scope for, and what no client may do over the network."""
 
     def __init__(self, handler: Handler, agents: ServedAgents, access: Access) -> None:
-        """Check requests before this handler gets them."""
         self._handler = handler
         self._agents = agents
         self._access = access

@@ -30,7 +30,6 @@ class AguiFrontEnd:
     """AG-UI over HTTP and WebSockets, and CopilotKit, on the same runs."""
 
     def __init__(self, agents: ServedAgents, options: AguiOptions) -> None:
-        """Serve agents to AG-UI clients."""
         runs = AguiRuns(agents, options)
         self._families = (AguiRoutes(runs), AguiWebSocketRoutes(runs), CopilotKitRoutes(runs))
 
@@ -43,7 +42,6 @@ class AguiRoutes:
     """The routes of AG-UI clients."""
 
     def __init__(self, runs: AguiRuns) -> None:
-        """Stream runs."""
         self._runs = runs
         self._agents = runs.agents
 

@@ -34,7 +34,6 @@ class AguiRuns:
     """Opens runs of the served agents and streams them."""
 
     def __init__(self, agents: ServedAgents, options: AguiOptions) -> None:
-        """Serve agents to AG-UI clients."""
         self.agents = agents
         self.options = options
         self._endpoints: dict[str, AguiEndpoint] = {}

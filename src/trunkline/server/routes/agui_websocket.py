@@ -34,7 +34,6 @@ class AguiWebSocketRoutes:
     """The routes of AG-UI clients on a WebSocket."""
 
     def __init__(self, runs: AguiRuns) -> None:
-        """Carry runs."""
         self._runs = runs
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -54,7 +53,6 @@ class _AguiWebSocket:
     """One accepted WebSocket and the runs it carries, one after another."""
 
     def __init__(self, websocket: WebSocket, runs: AguiRuns, agent: str) -> None:
-        """Run an agent for the client at the other end."""
         self._websocket = websocket
         self._runs = runs
         self._limits = runs.agents.limits

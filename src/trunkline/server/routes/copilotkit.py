@@ -42,7 +42,6 @@ class CopilotKitRoutes:
     """The routes of CopilotKit's pages."""
 
     def __init__(self, runs: AguiRuns) -> None:
-        """Stream runs."""
         self._runs = runs
         self._agents = runs.agents
         options = runs.options

@@ -30,7 +30,6 @@ class HealthRoutes:
     """The routes of monitoring."""
 
     def __init__(self, agents: ServedAgents) -> None:
-        """Report on the journal of the served agents."""
         self._agents = agents
         self._asked_at = float("-inf")
         self._found: JournalError | None = None

@@ -49,7 +49,6 @@ class SessionRoutes:
     """The routes of programs that follow and steer sessions."""
 
     def __init__(self, agents: ServedAgents) -> None:
-        """Serve the sessions of agents."""
         self._agents = agents
 
     def routes(self) -> Sequence[BaseRoute]:

@@ -29,7 +29,6 @@ class BodyBudget:
     """How much is being read of each principal's requests."""
 
     def __init__(self, most: int) -> None:
-        """Let each principal have so many bytes."""
         self._most = most
         self._taken: Counter[str] = Counter()
 
@@ -140,7 +139,6 @@ class JsonCheck:
     """Counts the values and the levels of JSON, piece by piece as it comes."""
 
     def __init__(self, limits: Limits) -> None:
-        """Begin before the first byte."""
         self._limits = limits
         self._in_text = False
         self._escapes = False

@@ -112,7 +112,6 @@ class Origins:
     """The pages that may call a server, besides its own."""
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
-        """Allow these; a list has no wildcard."""
         self._allowed: set[Origin] = set()
         for text in allowed:
             origin = Origin.parse(text)

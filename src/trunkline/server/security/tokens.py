@@ -113,7 +113,6 @@ class TokenRing:
     """Finds the access of a request by the secret of its token."""
 
     def __init__(self, tokens: Iterable[Token]) -> None:
-        """Hold these tokens; at least one is needed."""
         self.tokens = tuple(tokens)
         if not self.tokens:
             raise ConfigurationError("give at least one token, or leave them out to have one made")

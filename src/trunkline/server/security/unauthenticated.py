@@ -18,14 +18,12 @@ class UnauthenticatedLimit:
     """Counts unauthenticated connections, oldest first."""
 
     def __init__(self, most_of_peer: int, most: int) -> None:
-        """Allow this many of one peer, and this many in all."""
         self.most_of_peer = most_of_peer
         self.most = most
         self._peers: dict[str, dict[ClientAddress, Any]] = {}
         self._count = 0
 
     def __len__(self) -> int:
-        """How many there are."""
         return self._count
 
     def add(self, address: ClientAddress, protocol: Any) -> None:

@@ -62,7 +62,6 @@ class OpenState:
         permissions: Permissions,
         view: SessionView,
     ) -> None:
-        """Fill these parts."""
         self.grammar = grammar
         self.receipts = receipts
         self.questions = questions

@@ -44,7 +44,6 @@ class Keeper:
     """Runs one command and adopts what it leaves."""
 
     def __init__(self) -> None:
-        """Get ready to be woken by children and by signals."""
         self._control = int(sys.argv[1])
         os.set_inheritable(self._control, False)
         self._leader = 0

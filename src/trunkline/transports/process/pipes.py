@@ -29,7 +29,6 @@ class Pipes:
     """One child process: ``start`` it, ``receive`` and ``send`` lines, and ``close`` it."""
 
     def __init__(self, max_line: int = MAX_LINE) -> None:
-        """Prepare; nothing runs yet."""
         self._process = ChildProcess(self._take, self._wake, grace=GRACE)
         self._framer = LineFramer(max_line)
         self._lines: deque[bytes] = deque()

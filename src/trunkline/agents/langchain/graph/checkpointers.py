@@ -55,7 +55,6 @@ class TurnCheckpointer(InMemorySaver):
     """Keeps one thread in memory, for one turn."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         cast("Any", super()).__init__(serde=_NoSerializer())
 
 

@@ -35,7 +35,6 @@ class InstrumentedGraph:
     """A copy of a graph with hooks; ``sees_model`` says whether its model requests pass our hook."""
 
     def __init__(self, graph: Any, *, sees_model: bool) -> None:
-        """Keep the copy."""
         self.graph = graph
         self.sees_model = sees_model
 

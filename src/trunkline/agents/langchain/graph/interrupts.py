@@ -66,7 +66,6 @@ class OpenCalls:
     """
 
     def __init__(self) -> None:
-        """Begin without calls."""
         self._calls: dict[tuple[str | None, str], Mapping[str, Any]] = {}
         self._lanes: dict[str, str | None] = {}
 

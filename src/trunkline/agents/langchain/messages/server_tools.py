@@ -19,7 +19,6 @@ class ServerToolCalls:
     __slots__ = ("_calls", "_last")
 
     def __init__(self) -> None:
-        """Begin without calls."""
         self._calls: dict[Any, Block] = {}
         self._last: Any = None
         """The id of the call that came last as a whole."""

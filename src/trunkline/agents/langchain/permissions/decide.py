@@ -117,7 +117,6 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What the model is told instead of a result: why not (reject), or a person's words (respond)."""
 
     def __bool__(self) -> bool:
-        """Whether the call runs."""
         return self.word in ("approve", "edit")
 
 

@@ -235,7 +235,6 @@ class AsyncPermissionCheck(AsyncCallbackHandler):
     raise_error = True
 
     def __init__(self, guard: _CallGuard) -> None:
-        """Ask for one guard."""
         self._guard = guard
 
     async def on_chain_start(
@@ -273,7 +272,6 @@ class PermissionCheck(BaseCallbackHandler):
     raise_error = True
 
     def __init__(self, guard: _CallGuard) -> None:
-        """Check the calls of one guard."""
         self.guard = guard
 
     def on_chain_start(

@@ -31,7 +31,6 @@ class Call:
     """One call of a tool; without a channel or an id, nothing of it is shown."""
 
     def __init__(self, channel: Channel | None, tool_call_id: str | None, lane: str | None = None) -> None:
-        """Keep the channel of the run, the call's id and its lane."""
         self.channel = channel
         self.tool_call_id = tool_call_id
         self.lane = lane

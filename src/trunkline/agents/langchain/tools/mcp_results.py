@@ -25,7 +25,6 @@ class ToolRefused(ToolException):
     """The tool itself says that it failed; the model reads what it said."""
 
     def __init__(self, content: Blocks) -> None:
-        """Keep what the tool said."""
         words = [block["text"] for block in content if block["type"] == "text"]
         super().__init__("\n".join(words) or "the tool failed and did not say why")
         self.content = content
