@@ -20,9 +20,7 @@ T = TypeVar("T")
 # list is left alone: a plan or a list of options without it would say something else.
 _FIELD = re.compile(r"at `\$\.(\w+)`")
 
-_STAND_INS: dict[tuple[Any, str], dict[str, str]] = {
-    ("answered", "outcome"): {"outcome": "cancelled"},
-}
+_STAND_INS: dict[tuple[Any, str], dict[str, str]] = {("answered", "outcome"): {"outcome": "cancelled"}}
 """What takes the place of a word that a record cannot do without, by its type and field."""
 
 

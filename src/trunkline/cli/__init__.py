@@ -149,13 +149,7 @@ def _discard_output() -> int:
 
 def _explain(error: Exception) -> int:
     """Print what is wrong and give the exit code; a bug of ours keeps its traceback."""
-    from trunkline.errors import (
-        ConfigurationError,
-        JournalError,
-        PeerError,
-        SessionNotFound,
-        TrunklineError,
-    )
+    from trunkline.errors import ConfigurationError, JournalError, PeerError, SessionNotFound, TrunklineError
     from trunkline.safe_text import escape
 
     if isinstance(error, OSError):

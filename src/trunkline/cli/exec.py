@@ -68,11 +68,7 @@ cancels the turn first).
 )
 @policy_option
 @journal_option
-@click.option(
-    "--cwd",
-    type=FOLDER,
-    help="The agent's folder in a new session (default: this one).",
-)
+@click.option("--cwd", type=FOLDER, help="The agent's folder in a new session (default: this one).")
 def command(
     target: str,
     prompt: str,

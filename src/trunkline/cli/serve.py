@@ -101,16 +101,10 @@ only. The scopes are follow, prompt, answer and admin; without any, all of them.
 @policy_option
 @journal_option
 @click.option(
-    "--retain-age",
-    type=parse_age,
-    metavar="AGE",
-    help="Delete sessions not used for this long: 30d.",
+    "--retain-age", type=parse_age, metavar="AGE", help="Delete sessions not used for this long: 30d."
 )
 @click.option(
-    "--retain-bytes",
-    type=parse_size,
-    metavar="SIZE",
-    help="Delete old turns of larger sessions: 100M.",
+    "--retain-bytes", type=parse_size, metavar="SIZE", help="Delete old turns of larger sessions: 100M."
 )
 @click.option(
     "--max-body", type=parse_size, metavar="SIZE", help="What a request may bring that is new: 4M by default."

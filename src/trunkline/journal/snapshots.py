@@ -17,8 +17,7 @@ def put(db: sqlite3.Connection, lease: Lease, part: str, snapshot: Snapshot) -> 
     session = leased(db, lease)
     rules.check_snapshot(lease, snapshot, session.last_seq)
     db.execute(
-        "DELETE FROM snapshots WHERE session = ? AND part = ? AND seq > ?",
-        (session.id, part, snapshot.after),
+        "DELETE FROM snapshots WHERE session = ? AND part = ? AND seq > ?", (session.id, part, snapshot.after)
     )
     db.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (session.id, part, *snapshot))
 

@@ -257,8 +257,7 @@ def post(db: sqlite3.Connection, key: SessionKey, command_key: str, payload: byt
     ).fetchone()
     rules.check_waiting(key, waiting)
     added = db.execute(
-        "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)",
-        (session, command_key, payload),
+        "INSERT INTO commands (session, key, payload) VALUES (?, ?, ?)", (session, command_key, payload)
     )
     assert added.lastrowid is not None
     return added.lastrowid

@@ -70,10 +70,7 @@ def name_agents(agents: Any, targets: Mapping[str, str] | None = None) -> list[S
 
 
 def server_settings(
-    *,
-    reader_backlog: int = 256,
-    retain_age: float | None = None,
-    retain_bytes: int | None = None,
+    *, reader_backlog: int = 256, retain_age: float | None = None, retain_bytes: int | None = None
 ) -> Settings:
     """Give the settings of sessions that are served to many clients."""
     return Settings(

@@ -220,9 +220,7 @@ class Unanswered(Coroutine[Any, Any, T]):
         self._coroutine.close()
 
 
-def must_be_awaited(
-    method: Callable[P, Coroutine[Any, Any, T]],
-) -> Callable[P, Coroutine[Any, Any, T]]:
+def must_be_awaited(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
     """Make the result of an async method refuse to be a truth value before it is awaited."""
 
     @functools.wraps(method)

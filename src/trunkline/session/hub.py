@@ -253,11 +253,7 @@ class Hub:
                 seq, after = seq + 1, record.seq
                 copies.append(
                     Record(
-                        seq=seq,
-                        at=record.at,
-                        fence=lease.fence,
-                        event=record.event,
-                        command=record.command,
+                        seq=seq, at=record.at, fence=lease.fence, event=record.event, command=record.command
                     )
                 )
             await self.journal.append(lease, copies)

@@ -36,12 +36,7 @@ class AguiAgent:
     """Runs an AG-UI server as an agent; the id of the session is the server's thread id."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        name: str | None = None,
-        headers: dict[str, str] | None = None,
-        raw: bool = False,
+        self, url: str, *, name: str | None = None, headers: dict[str, str] | None = None, raw: bool = False
     ) -> None:
         """Use the server at ``url``; its token, if it wants one, is in TRUNKLINE_AGUI_TOKEN.
 

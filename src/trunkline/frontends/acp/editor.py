@@ -52,11 +52,7 @@ class EditorFiles(Files):
     """Files that an editor reads and writes; what it does not offer goes to the sandbox."""
 
     def __init__(
-        self,
-        roots: Sequence[str],
-        connection: Requests,
-        session_id: str,
-        offers: wire.FileSystemCapabilities,
+        self, roots: Sequence[str], connection: Requests, session_id: str, offers: wire.FileSystemCapabilities
     ) -> None:
         super().__init__(roots)
         self._connection = connection

@@ -127,11 +127,7 @@ class StreamTransport(BufferedTransport):
     """The body of a response: iterate it for bytes until the run is over."""
 
     def __init__(
-        self,
-        media_type: str,
-        frame: Callable[[wire.AguiEvent], bytes],
-        silence: bytes,
-        options: AguiOptions,
+        self, media_type: str, frame: Callable[[wire.AguiEvent], bytes], silence: bytes, options: AguiOptions
     ) -> None:
         """Made by ``sse_transport`` and ``http_transport``; ``silence`` is a sign of life, or empty."""
         super().__init__(frame, options)

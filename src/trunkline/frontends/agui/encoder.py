@@ -452,7 +452,7 @@ class AguiEncoder:
                     message_id=message_id,
                     activity_type=kind.upper(),
                     content=value,
-                ),
+                )
             ]
         return [self._named(f"trunkline.{kind}", value, event)]
 

@@ -15,11 +15,7 @@ import msgspec
 
 from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
-from trunkline.frontends.agui.decoder import (
-    count_new_bytes,
-    last_seen_turn,
-    read_intent,
-)
+from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent
 from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages

@@ -77,12 +77,7 @@ class AguiRun:
         if start is not None and not self._inside_turn and has_state(request.state):
             state = request.state
         self._encoder = AguiEncoder(
-            session.session_id,
-            run_id,
-            options,
-            modern=self.modern,
-            state=state,
-            resumes=bool(request.resume),
+            session.session_id, run_id, options, modern=self.modern, state=state, resumes=bool(request.resume)
         )
 
     async def __aiter__(self) -> AsyncGenerator[Batch]:

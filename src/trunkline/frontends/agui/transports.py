@@ -34,10 +34,7 @@ def sse_transport(
 ) -> StreamTransport:
     """Make a stream of server-sent events for one run, as every AG-UI client reads it."""
     options = AguiOptions(
-        keep_alive=keep_alive,
-        high_water_mark=high_water_mark,
-        coalesce=coalesce,
-        on_disconnect=on_disconnect,
+        keep_alive=keep_alive, high_water_mark=high_water_mark, coalesce=coalesce, on_disconnect=on_disconnect
     )
     return StreamTransport(
         sse.MEDIA_TYPE, lambda event: sse.write_frame(wire.encode(event)), sse.KEEP_ALIVE, options
@@ -59,10 +56,7 @@ def http_transport(
     if format not in ("ndjson", "protobuf"):
         raise ConfigurationError(f"format is {format!r}: give one of ndjson, protobuf")
     options = AguiOptions(
-        keep_alive=keep_alive,
-        high_water_mark=high_water_mark,
-        coalesce=coalesce,
-        on_disconnect=on_disconnect,
+        keep_alive=keep_alive, high_water_mark=high_water_mark, coalesce=coalesce, on_disconnect=on_disconnect
     )
     if format == "protobuf":
         return StreamTransport(MEDIA_TYPE, frame_event, b"", options)

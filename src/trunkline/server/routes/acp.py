@@ -54,13 +54,7 @@ _CONNECTION = "acp-connection-id"
 _SESSION = "acp-session-id"
 _JSON = "application/json"
 _NEED_SESSION = frozenset(
-    {
-        "session/prompt",
-        "session/cancel",
-        "session/close",
-        "session/set_mode",
-        "session/set_config_option",
-    }
+    {"session/prompt", "session/cancel", "session/close", "session/set_mode", "session/set_config_option"}
 )
 _CLOSE_SECONDS = 2.0
 

@@ -125,12 +125,7 @@ class AguiRuns:
             self.agents.remove_run(run)
             await run.close()
 
-        return StreamResponse(
-            aiter(run),
-            framing,
-            close=close,
-            limits=self.agents.limits,
-        )
+        return StreamResponse(aiter(run), framing, close=close, limits=self.agents.limits)
 
     def _stream_later(self, task: asyncio.Task[AguiRun | None], framing: Framing) -> StreamResponse:
         """Stream a run whose agent still starts; a client that leaves meanwhile leaves its run."""
@@ -142,11 +137,7 @@ class AguiRuns:
             closing.add_done_callback(self._closing.discard)
 
         return StreamResponse(
-            _batches_of(task),
-            framing,
-            close=close,
-            limits=self.agents.limits,
-            opening=framing.comment,
+            _batches_of(task), framing, close=close, limits=self.agents.limits, opening=framing.comment
         )
 
     async def _close_when_open(self, task: asyncio.Task[AguiRun | None]) -> None:

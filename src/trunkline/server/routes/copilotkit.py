@@ -123,12 +123,7 @@ class CopilotKitRoutes:
             # What a page asks for that names no agent.
             agents = {DEFAULT: {**agents[self._agents.default], "name": DEFAULT}, **agents}
         return JSONResponse(
-            {
-                "version": __version__,
-                "agents": agents,
-                "audioFileTranscriptionEnabled": False,
-                "mode": "sse",
-            }
+            {"version": __version__, "agents": agents, "audioFileTranscriptionEnabled": False, "mode": "sse"}
         )
 
     async def _run(self, request: Request, agent: str, body: bytes) -> Response:

@@ -81,11 +81,7 @@ class SessionRoutes:
         if request.method == "GET" and "text/event-stream" in request.headers.get("accept", ""):
             last = request.headers.get("last-event-id") or request.query_params.get("after") or "0-0"
             session = await hub.session(session_id, principal=access.principal)
-            return StreamResponse(
-                _follow(session, Cursor.parse(last)),
-                _FRAMES,
-                limits=self._agents.limits,
-            )
+            return StreamResponse(_follow(session, Cursor.parse(last)), _FRAMES, limits=self._agents.limits)
         after = _number(request, "after", 0, most=1 << 60)
         limit = max(1, _number(request, "limit", _PAGE, most=_PAGE))
         records = await hub.journal.read(info.key, after=after, limit=limit)

@@ -98,9 +98,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
             return cls(secret=text)
         principal, scopes, secret = named.groups()
         return cls(
-            secret=secret,
-            principal=principal,
-            scopes=frozenset(scopes.split(",")) if scopes else ALL_SCOPES,
+            secret=secret, principal=principal, scopes=frozenset(scopes.split(",")) if scopes else ALL_SCOPES
         )
 
 

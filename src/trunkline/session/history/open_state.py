@@ -79,11 +79,7 @@ class OpenState:
     def alone(cls) -> OpenState:
         """Parts that belong to no session, for reading records only."""
         return cls(
-            Grammar(),
-            Receipts(),
-            OpenQuestions(_emit_nothing),
-            Permissions(None),
-            SessionView(session_id=""),
+            Grammar(), Receipts(), OpenQuestions(_emit_nothing), Permissions(None), SessionView(session_id="")
         )
 
     def feed(self, entry: Entry) -> None:

@@ -19,15 +19,7 @@ from trunkline.agents.langchain.graph.forms import DECLINED, InterruptForm, form
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
-from trunkline.questions import (
-    ALLOW_KINDS,
-    Coverage,
-    Form,
-    Option,
-    Permission,
-    Question,
-    name_coverage,
-)
+from trunkline.questions import ALLOW_KINDS, Coverage, Form, Option, Permission, Question, name_coverage
 from trunkline.session.context import Decision
 
 __all__ = [
@@ -148,10 +140,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pending_questions(
-    interrupts: Iterable[Any],
-    calls: OpenCalls,
-    describe: Describe | None = None,
-    cover: Cover | None = None,
+    interrupts: Iterable[Any], calls: OpenCalls, describe: Describe | None = None, cover: Cover | None = None
 ) -> list[Pending]:
     """Make the questions of these interrupts.
 

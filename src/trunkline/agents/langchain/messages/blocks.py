@@ -52,11 +52,7 @@ _CLOSING = "\n</resource>"
 
 MediaBlock = Union[c.ImageBlock, c.AudioBlock, c.VideoBlock]
 TextOnlyBlock = Union[c.LinkBlock, c.ResourceBlock, c.DiffBlock, c.SourceBlock, c.TerminalBlock, MediaBlock]
-_MEDIA: dict[str, type[MediaBlock]] = {
-    "image": c.ImageBlock,
-    "audio": c.AudioBlock,
-    "video": c.VideoBlock,
-}
+_MEDIA: dict[str, type[MediaBlock]] = {"image": c.ImageBlock, "audio": c.AudioBlock, "video": c.VideoBlock}
 _DEFAULT_MIME = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
 _PROVIDER_MIME = {
     "audio/mpeg": "audio/mp3",

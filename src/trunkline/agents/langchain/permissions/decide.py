@@ -31,15 +31,7 @@ from pydantic import Discriminator
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.errors import ConfigurationError
-from trunkline.questions import (
-    ALLOW_KINDS,
-    Coverage,
-    Form,
-    Option,
-    Permission,
-    Question,
-    default_options,
-)
+from trunkline.questions import ALLOW_KINDS, Coverage, Form, Option, Permission, Question, default_options
 from trunkline.session.context import Decision
 from trunkline.session.handles import in_loop
 from trunkline.tools.naming import kind_of

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages.content import (
-    create_audio_block,
-    create_image_block,
-    create_text_block,
-)
+from langchain_core.messages.content import create_audio_block, create_image_block, create_text_block
 from langchain_core.tools import ToolException
 
 from mcp import types
