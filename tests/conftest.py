@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from trunkline.journal.memory import MemoryJournal
 from trunkline.transports.process import secrets
 
 # Wall-clock deadlines fail on a busy machine and say nothing about the code.
@@ -28,6 +30,15 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     monkeypatch.setenv("TRUNKLINE_PEERS", os.environ.get("TRUNKLINE_PEERS", str(CACHE / "trunkline/peers")))
     monkeypatch.delenv("TRUNKLINE_JOURNAL", raising=False)
     monkeypatch.setattr(secrets, "_held", {})
+
+
+@pytest.fixture
+async def journal() -> AsyncIterator[MemoryJournal]:
+    """A journal in memory that is open."""
+    opened = MemoryJournal()
+    await opened.open()
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture(scope="session")

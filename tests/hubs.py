@@ -97,6 +97,21 @@ async def hub_for(
             await journal.close()
 
 
+@asynccontextmanager
+async def session_for(agent: Agent | Callable[..., Any] = echo, **options: Any) -> AsyncGenerator[Session]:
+    """A new session on a hub of its own."""
+    async with hub_for(agent, **options) as hub:
+        yield await hub.create()
+
+
+async def run_turn(
+    agent: Agent | Callable[..., Any], prompt: Prompt | str = "go", **options: Any
+) -> list[ev.Event]:
+    """All events of one turn in a new session, on a hub of its own."""
+    async with session_for(agent, **options) as session:
+        return await collect(session, prompt)
+
+
 async def collect(
     session: Session,
     prompt: Prompt | str,
@@ -153,8 +168,10 @@ __all__ = [
     "forever",
     "make",
     "only",
+    "session_for",
     "soon",
     "text_of",
+    "run_turn",
     "until",
     "hub_for",
 ]

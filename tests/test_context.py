@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from tests.hubs import collect, hub_for, make, text_of
+from tests.hubs import collect, make, session_for, text_of
 from trunkline import context
 from trunkline.session.context import TurnContext
 
@@ -24,8 +24,7 @@ async def test_the_current_turn_is_known_in_tasks_and_threads_of_its_agent() -> 
         yield ctx.turn_id
 
     assert context.current() is None
-    async with hub_for(asking) as hub:
-        session = await hub.create()
+    async with session_for(asking) as session:
         assert text_of(await collect(session, "go")) == session.last_turn_id
     assert context.current() is None
 
@@ -35,6 +34,5 @@ async def test_a_plain_function_has_the_current_turn_too() -> None:
         ctx = context.current()
         return "none" if ctx is None else ctx.turn_id
 
-    async with hub_for(make(plain)) as hub:
-        session = await hub.create()
+    async with session_for(make(plain)) as session:
         assert text_of(await collect(session, "go")) == session.last_turn_id

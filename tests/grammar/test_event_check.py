@@ -15,7 +15,7 @@ from trunkline import events as ev
 from trunkline.content import TextBlock
 from trunkline.errors import AgentProtocolError
 from trunkline.grammar.event_check import check_event, is_plain_text
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.questions import Option, Permission
 
 BROKEN: list[Any] = [
@@ -75,13 +75,12 @@ def test_a_lone_surrogate_is_replaced_wherever_it_stands() -> None:
 
 @pytest.mark.parametrize("event", BROKEN, ids=lambda event: type(event).__name__)
 async def test_an_agent_that_emits_it_fails_its_turn_which_has_one_end_after_a_restart_too(
-    event: Any,
+    event: Any, journal: MemoryJournal
 ) -> None:
     async def broken() -> AsyncIterator[Any]:
         yield "before"
         yield event
 
-    journal = await open_journal("memory:")
     async with hub_for(make(broken), journal=journal) as hub:
         session = await hub.create("s")
         events = await collect(session, "go")
@@ -92,4 +91,3 @@ async def test_an_agent_that_emits_it_fails_its_turn_which_has_one_end_after_a_r
         kept = await events_of(again)
         assert not only(kept, ev.Raw)
         assert len(only(kept, ev.TurnFailed)) + len(only(kept, ev.TurnFinished)) == 1
-    await journal.close()

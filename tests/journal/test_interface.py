@@ -38,6 +38,12 @@ def text(delta: str) -> Text:
     return Text(message_id="m", delta=delta)
 
 
+async def info_of(journal: Journal, key: SessionKey = KEY) -> SessionInfo:
+    info = await journal.get(key)
+    assert info is not None
+    return info
+
+
 async def texts(journal: Journal, key: SessionKey = KEY) -> list[str]:
     return [record.event.delta for record in await journal.read(key) if isinstance(record.event, Text)]
 
@@ -48,31 +54,13 @@ async def texts(journal: Journal, key: SessionKey = KEY) -> list[str]:
 async def test_a_new_session_is_stored_as_given_with_the_engines_time(
     journal: Journal, clock: SimpleNamespace
 ) -> None:
-    info = SessionInfo(
-        principal="ada",
-        session_id="one",
-        target="demo",
-        cwd="/work",
-        roots=("/a", "/b"),
-        title="Hello",
-        meta={"colour": "green"},
-        created_at=5.0,
-        last_seq=77,
-        owner="nobody",
-    )
-    stored = await journal.create(info)
+    given: dict[str, Any] = {
+        "principal": "ada", "session_id": "one", "target": "demo", "cwd": "/work", "roots": ("/a", "/b"),
+        "title": "Hello", "meta": {"colour": "green"},
+    }  # fmt: skip
+    stored = await journal.create(SessionInfo(**given, created_at=5.0, last_seq=77, owner="nobody"))
     assert stored == await journal.get(KEY)
-    assert stored == SessionInfo(
-        principal="ada",
-        session_id="one",
-        target="demo",
-        cwd="/work",
-        roots=("/a", "/b"),
-        title="Hello",
-        meta={"colour": "green"},
-        created_at=clock.now,
-        updated_at=clock.now,
-    )
+    assert stored == SessionInfo(**given, created_at=clock.now, updated_at=clock.now)
 
 
 async def test_a_session_cannot_be_created_twice(journal: Journal) -> None:
@@ -150,9 +138,7 @@ async def test_a_title_can_be_set_and_taken_away(journal: Journal) -> None:
     await begin(journal)
     for title in ("New", None):
         await journal.describe(KEY, title=title)
-        info = await journal.get(KEY)
-        assert info is not None
-        assert info.title == title
+        assert (await info_of(journal)).title == title
 
 
 async def test_progress_is_counted_for_the_commands_that_wait_and_by_the_owner_only(journal: Journal) -> None:
@@ -172,9 +158,7 @@ async def test_values_are_kept_with_a_session_by_name_until_they_are_removed(jou
     states: list[Any] = []
     for name, value in (("peer", {"id": "abc"}), ("n", 1), ("n", 2), ("peer", None), ("n", None)):
         await journal.keep(KEY, name, value)
-        info = await journal.get(KEY)
-        assert info is not None
-        states.append(info.kept)
+        states.append((await info_of(journal)).kept)
     peer = {"peer": {"id": "abc"}}
     assert states == [peer, {**peer, "n": 1}, {**peer, "n": 2}, {"n": 2}, None]
     with pytest.raises(JournalError, match="cannot be written as JSON"):
@@ -222,13 +206,9 @@ async def test_the_owner_is_shown_only_while_it_holds_the_lease(
     journal: Journal, clock: SimpleNamespace
 ) -> None:
     await begin(journal, owner="A", ttl=10)
-    info = await journal.get(KEY)
-    assert info is not None
-    assert info.owner == "A"
+    assert (await info_of(journal)).owner == "A"
     clock.now += 10
-    info = await journal.get(KEY)
-    assert info is not None
-    assert info.owner is None
+    assert (await info_of(journal)).owner is None
     assert (await journal.list(None))[0].owner is None
 
 
@@ -281,9 +261,7 @@ async def test_setting_the_wall_clock_neither_ends_nor_prolongs_a_lease(
     await begin(journal, owner="A", ttl=10)
     clock.set += jump
     assert await journal.claim(KEY, "B", 10) == Held("A", 1, 10.0)
-    info = await journal.get(KEY)
-    assert info is not None
-    assert info.owner == "A"
+    assert (await info_of(journal)).owner == "A"
     clock.now += 10
     assert isinstance(await journal.claim(KEY, "B", 10), Lease)
 
@@ -348,8 +326,7 @@ async def test_records_are_read_in_pages(journal: Journal) -> None:
 async def test_the_session_knows_its_size(journal: Journal) -> None:
     lease = await begin(journal)
     await journal.append(lease, records_of(lease, text("x" * 1000), text("y")))
-    info = await journal.get(KEY)
-    assert info is not None
+    info = await info_of(journal)
     assert (info.first_seq, info.last_seq, info.fence) == (1, 2, 1)
     assert 1000 < info.bytes < 1200
 
@@ -671,13 +648,11 @@ async def test_a_large_session_loses_its_oldest_turns(journal: Journal) -> None:
     await journal.append(lease, records_of(lease, text("before any turn")))
     for number in range(4):
         await journal.append(lease, turn(lease, number, 1 + 3 * number))
-    before = await journal.get(KEY)
-    assert before is not None
+    before = await info_of(journal)
     assert await journal.retain(max_bytes=before.bytes) == 0
     assert await journal.retain(max_bytes=2500) == 7
     left = await journal.read(KEY)
-    after = await journal.get(KEY)
-    assert after is not None
+    after = await info_of(journal)
     assert (after.first_seq, after.last_seq) == (8, 13)
     assert [record.seq for record in left] == list(range(8, 14))
     assert left[0].event == TurnStarted(turn_id="t2")

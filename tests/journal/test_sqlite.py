@@ -397,23 +397,21 @@ async def test_a_file_that_is_busy_for_too_long_fails_the_append_and_is_tried_ag
 
 
 class SmallDisk(SqliteJournal):
-    """A journal whose file may not grow beyond some pages until more room is made."""
+    """A journal on a disk whose free pages can be counted out."""
 
-    def allow_pages(self, pages: int) -> None:
-        self._db.execute(f"PRAGMA max_page_count={pages}")
+    async def leave_pages(self, count: int) -> None:
+        def limit(db: sqlite3.Connection) -> None:
+            (used,) = db.execute("PRAGMA page_count").fetchone()
+            db.execute(f"PRAGMA max_page_count={used + count}")
 
-    def _connect(self, *, read_only: bool = False) -> sqlite3.Connection:
-        db = super()._connect(read_only=read_only)
-        if not read_only:
-            self._db = db
-        return db
+        await self._write(limit)
 
 
 async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> None:
     journal = SmallDisk(path)
     await journal.open()
     lease, other = await begin(journal), await begin(journal, name="other")
-    journal.allow_pages(30)
+    await journal.leave_pages(10)
     with locked(path):
         appending = [
             journal.append(other, texts(other, 1)),
@@ -427,7 +425,7 @@ async def test_a_full_disk_fails_the_group_and_is_not_the_end(path: Path) -> Non
     assert isinstance(results[2], JournalError)
     assert await last_seq(journal) == 0
     await journal.append(lease, texts(lease, 1))
-    journal.allow_pages(10_000)
+    await journal.leave_pages(10_000)
     await journal.append(lease, texts(lease, 100, after=1, delta="x" * 4000))
     assert await last_seq(journal) == 101
     await journal.close()

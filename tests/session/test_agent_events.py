@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.hubs import collect, hub_for, only, text_of
+from tests.hubs import collect, hub_for, only, session_for, text_of
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -23,8 +23,7 @@ async def test_a_question_that_an_agent_yields_itself_can_be_answered_and_withdr
         yield ev.Answered(question_id="q2", outcome="declined", by="agent")
         yield "done"
 
-    async with hub_for(raw) as hub:
-        session = await hub.create()
+    async with session_for(raw) as session:
         session.view.memory["open"] = session.open_questions
 
         async def decide(event: ev.TurnSuspended) -> None:

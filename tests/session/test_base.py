@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.hubs import collect, entries_of, hub_for, only, soon
+from tests.hubs import collect, entries_of, only, session_for, soon
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -17,8 +17,7 @@ from trunkline.folding import fold
 
 
 async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         events = await collect(session, Prompt.of("only once", key="k"))
         await collect(session, "something else")
         again = await collect(session, Prompt.of("only once", key="k"))
@@ -26,8 +25,7 @@ async def test_streaming_a_prompt_that_was_answered_gives_the_same_answer() -> N
 
 
 async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         for prompt in ("one two three", "four five"):
             await collect(session, prompt)
         before: list[ev.Event] = []
@@ -44,8 +42,7 @@ async def test_the_history_up_to_a_cursor_is_what_a_reader_at_that_place_knows()
 
 
 async def test_a_cursor_that_names_no_position_of_the_session_gives_no_history() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         await collect(session, "one")
         fence, record, offset = session.position
         for cursor in (
@@ -58,14 +55,12 @@ async def test_a_cursor_that_names_no_position_of_the_session_gives_no_history()
 
 
 async def test_an_empty_session_has_an_empty_history_up_to_its_position() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         assert (await session.history(until=session.position)).messages == []
 
 
 async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         seen: list[tuple[Cursor, ev.AnyEvent]] = []
         async with session.follow() as reader:
             await session.prompt("one two three four")
@@ -84,8 +79,7 @@ async def test_a_reader_resumes_from_any_cursor_without_loss_or_repetition() -> 
 
 
 async def test_a_cursor_of_another_life_gets_a_gap() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         await collect(session, "one two")
         last = session.position
         for cursor in (
@@ -104,13 +98,11 @@ async def test_a_slow_reader_falls_back_to_the_journal_and_loses_nothing() -> No
             if not number % 100:
                 await asyncio.sleep(0)
 
-    async with hub_for(chatty, reader_backlog=64) as hub:
-        session = await hub.create()
-        async with session.follow() as slow:
-            events = await collect(session, "go")
-            assert not slow.live
-            got: list[Any] = []
-            while not only(got, ev.TurnFinished):
-                got += [entry.event for entry in await soon(slow.next())]
-            assert fold(got) == fold(events)
-            assert len(got) < 100, "records are joined, so far fewer than 2000 entries"
+    async with session_for(chatty, reader_backlog=64) as session, session.follow() as slow:
+        events = await collect(session, "go")
+        assert not slow.live
+        got: list[Any] = []
+        while not only(got, ev.TurnFinished):
+            got += [entry.event for entry in await soon(slow.next())]
+        assert fold(got) == fold(events)
+        assert len(got) < 100, "records are joined, so far fewer than 2000 entries"

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hubs import collect, events_of, forever, hub_for, only, soon, text_of, until
+from tests.hubs import collect, events_of, forever, hub_for, only, run_turn, session_for, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
 from trunkline.content import DiffBlock, TextBlock
 from trunkline.errors import OutsideRoots, TurnCancelled
 from trunkline.folding import fold
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.json_patch import PatchError
 from trunkline.options import Choice, ConfigOption
 from trunkline.questions import ClientCall, Form, Link, Option, Permission
@@ -43,8 +43,7 @@ def choosing(session: Session, option_id: str, **fields: Any) -> Replies:
 
 async def run(function: Callable[..., Any], **fields: Any) -> list[ev.Event]:
     """Give all events of one turn, with these answers to its questions."""
-    async with hub_for(function) as hub:
-        session = await hub.create()
+    async with session_for(function) as session:
         return await collect(session, "go", replying(session, **fields) if fields else None)
 
 
@@ -105,8 +104,7 @@ async def test_tokens_are_summed_per_provider_and_model() -> None:
             cache_write_tokens=2 * times,
         )
 
-    async with hub_for(spend) as hub:
-        session = await hub.create()
+    async with session_for(spend) as session:
         for prompt, terminal in (("go", ev.TurnFinished), ("fail", ev.TurnFailed)):
             last = (await collect(session, prompt))[-1]
             assert isinstance(last, terminal)
@@ -168,26 +166,25 @@ async def test_what_is_emitted_after_the_turn_is_dropped() -> None:
         kept.append(ctx)
         return "said"
 
-    async with hub_for(keep) as hub:
-        session = await hub.create()
+    async with session_for(keep) as session:
         await collect(session, "go")
         before = await events_of(session)
         kept[0].emit("late")
         await asyncio.to_thread(kept[0].emit, "later")
+        kept[0].emit_text("latest", "m")
         kept[0].plan(["too late"])
         kept[0].state.replace({"late": True})
         assert await events_of(session) == before
         assert session.view.state is None
 
 
-async def test_nothing_is_asked_or_allowed_after_the_turn() -> None:
+async def test_nothing_is_asked_allowed_or_run_after_the_turn() -> None:
     kept: list[TurnContext] = []
 
     async def keep(ctx: TurnContext) -> None:
         kept.append(ctx)
 
-    async with hub_for(keep, policy=Policy.allow_all()) as hub:
-        session = await hub.create()
+    async with session_for(keep, policy=Policy.allow_all()) as session:
         await collect(session, "go")
         before = await events_of(session)
         for late in (
@@ -199,25 +196,13 @@ async def test_nothing_is_asked_or_allowed_after_the_turn() -> None:
                 await soon(late)
         with pytest.raises(TurnCancelled, match="the turn is over"):
             await asyncio.to_thread(kept[0].wait, forever())
+        with pytest.raises(TurnCancelled, match="would not be stored"):
+            async with kept[0].tool("rm"):
+                pytest.fail("it runs")
         assert await events_of(session) == before
 
 
 # -- tools -------------------------------------------------------------------------------------------
-
-
-async def test_no_tool_begins_after_the_turn() -> None:
-    kept: list[TurnContext] = []
-    ran: list[str] = []
-
-    async def keep(ctx: TurnContext) -> None:
-        kept.append(ctx)
-
-    async with hub_for(keep) as hub:
-        await collect(await hub.create(), "go")
-        with pytest.raises(TurnCancelled, match="would not be stored"):
-            async with kept[0].tool("rm"):
-                ran.append("rm")
-    assert ran == []
 
 
 async def test_a_tool_is_shown_from_its_start_to_its_completion() -> None:
@@ -240,40 +225,6 @@ async def test_a_tool_is_shown_from_its_start_to_its_completion() -> None:
     assert call.content == (TextBlock(text="found"), TextBlock(text="it"))
     assert call.message_id == only(events, ev.Text)[0].message_id
     assert statuses(events) == [("in_progress", None), ("completed", None)]
-
-
-async def test_a_tool_that_raises_has_failed_and_the_agent_may_go_on() -> None:
-    async def search(ctx: TurnContext) -> AsyncIterator[str]:
-        for error in (ValueError("no such index"), ValueError()):
-            try:
-                async with ctx.tool("grep"):
-                    raise error
-            except ValueError:
-                yield "never mind "
-
-    events = await run(search)
-    assert [s for s in statuses(events) if s[0] == "failed"] == [
-        ("failed", "no such index"),
-        ("failed", "ValueError"),
-    ]
-    assert isinstance(events[-1], ev.TurnFinished)
-
-
-async def test_a_tool_is_cancelled_with_its_turn() -> None:
-    async def search(ctx: TurnContext) -> None:
-        async with ctx.tool("grep"):
-            ctx.notice("waiting")
-            await forever()
-
-    async with hub_for(search) as hub:
-        session = await hub.create()
-
-        async def cancel(notice: ev.Notice) -> None:
-            await session.cancel()
-
-        events = await collect(session, "go", {ev.Notice: cancel})
-        assert [status for status, _ in statuses(events)] == ["in_progress", "cancelled"]
-        assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
 
 
 async def test_a_tool_that_runs_out_of_time_is_cancelled_while_the_turn_goes_on() -> None:
@@ -320,8 +271,7 @@ async def write(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
 
 
 async def test_an_allowed_call_runs_and_completes_when_the_agent_goes_on() -> None:
-    async with hub_for(write) as hub:
-        session = await hub.create()
+    async with session_for(write) as session:
         events = await collect(session, "write", choosing(session, "allow_once", by="ann"))
     assert text_of(events) == "True a.txt ann None"
     asked = only(events, ev.Asked)[0].question
@@ -374,8 +324,7 @@ async def test_an_allowed_call_fails_with_its_turn() -> None:
     ],
 )
 async def test_a_refused_call_is_denied_with_the_reason(fields: dict[str, Any], why: str) -> None:
-    async with hub_for(write) as hub:
-        session = await hub.create()
+    async with session_for(write) as session:
         events = await collect(session, "write", replying(session, **fields))
     assert text_of(events).startswith("False a.txt")
     assert statuses(events) == [("denied", why)]
@@ -384,8 +333,7 @@ async def test_a_refused_call_is_denied_with_the_reason(fields: dict[str, Any], 
 
 
 async def test_edited_arguments_are_what_the_agent_and_the_call_get() -> None:
-    async with hub_for(write) as hub:
-        session = await hub.create()
+    async with session_for(write) as session:
         edited = choosing(session, "allow_once", input={"path": "b.txt"})
         events = await collect(session, "write edit", edited)
     assert text_of(events).startswith("True b.txt")
@@ -393,17 +341,16 @@ async def test_edited_arguments_are_what_the_agent_and_the_call_get() -> None:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-async def test_an_always_is_not_asked_again_not_even_after_a_restart(allowed: bool) -> None:
-    journal = await open_journal("memory:")
+async def test_an_always_is_not_asked_again_not_even_after_a_restart(
+    allowed: bool, journal: MemoryJournal
+) -> None:
     choice = "allow_always" if allowed else "reject_always"
-    async with hub_for(write, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(write, journal=journal) as session:
         first = await collect(session, "write", choosing(session, choice))
         second = await collect(session, "write")
         other = await collect(session, "delete", choosing(session, "allow_once"))
     async with hub_for(write, journal=journal) as hub:
         third = await collect(await hub.session(session.session_id), "write")
-    await journal.close()
     assert [len(only(events, ev.Asked)) for events in (first, second, other, third)] == [1, 0, 1, 0]
     for events in (second, third):
         assert text_of(events).startswith(f"{allowed} a.txt earlier answer an earlier answer was to always ")
@@ -415,17 +362,16 @@ async def command(prompt: Prompt, ctx: TurnContext) -> str:
     return str(bool(await ctx.permission("Run it?", tool="run", kind="execute", command=prompt.text)))
 
 
-async def test_an_always_for_a_command_allows_that_program_and_subcommand_only() -> None:
-    journal = await open_journal("memory:")
+async def test_an_always_for_a_command_allows_that_program_and_subcommand_only(
+    journal: MemoryJournal,
+) -> None:
     lines = ("git status -s", "git push", "rm -rf /", "git status; rm -rf /")
-    async with hub_for(command, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(command, journal=journal) as session:
         first = await collect(session, "git status", choosing(session, "allow_always"))
         later = [await collect(session, line, choosing(session, "reject_once")) for line in lines]
     async with hub_for(command, journal=journal) as hub:
         session = await hub.session(session.session_id)
         later += [await collect(session, line, choosing(session, "reject_once")) for line in lines]
-    await journal.close()
     (asked,) = only(first, ev.Asked)
     assert isinstance(asked.question, Permission)
     assert "Always allow `git status` with any arguments" in [one.name for one in asked.question.options]
@@ -435,8 +381,7 @@ async def test_an_always_for_a_command_allows_that_program_and_subcommand_only()
 
 async def test_where_a_rule_asks_always_is_neither_offered_nor_learnt() -> None:
     policy = Policy.ask().also(Rule(decision="ask", command="rm *"))
-    async with hub_for(command, policy=policy) as hub:
-        session = await hub.create()
+    async with session_for(command, policy=policy) as session:
         events = await collect(session, "rm -rf build", choosing(session, "allow_once"))
     (asked,) = only(events, ev.Asked)
     assert isinstance(asked.question, Permission)
@@ -451,8 +396,7 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
         diff = DiffBlock(path="a.txt", new="hi")
         return str(bool(await ctx.permission("Write?", tool="write", kind="edit", content=diff)))
 
-    async with hub_for(show) as hub:
-        session = await hub.create()
+    async with session_for(show) as session:
         events = await collect(session, "go", choosing(session, "allow_once"))
     run, write = fold(events).calls.values()
     assert run.content == (TextBlock(text="$ A='b c' rm -rf 'a b'"),)
@@ -472,8 +416,7 @@ async def test_the_person_sees_the_command_and_what_is_written() -> None:
     ],
 )
 async def test_the_policy_answers_before_anyone_is_asked(policy: Policy, allowed: bool) -> None:
-    async with hub_for(write, policy=policy) as hub:
-        events = await collect(await hub.create(), "write")
+    events = await run_turn(write, policy=policy, prompt="write")
     assert only(events, ev.Asked) == []
     assert text_of(events).startswith(f"{allowed} a.txt policy ")
     assert statuses(events)[-1][0] == ("completed" if allowed else "denied")
@@ -486,8 +429,7 @@ async def test_a_permission_that_names_no_tool_is_asked_for_every_time() -> None
         options = forever_options if prompt.text == "own buttons" else None
         return str(bool(await ctx.permission("Sure?", options=options)))
 
-    async with hub_for(ask) as hub:
-        session = await hub.create()
+    async with session_for(ask) as session:
         for _ in range(2):
             events = await collect(session, "own buttons", choosing(session, "yes"))
             assert len(only(events, ev.Asked)) == 1
@@ -505,8 +447,7 @@ async def test_a_call_of_the_agents_own_is_asked_about_by_its_id() -> None:
             call.output("written")
         yield "done"
 
-    async with hub_for(work) as hub:
-        session = await hub.create()
+    async with session_for(work) as session:
         events = await collect(session, "go", choosing(session, "reject_once"))
         assert [status for status, _ in statuses(events)] == ["in_progress", "denied"]
         assert only(events, ev.Notice) == [], "a denied call stays denied and no error is reported"
@@ -524,34 +465,11 @@ async def test_a_call_that_an_adapter_announced_is_asked_about_under_its_tool() 
         yield str(bool(await ctx.permission("May I?", call_id="native", tool="write")))
         yield ev.ToolUpdate(call_id="native", status="completed")
 
-    async with hub_for(work) as hub:
-        session = await hub.create()
+    async with session_for(work) as session:
         events = await collect(session, "go", choosing(session, "allow_always"))
         assert text_of(events) == "True"
         assert [call.name for call in only(events, ev.ToolCall)] == ["write"]
         assert only(await collect(session, "go"), ev.Asked) == []
-
-
-async def test_two_permissions_at_once_are_two_calls() -> None:
-    async def both(ctx: TurnContext) -> str:
-        first, second = await asyncio.gather(
-            ctx.permission("One?", tool="one"), ctx.permission("Two?", tool="two")
-        )
-        return f"{bool(first)} {bool(second)}"
-
-    async with hub_for(both) as hub:
-        session = await hub.create()
-
-        async def decide(asked: ev.Asked) -> None:
-            choice = "allow_once" if asked.question.message == "One?" else "reject_once"
-            await session.answer(Answer(question_id=asked.question_id, option_id=choice))
-
-        events = await collect(session, "go", {ev.Asked: decide})
-    assert text_of(events) == "True False"
-    assert {call.name: call.status for call in fold(events).calls.values()} == {
-        "one": "completed",
-        "two": "denied",
-    }
 
 
 def test_a_decision_is_true_when_the_call_may_run() -> None:
@@ -637,8 +555,7 @@ async def test_a_question_carries_its_key_its_group_and_its_lane() -> None:
         ctx.emit(ev.SubagentFinished(lane="sub"))
         await ctx.permission("May I?", tool="t", durable_key="k2", group="g2")
 
-    async with hub_for(ask) as hub:
-        session = await hub.create()
+    async with session_for(ask) as session:
 
         async def reply(asked: ev.Asked) -> None:
             kind = "allow_once" if isinstance(asked.question, Permission) else None
@@ -661,8 +578,7 @@ async def test_an_agent_can_say_that_its_framework_stopped() -> None:
         ctx.suspend()
         return str(await asking)
 
-    async with hub_for(ask, suspend_after=60.0) as hub:
-        session = await hub.create()
+    async with session_for(ask, suspend_after=60.0) as session:
 
         async def reply(suspended: ev.TurnSuspended) -> None:
             (question_id,) = suspended.question_ids
@@ -698,8 +614,7 @@ async def test_a_question_goes_with_its_turn() -> None:
             await asyncio.wait({beside})
             beside.exception()
 
-    async with hub_for(ask) as hub:
-        session = await hub.create()
+    async with session_for(ask) as session:
         await session.prompt("go")
         await until(lambda: len(session.open_questions) == 3)
         await soon(session.cancel())
@@ -752,21 +667,8 @@ async def test_wait_for_something_that_is_cancelled_is_a_cancelled_turn_for_the_
 # -- shared state ------------------------------------------------------------------------------------
 
 
-async def change(ctx: TurnContext) -> AsyncIterator[str]:
+def change_in_thread(ctx: TurnContext) -> str:
     """Change the state in every way."""
-    shared = ctx.state
-    shared.update(count=1)
-    shared.update(count=1)
-    shared.update(count=2, name="x")
-    shared.patch([{"op": "add", "path": "/list", "value": [1]}])
-    with pytest.raises(PatchError):
-        shared.patch([{"op": "replace", "path": "/missing", "value": 1}])
-    yield f"{shared.value}"
-    shared.replace([1, 2])
-    shared.update(fresh=True)
-
-
-def change_in_thread(ctx: TurnContext) -> list[str]:
     shared = ctx.state
     shared.update(count=1)
     shared.update(count=1)
@@ -777,13 +679,16 @@ def change_in_thread(ctx: TurnContext) -> list[str]:
     before = f"{shared.value}"
     shared.replace([1, 2])
     shared.update(fresh=True)
-    return [before]
+    return before
 
 
-@pytest.mark.parametrize("function", [change, change_in_thread])
+async def change_in_the_loop(ctx: TurnContext) -> str:
+    return change_in_thread(ctx)
+
+
+@pytest.mark.parametrize("function", [change_in_the_loop, change_in_thread])
 async def test_state_is_shared_as_it_changes_and_only_as_it_changes(function: Callable[..., Any]) -> None:
-    async with hub_for(function) as hub:
-        session = await hub.create()
+    async with session_for(function) as session:
         events = await collect(session, "go")
         assert session.view.state == {"fresh": True}
     assert text_of(events) == "{'count': 2, 'name': 'x', 'list': [1]}"
@@ -815,8 +720,7 @@ async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> No
         ctx.state.update(box={"n": True})
         ctx.state.update(box={"n": 1})
 
-    async with hub_for(work) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(work)
     changes = [
         end for end, one in enumerate(events, 1) if isinstance(one, ev.StateReplaced | ev.StatePatched)
     ]
@@ -825,18 +729,15 @@ async def test_state_that_an_agent_changes_in_place_is_emitted_as_it_was() -> No
     assert states[-1]["list"] == [1, 2]
 
 
-async def test_state_outlives_its_turn_and_its_process() -> None:
+async def test_state_outlives_its_turn_and_its_process(journal: MemoryJournal) -> None:
     async def count(ctx: TurnContext) -> str:
         ctx.state.update(count=(ctx.state.value or {"count": 0})["count"] + 1)
         return str(ctx.state.value["count"])
 
-    journal = await open_journal("memory:")
-    async with hub_for(count, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(count, journal=journal) as session:
         assert [text_of(await collect(session, "go")) for _ in range(2)] == ["1", "2"]
     async with hub_for(count, journal=journal) as hub:
         assert text_of(await collect(await hub.session(session.session_id), "go")) == "3"
-    await journal.close()
 
 
 # -- looking around ----------------------------------------------------------------------------------
@@ -846,8 +747,7 @@ async def test_history_is_what_came_before_this_turn() -> None:
     async def recall(prompt: Prompt, ctx: TurnContext) -> str:
         return "|".join(message.text for message in (await ctx.history()).messages)
 
-    async with hub_for(recall) as hub:
-        session = await hub.create()
+    async with session_for(recall) as session:
         assert text_of(await collect(session, "one")) == ""
         assert text_of(await collect(session, "two")) == "one"
         assert text_of(await collect(session, "three")) == "one|two|one"
@@ -927,20 +827,6 @@ async def test_text_of_a_named_message_is_emitted_from_any_thread() -> None:
     assert events[2].message_id != "m"
 
 
-async def test_text_that_comes_after_the_end_of_a_turn_is_dropped() -> None:
-    kept: list[TurnContext] = []
-
-    async def keeping(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        kept.append(ctx)
-        yield "done"
-
-    async with hub_for(keeping) as hub:
-        session = await hub.create()
-        await collect(session, "go")
-        kept[0].emit_text("late", "m")
-        assert text_of(await events_of(session)) == "done"
-
-
 async def test_a_session_that_moves_has_the_files_of_its_new_folder(tmp_path: Path) -> None:
     for name in ("old", "new"):
         (tmp_path / name).mkdir()
@@ -970,8 +856,7 @@ async def test_a_permission_about_a_call_that_is_shown_shows_what_it_asks_for() 
             await ctx.permission("Run?", call_id=shown.call_id, kind="execute", input=asked_for, paths=["b"])
         yield "done"
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
 
         async def reply(asked: ev.Asked) -> None:
             (card,) = fold(await events_of(session)).calls.values()
@@ -993,8 +878,7 @@ async def test_a_question_that_is_not_awaited_is_no_yes(verb: str) -> None:
     async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
         yield "deleted" if questions[verb](ctx) else "kept"
 
-    async with hub_for(agent) as hub:
-        events = await collect(await hub.create(), "go")
+    events = await run_turn(agent)
     (failed,) = only(events, ev.TurnFailed)
     assert f"write `await ctx.{verb}(...)`" in failed.message
     assert text_of(events) == ""

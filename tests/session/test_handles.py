@@ -1,4 +1,4 @@
-"""Handles: how a tool call ends, and what a change of the shared state emits."""
+"""Handles: how a tool call ends. What a change of the shared state emits is in test_context."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from trunkline import events as ev
 from trunkline.errors import TurnCancelled
-from trunkline.session.handles import SharedState, ToolHandle
+from trunkline.session.handles import ToolHandle
 from trunkline.session.view import SessionView
 
 T = TypeVar("T")
@@ -19,9 +19,8 @@ T = TypeVar("T")
 class Context:
     """Records what a handle emits; ``"stored"`` stands for a wait until it is stored."""
 
-    def __init__(self, state: Any = None) -> None:
+    def __init__(self) -> None:
         self.session = SessionView(session_id="s")
-        self.session.replace_state(state)
         self.denied: set[str] = set()
         self.emitted: list[Any] = []
 
@@ -93,23 +92,3 @@ def test_a_plain_function_uses_the_same_handle() -> None:
 async def test_a_plain_with_in_the_event_loop_is_refused_with_the_remedy() -> None:
     with pytest.raises(RuntimeError, match="async with"), ToolHandle(Context(), "c"):
         pass
-
-
-async def test_an_update_of_the_state_emits_only_what_changed() -> None:
-    ctx = Context({"a": 1, "b": 2})
-    state = SharedState(ctx)
-    state.update(a=1)
-    state.update(b=3)
-    assert ctx.emitted == [ev.StatePatched(patch=({"op": "replace", "path": "/b", "value": 3},))]
-
-
-async def test_an_update_of_a_state_that_is_no_object_replaces_it() -> None:
-    ctx = Context()
-    SharedState(ctx).update(a=1)
-    assert ctx.emitted == [ev.StateReplaced(state={"a": 1})]
-
-
-def test_a_plain_function_changes_the_state_too() -> None:
-    ctx = Context({})
-    SharedState(ctx).replace([1])
-    assert ctx.emitted == [ev.StateReplaced(state=[1])]

@@ -227,8 +227,9 @@ async def test_a_fork_begins_with_everything_so_far_and_goes_on_separately() -> 
         assert fork.info.title == session.info.title
 
 
-async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_deleted() -> None:
-    journal = await open_journal("memory:")
+async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_deleted(
+    journal: MemoryJournal,
+) -> None:
     async with hub_for(asking, journal=journal) as a, hub_for(asking, journal=journal) as b:
         session = await a.create()
         await session.prompt("wait")
@@ -238,7 +239,6 @@ async def test_a_running_session_cannot_be_forked_and_one_held_elsewhere_not_del
             await b.delete(session.session_id)
         assert await soon(a.delete(session.session_id)) is True
         assert await a.delete(session.session_id) is False
-    await journal.close()
 
 
 async def test_an_id_that_is_taken_and_a_relative_folder_are_refused() -> None:
@@ -263,24 +263,20 @@ async def test_a_session_whose_client_names_no_folder_gets_the_hubs(tmp_path: Pa
             Hub(make(echo), MemoryJournal(), default_cwd=wrong)
 
 
-async def test_a_closed_hub_opens_nothing() -> None:
-    journal = await open_journal("memory:")
+async def test_a_closed_hub_opens_nothing(journal: MemoryJournal) -> None:
     hub = Hub(make(echo), journal, settings=BRISK)
     await hub.close()
     await hub.close()
     with pytest.raises(SessionClosed):
         await hub.create()
-    await journal.close()
 
 
-async def test_opening_a_session_many_times_at_once_gives_one_object() -> None:
-    journal = await open_journal("memory:")
+async def test_opening_a_session_many_times_at_once_gives_one_object(journal: MemoryJournal) -> None:
     async with hub_for(echo, journal=journal) as hub:
         session_id = (await hub.create()).session_id
     async with hub_for(echo, journal=journal) as hub:
         opened = await asyncio.gather(*(hub.session(session_id) for _ in range(20)))
         assert len(set(map(id, opened))) == 1
-    await journal.close()
 
 
 async def test_a_journal_that_fails_for_a_while_is_watched_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -563,18 +559,18 @@ async def test_a_session_that_only_the_agent_remembers_is_found_before_the_hands
         assert [message.text for message in (await session.history()).messages] == ["from elsewhere"]
 
 
-async def test_a_stored_session_is_judged_by_the_real_card_and_opens_without_it_too() -> None:
+async def test_a_stored_session_is_judged_by_the_real_card_and_opens_without_it_too(
+    journal: MemoryJournal,
+) -> None:
     class Silent(Handshake):
         async def prepare(self) -> None:
             raise AgentError("the program does not answer")
 
-    journal = await open_journal("memory:")
     async with hub_for(journal=journal) as hub:
         await collect(await hub.create("s"), "stored")
     for agent, texts in ((Silent(), 2), (Handshake(), 3)):
         async with hub_for(agent, journal=journal) as hub:
             assert len((await (await hub.session("s")).history()).messages) == texts
-    await journal.close()
 
 
 async def test_a_session_that_only_the_agent_remembers_gets_the_hubs_folder(tmp_path: Path) -> None:
@@ -582,7 +578,9 @@ async def test_a_session_that_only_the_agent_remembers_gets_the_hubs_folder(tmp_
         assert text_of(await collect(await hub.session("elsewhere"), "where?")) == str(tmp_path)
 
 
-async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since() -> None:
+async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since(
+    journal: MemoryJournal,
+) -> None:
     seen: list[dict[str, Any]] = []
 
     class Keeps:
@@ -595,7 +593,6 @@ async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since()
         async def fork(self, session: SessionView, origin: SessionView) -> None:
             seen.append(origin.kept)
 
-    journal = await open_journal("memory:")
     async with hub_for(Keeps(), journal=journal) as owner, hub_for(Keeps(), journal=journal) as other:
         session = await owner.create("s")
         follower = await other.session("s")
@@ -603,4 +600,3 @@ async def test_a_fork_in_another_process_gets_what_the_owners_agent_kept_since()
         await until(lambda: follower.last_turn_id is not None and not follower.busy)
         await other.fork(follower, "f")
     assert seen == [{"id": "one"}]
-    await journal.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.hubs import collect, events_of, forever, hub_for, only, soon, text_of, until
+from tests.hubs import collect, events_of, forever, hub_for, only, session_for, soon, text_of, until
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -16,6 +16,7 @@ from trunkline.commands import Prompt
 from trunkline.content import TextBlock
 from trunkline.errors import AgentProtocolError, SessionBusy, SessionClosed
 from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
 from trunkline.session.context import SessionView, TurnContext
 
@@ -64,8 +65,7 @@ class Chooser(Talker):
 
 async def test_events_of_the_session_are_journalled_and_shown_between_turns() -> None:
     agent = Talker()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "hi")
         async with session.follow() as reader:
             for event in OF_SESSION:
@@ -82,8 +82,7 @@ async def test_events_of_the_session_are_journalled_and_shown_between_turns() ->
 
 async def test_events_of_the_session_may_come_from_a_thread_and_inside_a_turn() -> None:
     agent = Talker()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         turn = asyncio.create_task(collect(session, "wait"))
         await until(lambda: session.busy)
         await asyncio.to_thread(agent.view.emit, OF_SESSION[4])
@@ -129,8 +128,7 @@ async def test_an_agent_begins_a_turn_by_itself_with_what_a_user_wrote_elsewhere
         yield ev.UserMessage(message_id="u", content=(TextBlock(text="from a terminal"),))
         yield "done"
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prepare()
         turn_id = await agent.view.begin_turn(background)
         await soon(session.wait_until_idle())
@@ -147,8 +145,7 @@ async def test_a_turn_of_the_agents_own_waits_for_the_running_one_or_is_refused(
     async def background(ctx: TurnContext) -> AsyncIterator[Any]:
         yield "later"
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         turn = asyncio.create_task(collect(session, "wait"))
         await until(lambda: session.busy)
         with pytest.raises(SessionBusy):
@@ -173,8 +170,7 @@ async def test_a_turn_cannot_wait_for_itself_and_a_turn_of_the_agents_own_can_be
             await forever()
 
     agent = Eager()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         assert text_of(await collect(session, "go")) == "refused"
         turn_id = await agent.view.begin_turn(agent.background)
         await until(lambda: session.position.record > 4)
@@ -187,17 +183,15 @@ async def test_a_function_that_returns_instead_of_yielding_begins_no_turn() -> N
         return "x"
 
     agent, run = Talker(), cast(Any, returns)
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prepare()
         with pytest.raises(AgentProtocolError, match="let the function yield"):
             await agent.view.begin_turn(run)
         assert await events_of(session) == []
 
 
-async def test_what_a_follower_emits_changes_nothing_in_its_own_view_either() -> None:
+async def test_what_a_follower_emits_changes_nothing_in_its_own_view_either(journal: MemoryJournal) -> None:
     agent, other = Talker(), Talker()
-    journal = await open_journal("memory:")
     async with hub_for(agent, journal=journal) as owner, hub_for(other, journal=journal) as hub:
         session = await owner.create("s")
         await collect(session, "hi")
@@ -209,7 +203,6 @@ async def test_what_a_follower_emits_changes_nothing_in_its_own_view_either() ->
         assert follower.view.options == ()
         agent.view.emit(ev.ConfigChanged(options=(MODEL,)))
         await until(lambda: follower.view.options == (MODEL,))
-    await journal.close()
 
 
 async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
@@ -223,8 +216,7 @@ async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
             yield "second"
 
     agent = Schedules()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "go")
         await soon(agent.later)
         await soon(session.wait_until_idle())
@@ -233,8 +225,7 @@ async def test_a_task_that_a_turn_started_begins_the_next_turn() -> None:
 
 async def test_a_closed_session_takes_neither_events_nor_turns_of_its_agent() -> None:
     agent = Talker()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await session.prepare()
         await session.close()
         with pytest.raises(SessionClosed, match="is not open here"):

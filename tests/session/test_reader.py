@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.hubs import hub_for, soon, until
+from tests.hubs import session_for, soon, until
 
 from trunkline import events as ev
 
@@ -25,8 +25,7 @@ async def test_one_that_fell_behind_gets_piece_by_piece_what_is_still_in_memory(
         gate.clear()
         await gate.wait()
 
-    async with hub_for(chatty, reader_backlog=10, coalesce_window=60.0) as hub:
-        session = await hub.create()
+    async with session_for(chatty, reader_backlog=10, coalesce_window=60.0) as session:
         async with session.follow() as reader:
             await session.prompt("go")
             while not isinstance((await soon(reader.next()))[-1].event, ev.Text):
@@ -39,7 +38,7 @@ async def test_one_that_fell_behind_gets_piece_by_piece_what_is_still_in_memory(
                 raise AssertionError("all of it is in memory")
 
             with monkeypatch.context() as patched:
-                patched.setattr(hub.journal, "read", unread)
+                patched.setattr(session.hub.journal, "read", unread)
                 pieces: list[str] = []
                 while len(pieces) < 1000:
                     batch = await soon(reader.next())

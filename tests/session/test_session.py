@@ -15,6 +15,7 @@ from tests.hubs import (
     hub_for,
     make,
     only,
+    session_for,
     soon,
     text_of,
     until,
@@ -26,10 +27,10 @@ from trunkline.agents.interface import AgentCard
 from trunkline.commands import DropPrompt, Prompt
 from trunkline.errors import InvalidCommand, SessionBusy, SessionClosed, SessionNotFound
 from trunkline.folding import fold
-from trunkline.journal import SessionInfo, open_journal
+from trunkline.journal import SessionInfo
+from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
 from trunkline.session.context import SessionView, TurnContext
-from trunkline.session.settings import Settings
 
 
 async def block(prompt: Prompt) -> AsyncIterator[str]:
@@ -39,8 +40,7 @@ async def block(prompt: Prompt) -> AsyncIterator[str]:
 
 
 async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         events = await collect(session, Prompt.of("hello there", message_id="m-1"))
         assert [type(event).__name__ for event in events] == [
             "TurnStarted",
@@ -55,29 +55,24 @@ async def test_a_prompt_gives_one_turn_with_the_users_message_and_one_terminal()
 
 
 async def test_the_same_prompt_key_is_the_same_prompt() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         await collect(session, Prompt.of("once", key="k"))
         first = await session.prompt(Prompt.of("once", key="k"))
         assert len(only(await events_of(session), ev.TurnStarted)) == 1
         assert first.turn_id == only(await events_of(session), ev.TurnStarted)[0].turn_id
 
 
-async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart() -> None:
-    journal = await open_journal("memory:")
-    async with hub_for(journal=journal) as hub:
-        session = await hub.create()
+async def test_the_same_prompt_key_is_the_same_prompt_after_a_restart(journal: MemoryJournal) -> None:
+    async with session_for(journal=journal) as session:
         events = await collect(session, Prompt.of("once", key="k"))
     async with hub_for(journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert (await again.prompt(Prompt.of("once", key="k"))).turn_id == events[0].turn_id
         assert not again.busy
-    await journal.close()
 
 
 async def test_a_second_prompt_is_rejected_while_a_turn_runs() -> None:
-    async with hub_for(block) as hub:
-        session = await hub.create()
+    async with session_for(block) as session:
         await session.prompt("first")
         with pytest.raises(SessionBusy, match="wait for it or cancel it"):
             await session.prompt("second")
@@ -85,8 +80,7 @@ async def test_a_second_prompt_is_rejected_while_a_turn_runs() -> None:
 
 
 async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> None:
-    async with hub_for(block) as hub:
-        session = await hub.create()
+    async with session_for(block) as session:
         async with session.follow() as reader:
             await session.prompt("first")
             waiting = await session.prompt(Prompt.of("quick", busy="queue"))
@@ -101,8 +95,7 @@ async def test_a_queued_prompt_runs_after_the_running_one_and_is_announced() -> 
 
 
 async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> None:
-    async with hub_for(block, queue_limit=1) as hub:
-        session = await hub.create()
+    async with session_for(block, queue_limit=1) as session:
         await session.prompt("first")
         waiting = await session.prompt(Prompt.of("quick", busy="queue"))
         with pytest.raises(SessionBusy, match="1 prompts wait"):
@@ -116,8 +109,7 @@ async def test_a_waiting_prompt_can_be_withdrawn_and_the_queue_is_bounded() -> N
 
 
 async def test_an_interrupting_prompt_cancels_the_running_turn_first() -> None:
-    async with hub_for(block) as hub:
-        session = await hub.create()
+    async with session_for(block) as session:
         await session.prompt("first")
         await collect(session, Prompt.of("quick", busy="interrupt"))
         ends = only(await events_of(session), ev.TurnFinished)
@@ -136,8 +128,7 @@ async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet(
             stopping.set()
             await asyncio.sleep(0.05)
 
-    async with hub_for(slow_to_stop) as hub:
-        session = await hub.create()
+    async with session_for(slow_to_stop) as session:
         await session.prompt("first")
         await until(lambda: session.stored_seq > 2)
         cancelling = asyncio.create_task(session.cancel())
@@ -150,8 +141,7 @@ async def test_a_prompt_waits_for_a_turn_that_was_cancelled_and_is_not_over_yet(
 
 
 async def test_cancelling_nothing_or_another_turn_is_a_no_op() -> None:
-    async with hub_for(block) as hub:
-        session = await hub.create()
+    async with session_for(block) as session:
         assert await session.cancel() is False
         await session.prompt("first")
         assert await session.cancel("another-turn") is False
@@ -171,14 +161,14 @@ OPTIONS = (
 )
 
 
-async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a_restart() -> None:
+async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a_restart(
+    journal: MemoryJournal,
+) -> None:
     async def modes(prompt: Prompt, ctx: TurnContext) -> str:
         return f"{ctx.session.mode} {ctx.session.config['loud']}"
 
-    journal = await open_journal("memory:")
     agent = make(modes, options=OPTIONS)
-    async with hub_for(agent, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(agent, journal=journal) as session:
         await session.set_config("mode", "code", by="me")
         await session.set_config("loud", True)
         changed = only(await events_of(session), ev.ConfigChanged)
@@ -188,7 +178,6 @@ async def test_setting_an_option_tells_everyone_the_complete_list_and_survives_a
     async with hub_for(agent, journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert text_of(await collect(again, "which?")) == "code True"
-    await journal.close()
 
 
 async def test_an_agent_can_refuse_or_correct_an_option() -> None:
@@ -205,8 +194,7 @@ async def test_an_agent_can_refuse_or_correct_an_option() -> None:
                 raise InvalidCommand("not so loud")
             return OPTIONS
 
-    async with hub_for(Picky()) as hub:
-        session = await hub.create()
+    async with session_for(Picky()) as session:
         await session.set_config("mode", "code")
         assert session.view.mode == "ask"
         with pytest.raises(InvalidCommand, match="not so loud"):
@@ -218,8 +206,7 @@ async def test_rewinding_forgets_what_came_after_and_the_agent_sees_the_shorter_
     async def counting(prompt: Prompt, ctx: TurnContext) -> str:
         return str(len((await ctx.history()).messages))
 
-    async with hub_for(counting) as hub:
-        session = await hub.create()
+    async with session_for(counting) as session:
         for number in range(2):
             await collect(session, Prompt.of("hi", message_id=f"m{number}"))
         assert text_of(await collect(session, "how many?")) == "4"
@@ -246,8 +233,7 @@ async def test_rewinding_is_refused_while_a_turn_runs_and_is_offered_to_the_agen
         async def rewind(self, session: SessionView, to_message_id: str | None) -> None:
             asked.append(to_message_id)
 
-    async with hub_for(Rewinding()) as hub:
-        session = await hub.create()
+    async with session_for(Rewinding()) as session:
         await session.prompt("x")
         with pytest.raises(SessionBusy, match="cancel it before"):
             await session.rewind(None)
@@ -307,37 +293,20 @@ async def test_the_first_prompt_names_the_session_and_the_agent_may_rename_it() 
             ctx.title("A better name")
         return "ok"
 
-    async with hub_for(naming) as hub:
-        session = await hub.create()
+    async with session_for(naming) as session:
         await collect(session, "What is the weather?\nsecond line")
         await until(lambda: session.info.title == "What is the weather?")
         await collect(session, "rename")
-        assert (await hub.journal.get(session.key) or SessionInfo(principal="", session_id="")).title == (
-            "A better name"
-        )
+        assert (
+            await session.hub.journal.get(session.key) or SessionInfo(principal="", session_id="")
+        ).title == ("A better name")
 
 
 async def test_a_turn_without_followers_is_cancelled_after_a_while() -> None:
-    async with hub_for(block, abandon_after=0.02) as hub:
-        session = await hub.create()
+    async with session_for(block, abandon_after=0.02) as session:
         await session.prompt("first")
         await until(lambda: not session.busy)
         assert only(await events_of(session), ev.TurnFinished)[0].stop_reason == "cancelled"
-
-
-async def test_a_turn_that_someone_follows_goes_on() -> None:
-    async with hub_for(block, abandon_after=0.02) as hub:
-        session = await hub.create()
-        async with session.follow():
-            await session.prompt("first")
-            await asyncio.sleep(0.1)
-            assert session.busy
-        await until(lambda: not session.busy)
-
-
-async def test_settings_are_frozen_values() -> None:
-    with pytest.raises(AttributeError):
-        Settings().busy = "queue"  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class SlowToGoBack(FunctionAgent):
@@ -355,8 +324,7 @@ class SlowToGoBack(FunctionAgent):
 
 async def test_a_prompt_waits_for_a_rewind_instead_of_being_taken_back_with_it() -> None:
     agent = SlowToGoBack()
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         await collect(session, "first")
         going_back = asyncio.create_task(session.rewind(None))
         await soon(agent.asked.wait())

@@ -9,14 +9,27 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import pytest
-from tests.hubs import BRISK, WAIT, collect, events_of, forever, hub_for, make, only, soon, text_of, until
+from tests.hubs import (
+    BRISK,
+    WAIT,
+    collect,
+    events_of,
+    forever,
+    hub_for,
+    make,
+    only,
+    session_for,
+    soon,
+    text_of,
+    until,
+)
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
-from trunkline.errors import AgentError, AlreadyAnswered, Fenced, InvalidCommand, TurnCancelled
+from trunkline.errors import AgentError, AlreadyAnswered, Fenced
 from trunkline.folding import fold
 from trunkline.grammar import Grammar
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import TurnContext
 from trunkline.session.hub import Hub
 from trunkline.session.session import Session
@@ -132,8 +145,7 @@ async def test_a_sloppy_agent_is_settled(
     row: tuple[Callable[..., Any], Any, str, dict[str, str], list[str]],
 ) -> None:
     function, outcome, text, calls, rules = row
-    async with hub_for(make(function, name="sloppy")) as hub:
-        session = await hub.create()
+    async with session_for(make(function, name="sloppy")) as session:
         events = await collect(session, "go")
         meant = fold(events)
         turn = meant.turns[0]
@@ -182,8 +194,7 @@ async def test_cancel_inside_an_awaiting_tool_settles_at_once() -> None:
         finally:
             cleaned.set()
 
-    async with hub_for(waiting) as hub:
-        session = await hub.create()
+    async with session_for(waiting) as session:
         async with session.follow() as reader:
             await session.prompt("go")
             while not any(isinstance(e.event, ev.ToolUpdate) for e in await soon(reader.next())):
@@ -213,8 +224,7 @@ async def test_an_agent_that_ignores_cancel_is_detached_and_its_later_events_are
                 continue
         yield "too late"
 
-    async with hub_for(stubborn, detach_after=0.05) as hub:
-        session = await hub.create()
+    async with session_for(stubborn, detach_after=0.05) as session:
         await session.prompt("go")
         await asyncio.sleep(0)
         assert await soon(session.cancel())
@@ -233,27 +243,23 @@ async def test_cancelling_twice_is_cancelling_once() -> None:
         yield "begun"
         await forever()
 
-    async with hub_for(waiting) as hub:
-        session = await hub.create()
+    async with session_for(waiting) as session:
         await session.prompt("go")
         answers = await asyncio.gather(session.cancel(), session.cancel(), session.cancel())
         assert answers[0] is True
         assert len(only(await events_of(session), ev.TurnFinished)) == 1
 
 
-async def test_closing_the_hub_cancels_what_runs() -> None:
+async def test_closing_the_hub_cancels_what_runs(journal: MemoryJournal) -> None:
     async def waiting(prompt: Prompt) -> AsyncIterator[str]:
         yield "begun"
         await forever()
 
-    journal = await open_journal("memory:")
-    async with hub_for(waiting, journal=journal) as hub:
-        session = await hub.create()
+    async with session_for(waiting, journal=journal) as session:
         await session.prompt("go")
     async with hub_for(waiting, journal=journal) as hub:
         again = await hub.session(session.session_id)
         assert (await again.history()).turns[0].stop_reason == "cancelled"
-    await journal.close()
 
 
 # -- questions ---------------------------------------------------------------------------------------
@@ -276,8 +282,7 @@ def refuse(question_id: str, by: str = "ann") -> Answer:
 
 
 async def test_parallel_questions_are_suspended_together_and_answered_together() -> None:
-    async with hub_for(ask_two) as hub:
-        session = await hub.create()
+    async with session_for(ask_two) as session:
 
         async def decide(event: ev.TurnSuspended) -> None:
             assert len(event.question_ids) == 2
@@ -291,8 +296,7 @@ async def test_parallel_questions_are_suspended_together_and_answered_together()
 
 
 async def test_a_partial_answer_resumes_and_suspends_again() -> None:
-    async with hub_for(ask_two) as hub:
-        session = await hub.create()
+    async with session_for(ask_two) as session:
 
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(allow(event.question_ids[0]))
@@ -302,48 +306,8 @@ async def test_a_partial_answer_resumes_and_suspends_again() -> None:
         assert [len(event.question_ids) for event in only(events, ev.TurnSuspended)] == [2, 1]
 
 
-async def test_the_first_answer_wins_and_the_second_learns_who_was_first() -> None:
-    async with hub_for(ask_two) as hub:
-        session = await hub.create()
-
-        async def decide(event: ev.TurnSuspended) -> None:
-            first, second = event.question_ids
-            await session.answer(allow(first, by="ann"))
-            with pytest.raises(AlreadyAnswered) as caught:
-                await session.answer(refuse(first, by="bob"))
-            assert caught.value.by == "ann"
-            with pytest.raises(AlreadyAnswered):
-                await session.answer(refuse(second), refuse(first))
-            assert second in session.open_questions, "all or none"
-            await session.answer(refuse(second))
-
-        events = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(events) == "True False"
-
-
-async def test_an_answer_that_does_not_fit_changes_nothing() -> None:
-    async with hub_for(ask_two) as hub:
-        session = await hub.create()
-
-        async def decide(event: ev.TurnSuspended) -> None:
-            first, second = event.question_ids
-            for wrong, why in [
-                (Answer(question_id="unknown", option_id="allow_once"), "no open question"),
-                (Answer(question_id=first, option_id="maybe"), "choose one of"),
-                (Answer(question_id=first, outcome="accepted"), "selecting one"),
-                (Answer(question_id=first, option_id="allow_once", input={}), "edited"),
-            ]:
-                with pytest.raises(InvalidCommand, match=why):
-                    await session.answer(wrong)
-            await session.answer(allow(first), allow(second))
-
-        events = await collect(session, "go", {ev.TurnSuspended: decide})
-        assert text_of(events) == "True True"
-
-
 async def test_a_cancelled_answer_cancels_the_turn() -> None:
-    async with hub_for(ask_two) as hub:
-        session = await hub.create()
+    async with session_for(ask_two) as session:
 
         async def decide(event: ev.TurnSuspended) -> None:
             await session.answer(Answer(question_id=event.question_ids[0], outcome="cancelled", by="editor"))
@@ -351,29 +315,6 @@ async def test_a_cancelled_answer_cancels_the_turn() -> None:
         events = await collect(session, "go", {ev.TurnSuspended: decide})
         assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
         assert {answer.outcome for answer in only(events, ev.Answered)} == {"cancelled"}
-
-
-async def test_cancel_while_a_question_is_open_settles_it_as_cancelled() -> None:
-    seen: list[BaseException] = []
-
-    async def asking(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        try:
-            await ctx.permission("May I?", tool="x")
-        except (TurnCancelled, asyncio.CancelledError) as error:
-            seen.append(error)
-            raise
-        yield "never"
-
-    async with hub_for(asking) as hub:
-        session = await hub.create()
-
-        async def stop(event: ev.Asked) -> None:
-            assert await session.cancel()
-
-        events = await collect(session, "go", {ev.Asked: stop})
-        assert [a.outcome for a in only(events, ev.Answered)] == ["cancelled"]
-        assert only(events, ev.TurnFinished)[0].stop_reason == "cancelled"
-        assert len(seen) == 1
 
 
 async def test_a_question_that_expires_is_refused_and_the_turn_goes_on() -> None:
@@ -384,8 +325,7 @@ async def test_a_question_that_expires_is_refused_and_the_turn_goes_on() -> None
 
 
 async def test_a_question_that_expires_without_followers_cancels_the_turn() -> None:
-    async with hub_for(ask_two, question_ttl=0.02) as hub:
-        session = await hub.create()
+    async with session_for(ask_two, question_ttl=0.02) as session:
         await session.prompt("go")
         await until(lambda: not session.busy)
         assert only(await events_of(session), ev.TurnFinished)[0].stop_reason == "cancelled"
@@ -427,8 +367,9 @@ async def suspend(hub: Hub) -> tuple[Session, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("died", [False, True], ids=["closed", "died"])
-async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(died: bool) -> None:
-    journal = await open_journal("memory:")
+async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(
+    died: bool, journal: MemoryJournal
+) -> None:
     first = Hub(Durable(), journal, settings=BRISK)
     session, questions = await suspend(first)
     if not died:
@@ -453,7 +394,6 @@ async def test_a_turn_whose_questions_are_durable_waits_for_the_next_process(die
         assert [turn.status for turn in (await again.history()).turns] == ["finished"]
     if died:
         session.fail(Fenced("the test ends"))
-    await journal.close()
 
 
 async def until_owned(session: Session) -> None:
@@ -462,8 +402,7 @@ async def until_owned(session: Session) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_sleeping_turn_can_be_cancelled() -> None:
-    journal = await open_journal("memory:")
+async def test_a_sleeping_turn_can_be_cancelled(journal: MemoryJournal) -> None:
     first = Hub(Durable(), journal, settings=BRISK)
     session, _ = await suspend(first)
     await first.close()
@@ -471,11 +410,11 @@ async def test_a_sleeping_turn_can_be_cancelled() -> None:
         again = await hub.session(session.session_id)
         assert await soon(again.cancel())
         assert (await again.history()).turns[0].stop_reason == "cancelled"
-    await journal.close()
 
 
-async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_death() -> None:
-    journal = await open_journal("memory:")
+async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_death(
+    journal: MemoryJournal,
+) -> None:
     dead = Hub(make(ask_two), journal, settings=BRISK)
     session, questions = await suspend(dead)
     async with hub_for(ask_two, journal=journal) as hub:
@@ -487,15 +426,13 @@ async def test_a_turn_with_a_question_that_is_not_durable_is_interrupted_by_a_de
         with pytest.raises(AlreadyAnswered):
             await again.answer(allow(questions[0]))
     session.fail(Fenced("the test ends"))
-    await journal.close()
 
 
 async def test_a_turn_cancelled_before_its_task_took_a_step_settles_at_once() -> None:
     async def never_reached(prompt: Prompt) -> AsyncIterator[Any]:
         yield "too late"
 
-    async with hub_for(never_reached, detach_after=60.0) as hub:
-        session = await hub.create()
+    async with session_for(never_reached, detach_after=60.0) as session:
         await session.own()
 
         def cancel() -> None:
@@ -529,8 +466,7 @@ async def test_whatever_an_agent_raises_ends_its_turn_and_nothing_else(kind: typ
         if prompt.text == "raise":
             raise kind
 
-    async with hub_for(raising) as hub:
-        session = await hub.create()
+    async with session_for(raising) as session:
         events = await collect(session, "raise")
         failed = only(events, ev.TurnFailed)
         assert [event.code for event in failed] == ["agent_failed"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.hubs import BRISK, collect, entries_of, forever, hub_for, make, only, soon
+from tests.hubs import BRISK, collect, entries_of, forever, make, only, session_for, soon
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -123,8 +123,7 @@ def test_replay_through_a_primed_encoder_folds_equal_from_any_cursor(words: list
 
 
 async def test_a_live_window_shows_the_turn_and_journals_its_edges() -> None:
-    async with hub_for(varied) as hub:
-        session = await hub.create()
+    async with session_for(varied) as session:
         receipt = await session.prompt("a|b|!")
         assert receipt.turn_id is not None
         shown = await gather(window(session, receipt.turn_id))
@@ -141,8 +140,7 @@ async def test_a_window_that_ends_on_suspension_is_followed_by_one_that_resumes(
         yield "before "
         yield "allowed" if await ctx.permission("May I?", tool="x") else "refused"
 
-    async with hub_for(asking) as hub:
-        session = await hub.create()
+    async with session_for(asking) as session:
         receipt = await session.prompt("go")
         assert receipt.turn_id is not None
         last = Cursor(0, 0, 0)
@@ -168,8 +166,7 @@ async def test_a_replay_passes_suspensions_that_hold_no_more_and_ends_at_one_tha
         await ctx.permission("Again?", tool="y")
         yield "after"
 
-    async with hub_for(asking) as hub:
-        session = await hub.create()
+    async with session_for(asking) as session:
         receipt = await session.prompt("go")
         assert receipt.turn_id is not None
         for shown, allowed in (("before ", None), ("before between ", "allow_once")):
@@ -195,8 +192,7 @@ async def test_a_new_run_inside_a_message_announces_it_and_one_that_goes_on_does
         await going_on.wait()
         yield "two"
 
-    async with hub_for(talking) as hub:
-        session = await hub.create()
+    async with session_for(talking) as session:
         async with session.follow() as reader:
             receipt = await session.prompt("go")
             seen: list[Entry] = []
@@ -221,8 +217,7 @@ async def test_a_new_run_inside_a_message_announces_it_and_one_that_goes_on_does
 
 
 async def test_a_window_on_an_unknown_turn_is_the_peers_fault() -> None:
-    async with hub_for() as hub:
-        session = await hub.create()
+    async with session_for() as session:
         await collect(session, "hi")
         with pytest.raises(InvalidCommand, match="no turn 'nope'"):
             await gather(window(session, "nope"))
@@ -233,8 +228,7 @@ async def test_leaving_a_window_leaves_the_turn_alone() -> None:
         yield "begun"
         await forever()
 
-    async with hub_for(waiting) as hub:
-        session = await hub.create()
+    async with session_for(waiting) as session:
         receipt = await session.prompt("go")
         assert receipt.turn_id is not None
         async with contextlib.aclosing(window(session, receipt.turn_id).__aiter__()) as shown:
@@ -251,8 +245,7 @@ async def test_a_place_is_reached_once_the_consumer_took_all_before_it() -> None
         await go.wait()
         yield "two"
 
-    async with hub_for(agent) as hub:
-        session = await hub.create()
+    async with session_for(agent) as session:
         receipt = await session.prompt("go")
         shown = window(session, receipt.turn_id or "")
         batches = aiter(shown)

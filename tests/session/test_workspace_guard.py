@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hubs import collect, events_of, hub_for, make, only
+from tests.hubs import collect, events_of, hub_for, make, only, session_for
 
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
@@ -317,8 +317,7 @@ async def test_an_agent_cannot_write_such_a_record_itself() -> None:
     async def forges(prompt: Prompt) -> AsyncIterator[Any]:
         yield ev.Decided(allowed=True, by="policy", reason="made up")
 
-    async with hub_for(make(forges)) as hub:
-        session = await hub.create()
+    async with session_for(make(forges)) as session:
         await collect(session, "go")
         events = await events_of(session)
     assert decided(events) == []

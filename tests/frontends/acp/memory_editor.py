@@ -75,6 +75,8 @@ class Editor:
         """Updates, requests and other notifications of the agent, in order."""
         self.answers: dict[str, Callable[[Message], Any]] = {}
         self.withdrawn: list[str] = []
+        self.session_id = ""
+        """The session that was opened last."""
 
     # -- as a handler --
 
@@ -111,7 +113,13 @@ class Editor:
 
     async def open(self, cwd: Any = "/", **params: Any) -> str:
         """Begin a session and give its id."""
-        return (await self.call("session/new", cwd=str(cwd), mcpServers=[], **params))["sessionId"]
+        made = await self.call("session/new", cwd=str(cwd), mcpServers=[], **params)
+        self.session_id = made["sessionId"]
+        return self.session_id
+
+    async def say(self, words: str) -> Message:
+        """Play a turn in the session that was opened last, or in a new one."""
+        return await self.prompt(self.session_id or await self.open(), words)
 
     async def prompt(self, session_id: str, words: str, **params: Any) -> Message:
         """Play a turn."""

@@ -26,7 +26,7 @@ from trunkline.frontends.acp.losses import LOSSES
 from trunkline.grammar import Grammar
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.acp import wire
-from trunkline.questions import Form, Link, Option, Permission, default_options
+from trunkline.questions import Form, Link, Permission, default_options
 from trunkline.safe_text import safe_title
 
 ABLE: dict[str, Any] = {
@@ -416,27 +416,6 @@ def test_a_choice_of_several_values_is_a_text_that_names_them() -> None:
     assert pause == WaitForMessage(asked(SIZE))
 
 
-TWICE = Permission(
-    message="May I?",
-    call_id="c1",
-    options=(
-        Option(option_id="a", name="This file", kind="allow_once"),
-        Option(option_id="b", name="This folder", kind="allow_once"),
-        Option(option_id="c", name="No", kind="reject_once"),
-    ),
-)
-
-
-def test_options_of_one_kind_are_asked_in_text_with_the_whole_call() -> None:
-    given = ev.ToolUpdate(call_id="c1", input={"path": "a```b"})
-    (*_, output, pause) = outs(CALL, given, asked(TWICE), suspended("q1"), client={}, asks_as_text=True)
-    call = 'Search\n\n````json\n{\n  "path": "a```b"\n}\n````\n\n'
-    choice = "May I?\n\n1. This file\n2. This folder\n3. No\n\n"
-    assert output["content"]["text"].startswith(call + choice)
-    assert pause == WaitForMessage(asked(TWICE))
-    assert isinstance(outs(CALL, asked(TWICE), client=ABLE)[-1], Ask), "a form tells them apart"
-
-
 def test_what_is_open_is_asked_again_with_its_whole_call() -> None:
     question = Permission(call_id="c1", options=default_options())
     diff = DiffBlock(path="/a", old="1", new="2")
@@ -467,17 +446,6 @@ def test_a_form_is_asked_in_text_once_the_turn_is_suspended() -> None:
         ev.Text(message_id="m", delta="x"), asked(NAME), suspended("q1"), client={}, asks_as_text=True
     )
     assert after[1]["content"]["text"].startswith("\n\nYour name?"), "clients may know no message ids"
-
-
-def test_several_forms_are_asked_in_text_one_after_the_other() -> None:
-    first = ev.Answered(turn_id="t", question_id="q1", outcome="accepted", content={"x": "Ada"})
-    both = (asked(NAME), asked(NAME, "q2"), suspended("q1", "q2"), first, suspended("q2"))
-    pauses = [
-        out.asked.question_id
-        for out in outs(*both, client={}, asks_as_text=True)
-        if isinstance(out, WaitForMessage)
-    ]
-    assert pauses == ["q1", "q2"]
 
 
 def test_what_a_request_waits_for_comes_first() -> None:

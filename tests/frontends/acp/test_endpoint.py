@@ -14,7 +14,7 @@ from tests.hubs import collect, forever, hub_for, make, soon, until
 from trunkline import events as ev
 from trunkline.agents.interface import AgentCard
 from trunkline.commands import Prompt
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.options import Choice, ConfigOption
 from trunkline.protocols.jsonrpc import RpcError
 from trunkline.session.context import SessionView, TurnContext
@@ -120,12 +120,6 @@ async def test_a_login_that_is_missing_leaves_no_session_behind() -> None:
         assert (await editor.refused("session/new", cwd="/", mcpServers=[])).rpc_code == -32000
 
 
-@pytest.mark.parametrize("method", ["session/set_model", "initialise", "_zed/anything", "$/nothing", ""])
-async def test_an_unknown_method_is_said_to_be_unknown(method: str) -> None:
-    async with hub_for() as hub, editing(hub) as editor:
-        assert (await editor.refused(method)).rpc_code == -32601
-
-
 async def test_logging_out_of_an_agent_without_logins_succeeds() -> None:
     async with hub_for() as hub, editing(hub) as editor:
         assert await editor.call("logout") == {}
@@ -166,8 +160,7 @@ async def test_a_cursor_that_is_not_ours_is_refused(cursor: str) -> None:
         assert (await editor.refused("session/list", cursor=cursor)).rpc_code == -32602
 
 
-async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
-    journal = await open_journal("memory:")
+async def test_what_belongs_to_another_agent_or_person_is_not_listed(journal: MemoryJournal) -> None:
     async with (
         hub_for(journal=journal, target="a") as one,
         hub_for(journal=journal, target="b") as two,
@@ -186,11 +179,9 @@ async def test_what_belongs_to_another_agent_or_person_is_not_listed() -> None:
         assert (await eve.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
         await eve.call("session/delete", sessionId=session_id)
         assert (await first.prompt(session_id, "still here"))["stopReason"] == "end_turn"
-    await journal.close()
 
 
-async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
-    journal = await open_journal("memory:")
+async def test_a_page_is_full_however_many_sessions_belong_to_others(journal: MemoryJournal) -> None:
     async with (
         hub_for(journal=journal, target="a") as one,
         hub_for(journal=journal, target="b") as two,
@@ -205,14 +196,12 @@ async def test_a_page_is_full_however_many_sessions_belong_to_others() -> None:
         listed = await editor.call("session/list")
         assert [session["sessionId"] for session in listed["sessions"]] == [newest, oldest]
         assert "nextCursor" not in listed
-    await journal.close()
 
 
 async def test_a_title_and_a_time_are_listed_and_the_title_is_sent_once() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "the first line\nthe second")
-        await editor.prompt(session_id, "another")
+        await editor.say("the first line\nthe second")
+        await editor.say("another")
         (output,) = editor.updates("session_info_update")
         assert output["title"] == "the first line"
         (listed,) = (await editor.call("session/list"))["sessions"]
@@ -220,23 +209,15 @@ async def test_a_title_and_a_time_are_listed_and_the_title_is_sent_once() -> Non
         assert listed["updatedAt"].endswith("+00:00")
 
 
-async def test_a_deleted_session_is_gone_and_may_be_deleted_again() -> None:
-    async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        for _ in range(2):
-            assert await editor.call("session/delete", sessionId=session_id) == {}
-        assert (await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
-        assert (await editor.call("session/list"))["sessions"] == []
-
-
 async def test_a_closed_session_must_be_opened_again_and_is_whole_then() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "before")
-        await editor.call("session/close", sessionId=session_id)
-        assert (await editor.refused("session/prompt", sessionId=session_id, prompt=TEXT)).rpc_code == -32002
-        await editor.call("session/resume", sessionId=session_id, cwd="/")
-        await editor.prompt(session_id, "after")
+        await editor.say("before")
+        await editor.call("session/close", sessionId=editor.session_id)
+        assert (
+            await editor.refused("session/prompt", sessionId=editor.session_id, prompt=TEXT)
+        ).rpc_code == -32002
+        await editor.call("session/resume", sessionId=editor.session_id, cwd="/")
+        await editor.say("after")
         assert editor.text == "before after "
 
 
@@ -269,11 +250,10 @@ async def test_a_session_that_was_closed_elsewhere_is_reopened_with_the_editors_
 
 async def test_a_load_replays_everything_before_its_answer() -> None:
     async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "/tools")
+        await editor.say("/tools")
         output = editor.text
         editor.log.clear()
-        result = await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        result = await editor.call("session/load", sessionId=editor.session_id, cwd="/", mcpServers=[])
         assert "modes" in result
         assert text_of_chunks(editor.log, "user_message_chunk") == "/tools"
         assert editor.text == output
@@ -283,15 +263,14 @@ async def test_a_load_replays_everything_before_its_answer() -> None:
         assert editor.heard()[-2:-1] == ["= session/load"]
         for times in (1, 0):
             editor.log.clear()
-            await editor.prompt(session_id, "hi")
+            await editor.say("hi")
             assert len(editor.updates("available_commands_update")) == times, "for those who looked away"
 
 
 async def test_the_commands_of_a_resumed_session_follow_the_answer() -> None:
     async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
-        await editor.call("session/resume", sessionId=session_id, cwd="/")
+        await editor.say("hi")
+        await editor.call("session/resume", sessionId=editor.session_id, cwd="/")
         await until(lambda: editor.heard()[-1] == "available_commands_update")
         assert editor.heard()[-2] == "= session/resume"
 
@@ -306,16 +285,15 @@ async def test_a_load_leaves_out_what_was_taken_back() -> None:
             yield f"found {prompt.text}. "
 
     async with hub_for(agent) as hub, editing(hub) as editor:
-        session_id = await editor.open()
         for words in ("one", "two", "three"):
-            await editor.prompt(session_id, words)
-        session = await hub.session(session_id)
+            await editor.say(words)
+        session = await hub.session(editor.session_id)
         history = await session.history()
         answer = next(m for m in history.messages if m.text == "found one. ")
         await session.rewind(answer.message_id)
-        await editor.prompt(session_id, "four")
+        await editor.say("four")
         editor.log.clear()
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        await editor.call("session/load", sessionId=editor.session_id, cwd="/", mcpServers=[])
         assert text_of_chunks(editor.log, "user_message_chunk") == "onefour"
         assert editor.text == "found one. found four. "
         assert [call["title"] for call in editor.updates("tool_call")] == ["look for one", "look for four"]
@@ -324,22 +302,20 @@ async def test_a_load_leaves_out_what_was_taken_back() -> None:
 
 async def test_a_resume_replays_nothing() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "before")
-        assert await editor.call("session/resume", sessionId=session_id, cwd="/tmp") == {}
+        await editor.say("before")
+        assert await editor.call("session/resume", sessionId=editor.session_id, cwd="/tmp") == {}
         assert editor.heard()[-2:] == ["= session/prompt", "= session/resume"]
-        assert (await hub.session(session_id)).view.cwd == "/tmp"
+        assert (await hub.session(editor.session_id)).view.cwd == "/tmp"
 
 
 async def test_a_fork_begins_with_the_whole_history_and_goes_its_own_way() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "common")
-        made = await editor.call("session/fork", sessionId=session_id, cwd="/tmp", mcpServers=[])
+        await editor.say("common")
+        made = await editor.call("session/fork", sessionId=editor.session_id, cwd="/tmp", mcpServers=[])
         fork = made["sessionId"]
         await editor.prompt(fork, "fork")
-        await editor.prompt(session_id, "origin")
-        for name, words in ((fork, "commonfork"), (session_id, "commonorigin")):
+        await editor.say("origin")
+        for name, words in ((fork, "commonfork"), (editor.session_id, "commonorigin")):
             editor.log.clear()
             await editor.call("session/load", sessionId=name, cwd="/", mcpServers=[])
             assert text_of_chunks(editor.log, "user_message_chunk") == words
@@ -369,9 +345,8 @@ async def test_coming_back_often_leaves_one_watch_and_the_editors_files(tmp_path
 async def test_nothing_follows_the_answer_of_a_prompt() -> None:
     async with hub_for(ScriptedAgent()) as hub, editing(hub, ABLE) as editor:
         editor.permit("allow_once")
-        session_id = await editor.open()
         for scenario in SAYING:
-            await editor.prompt(session_id, f"/{scenario}")
+            await editor.say(f"/{scenario}")
             assert editor.heard()[-1] == "= session/prompt"
             await editor.refused("session/nothing")
             assert editor.heard()[-2:] == ["= session/prompt", "= session/nothing"]
@@ -435,13 +410,6 @@ async def test_a_turn_that_fails_is_an_error_with_its_cause_and_its_updates_stay
         assert editor.text == "so far"
 
 
-async def test_two_sessions_run_side_by_side_and_keep_apart() -> None:
-    async with hub_for() as hub, editing(hub) as editor:
-        one, two = await editor.open(), await editor.open()
-        await asyncio.gather(editor.prompt(one, "one " * 50), editor.prompt(two, "two " * 50))
-        assert editor.text.count("one ") == editor.text.count("two ") == 50
-
-
 async def test_a_turn_that_someone_else_started_is_not_shown_and_makes_the_session_busy() -> None:
     go = asyncio.Event()
 
@@ -486,13 +454,12 @@ async def test_a_malformed_prompt_that_is_taken_back_is_answered_and_the_connect
     params: Any,
 ) -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
         request_id, answer = editor.connection.ask("session/prompt", params)
         editor.connection.flush()
         editor.connection.withdraw_request(request_id)
         with pytest.raises(RpcError):
             await soon(answer)
-        assert (await editor.prompt(session_id, "fine"))["stopReason"] == "end_turn"
+        assert (await editor.say("fine"))["stopReason"] == "end_turn"
 
 
 async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() -> None:
@@ -526,10 +493,9 @@ async def test_a_cancel_that_comes_before_the_turn_has_begun_is_kept_for_it() ->
 
 async def test_any_other_request_that_is_taken_back_just_stops() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "x " * 50)
+        await editor.say("x " * 50)
         editor.agents_wire.free.clear()
-        params: dict[str, Any] = {"sessionId": session_id, "cwd": "/", "mcpServers": []}
+        params: dict[str, Any] = {"sessionId": editor.session_id, "cwd": "/", "mcpServers": []}
         request_id, answer = editor.connection.ask("session/load", params)
         await editor.refused("session/nothing")
         editor.connection.withdraw_request(request_id)
@@ -541,12 +507,11 @@ async def test_any_other_request_that_is_taken_back_just_stops() -> None:
 
 async def test_a_load_waits_for_a_slow_client() -> None:
     async with hub_for() as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "x " * 50)
+        await editor.say("x " * 50)
         editor.log.clear()
         editor.agents_wire.free.clear()
         loading = asyncio.create_task(
-            editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+            editor.call("session/load", sessionId=editor.session_id, cwd="/", mcpServers=[])
         )
         await editor.refused("session/nothing")
         assert not loading.done()

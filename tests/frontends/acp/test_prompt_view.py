@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.frontends.acp.memory_editor import Editor, Wire, editing
-from tests.hubs import BRISK, hub_for, make, soon, until
+from tests.hubs import BRISK, hub_for, make, session_for, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Answer, Prompt
@@ -67,45 +67,34 @@ def waits(session: Session) -> Callable[[], bool]:
 
 async def test_the_next_message_is_the_answer_and_its_prompt_shows_the_rest() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        assert await editor.prompt(session_id, "hi") == DONE
+        assert await editor.say("hi") == DONE
         assert new_text(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
-        assert await editor.prompt(session_id, "Ada") == DONE
+        assert await editor.say("Ada") == DONE
         assert new_text(editor) == f"Hello Ada. \n\nAnd your town?\n\n{HOW}"
-        assert await editor.prompt(session_id, "London") == DONE
+        assert await editor.say("London") == DONE
         assert new_text(editor) == "London is far."
-        turns = (await (await hub.session(session_id)).history()).turns
+        turns = (await (await hub.session(editor.session_id)).history()).turns
         assert [turn.status for turn in turns] == ["finished"], "it was one turn all the time"
-        assert await editor.prompt(session_id, "again") == DONE
+        assert await editor.say("again") == DONE
         assert new_text(editor).startswith("Welcome. "), "and then the next message is a prompt again"
         assert editor.updates("agent_thought_chunk") == []
 
 
 async def test_several_fields_are_asked_until_the_answer_fits() -> None:
     async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "/form")
+        await editor.say("/form")
         assert "- `colour` A colour (one of: red | green | blue)" in new_text(editor)
-        assert await editor.prompt(session_id, "name: Ada\ncolour: pink") == DONE
+        assert await editor.say("name: Ada\ncolour: pink") == DONE
         assert new_text(editor) == (
             "`colour` must be one of: red | green | blue. Please write it again, or `decline`."
         )
-        await editor.prompt(session_id, '{"name": "Ada", "colour": "red", "copies": 1.5}')
+        await editor.say('{"name": "Ada", "colour": "red", "copies": 1.5}')
         assert "must be of type integer, not 1.5" in new_text(editor), "the session has the last word"
         image = {"type": "image", "mimeType": "image/png", "data": ""}
-        await editor.call("session/prompt", sessionId=session_id, prompt=[image])
+        await editor.call("session/prompt", sessionId=editor.session_id, prompt=[image])
         assert new_text(editor).startswith("The answer can only be text")
-        await editor.prompt(session_id, "name: Ada\ncolour: red")
+        await editor.say("name: Ada\ncolour: red")
         assert new_text(editor) == 'Ordered: {"colour": "red", "copies": 1, "gift": false, "name": "Ada"}'
-
-
-async def test_a_word_declines() -> None:
-    async with hub_for(ScriptedAgent()) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "/form")
-        new_text(editor)
-        assert (await editor.prompt(session_id, "decline"))["stopReason"] == "end_turn"
-        assert new_text(editor) == "No order, then."
 
 
 @pytest.mark.parametrize("scenario", ["/form", "greet"])
@@ -117,35 +106,32 @@ async def test_a_command_is_run_and_is_no_answer(scenario: str) -> None:
             yield piece
 
     async with hub_for(make(agent, commands=demo.card.commands)) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, scenario)
+        await editor.say(scenario)
         new_text(editor)
-        assert (await editor.prompt(session_id, "/plan now"))["stopReason"] == "end_turn"
+        assert (await editor.say("/plan now"))["stopReason"] == "end_turn"
         assert new_text(editor).startswith("The question before is given up.\n\n")
-        session = await hub.session(session_id)
+        session = await hub.session(editor.session_id)
         assert [turn.stop_reason for turn in (await session.history()).turns] == ["cancelled", "end_turn"]
         assert (await session.history()).plan != ()
 
 
 async def test_what_only_looks_like_a_command_is_an_answer() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        await editor.prompt(session_id, "/usr/bin")
+        await editor.say("/usr/bin")
         assert new_text(editor).startswith("Hello /usr/bin. ")
 
 
 async def test_a_link_alone_is_no_answer() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
         link = {"type": "resource_link", "uri": "file:///a.txt", "name": "a.txt"}
-        await editor.call("session/prompt", sessionId=session_id, prompt=[link])
+        await editor.call("session/prompt", sessionId=editor.session_id, prompt=[link])
         assert new_text(editor).startswith("The answer can only be text: a link or a file alone is none.")
         words = {"type": "text", "text": "it is in "}
-        await editor.call("session/prompt", sessionId=session_id, prompt=[words, link])
+        await editor.call("session/prompt", sessionId=editor.session_id, prompt=[words, link])
         assert new_text(editor).startswith("Hello it is in file:///a.txt. ")
 
 
@@ -155,10 +141,9 @@ async def test_a_turn_that_fails_after_the_answer_is_an_error_of_that_prompt() -
         yield ""
 
     async with hub_for(agent) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         content = [{"type": "text", "text": "Ada"}]
-        error = await editor.refused("session/prompt", sessionId=session_id, prompt=content)
+        error = await editor.refused("session/prompt", sessionId=editor.session_id, prompt=content)
         assert "no Ada here" in error.message
 
 
@@ -204,38 +189,12 @@ async def test_two_questions_at_once_are_asked_one_after_the_other() -> None:
         yield " and ".join(await asyncio.gather(ask(ctx, "One?"), ask(ctx, "Two?")))
 
     async with hub_for(agent) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         assert new_text(editor).startswith("One?\n")
-        await editor.prompt(session_id, "1")
+        await editor.say("1")
         assert new_text(editor).startswith("Two?\n")
-        await editor.prompt(session_id, "2")
+        await editor.say("2")
         assert new_text(editor) == "1 and 2"
-
-
-async def test_a_question_in_text_waits_for_the_buttons() -> None:
-    async def agent(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        name, allowed = await asyncio.gather(ask(ctx, "Who?"), ctx.permission("May I?", tool="t"))
-        yield f"{name} {bool(allowed)}"
-
-    async with hub_for(agent) as hub, editing(hub) as editor:
-        pressed = asyncio.Event()
-
-        async def press(params: dict[str, Any]) -> Any:
-            await pressed.wait()
-            return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
-
-        editor.answers["session/request_permission"] = press
-        session_id = await editor.open()
-        running = asyncio.create_task(editor.prompt(session_id, "hi"))
-        session = await hub.session(session_id)
-        await until(waits(session))
-        assert (editor.text, running.done()) == ("", False)
-        pressed.set()
-        assert await soon(running) == DONE
-        assert new_text(editor).startswith("Who?")
-        await editor.prompt(session_id, "Ada")
-        assert new_text(editor) == "Ada True"
 
 
 async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() -> None:
@@ -253,22 +212,20 @@ async def test_what_streams_meanwhile_is_shown_first_and_what_comes_later_too() 
         yield name
 
     async with hub_for(agent) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        assert await editor.prompt(session_id, "hi") == DONE
+        assert await editor.say("hi") == DONE
         count, _, asked = new_text(editor).partition("\n\n")
         assert count.split() == [str(number) for number in range(20)]
         assert asked.startswith("Who?")
         later.set()
         await until(lambda: editor.text == "late ")
-        session = await hub.session(session_id)
+        session = await hub.session(editor.session_id)
         await until(waits(session))
-        assert await editor.prompt(session_id, "Ada") == DONE
+        assert await editor.say("Ada") == DONE
         assert new_text(editor) == "late Ada", "it is not asked twice"
 
 
 async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
-    async with hub_for(greeter) as hub:
-        session = await hub.create()
+    async with session_for(greeter) as session:
         receipt = await session.prompt("hi")
         connection = Connection(line := Wire())
         view = PromptView(connection, session, wire.ClientCapabilities(), receipt.turn_id or "")
@@ -293,10 +250,9 @@ async def test_a_wait_that_is_read_after_the_answer_is_no_wait() -> None:
 
 async def test_an_answer_from_elsewhere_and_the_rest_are_shown() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        session = await hub.session(session_id)
+        session = await hub.session(editor.session_id)
         (question_id,) = session.open_questions
         content = {"answer": "Bob"}
         await session.answer(
@@ -304,7 +260,7 @@ async def test_an_answer_from_elsewhere_and_the_rest_are_shown() -> None:
         )
         await until(lambda: "town" in editor.text)
         assert new_text(editor) == f"Answered elsewhere: Bob\n\nHello Bob. \n\nAnd your town?\n\n{HOW}"
-        assert await editor.prompt(session_id, "Rome") == DONE
+        assert await editor.say("Rome") == DONE
         assert new_text(editor) == "Rome is far."
 
 
@@ -317,26 +273,24 @@ async def test_a_question_that_is_settled_otherwise_is_no_longer_open(outcome: A
 
     ttl = 1.5 if outcome == "expired" else 60.0
     async with hub_for(agent, question_ttl=ttl) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        session = await hub.session(session_id)
+        session = await hub.session(editor.session_id)
         if outcome == "declined":
             (question_id,) = session.open_questions
             await session.answer(Answer(question_id=question_id, outcome="declined"))
         await until(lambda: editor.text == f"{words}\n\n{outcome}")
         await until(lambda: not session.busy)
         new_text(editor)
-        assert await editor.prompt(session_id, "again") == DONE
+        assert await editor.say("again") == DONE
         assert new_text(editor) == "again"
 
 
 async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        session = await hub.session(session_id)
+        session = await hub.session(editor.session_id)
         answer, taken = session.answer, list(session.open_questions)
 
         async def too_late(*answers: Answer) -> None:
@@ -345,7 +299,7 @@ async def test_an_answer_that_comes_too_late_says_so_and_shows_the_rest() -> Non
             await answer(*answers)
 
         session.answer = too_late
-        assert await editor.prompt(session_id, "Ada") == DONE
+        assert await editor.say("Ada") == DONE
         output = new_text(editor)
         assert output.startswith("This came too late: ")
         assert "Hello Bob. " in output
@@ -370,20 +324,6 @@ async def test_two_editors_without_forms_see_the_same_question_and_the_first_ans
         assert new_text(one) == "Rome is far."
         await until(lambda: "far" in two.text)
         assert new_text(two) == "Answered elsewhere: Rome\n\nRome is far."
-
-
-async def test_an_editor_that_loads_an_open_session_is_asked_again() -> None:
-    async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
-        new_text(editor)
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert new_text(editor) == f"Welcome. \n\nWhat is your name?\n\n{HOW}"
-        assert await editor.prompt(session_id, "Ada") == DONE
-        assert new_text(editor).startswith("Hello Ada. ")
-        await editor.prompt(session_id, "London")
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert HOW not in new_text(editor)
 
 
 async def test_an_editor_that_left_may_come_back_and_answer() -> None:
@@ -422,22 +362,6 @@ async def test_a_question_of_another_process_is_answered_there(tmp_path: Path) -
         assert page.is_owner, "it was owned there all the time"
 
 
-async def test_an_editor_with_forms_gets_no_question_in_text() -> None:
-    async with (
-        hub_for(greeter) as hub,
-        editing(hub) as one,
-        editing(hub, {"elicitation": {"form": {}}}) as two,
-    ):
-        session_id = await one.open()
-        await one.prompt(session_id, "hi")
-        await two.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert two.text == "Welcome. "
-        error = await two.refused(
-            "session/prompt", sessionId=session_id, prompt=[{"type": "text", "text": "Ada"}]
-        )
-        assert "a turn is running" in error.message
-
-
 async def test_a_client_that_may_not_answer_is_not_asked_in_text() -> None:
     async with hub_for(greeter) as hub:
         editor = Editor()
@@ -460,28 +384,14 @@ async def test_a_client_that_may_not_answer_is_not_asked_in_text() -> None:
 # -- cancelling ------------------------------------------------------------------------------------
 
 
-async def test_a_cancel_while_the_question_waits_ends_the_turn() -> None:
-    async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
-        session = await hub.session(session_id)
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
-        await until(lambda: not session.busy)
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
-        new_text(editor)
-        assert await editor.prompt(session_id, "hi again") == DONE
-        assert new_text(editor).startswith("Welcome. ")
-
-
 async def test_a_prompt_right_behind_a_cancel_is_no_answer() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
-        assert await editor.prompt(session_id, "something else") == DONE
+        editor.connection.notify("session/cancel", {"sessionId": editor.session_id})
+        assert await editor.say("something else") == DONE
         assert new_text(editor).startswith("Welcome. ")
-        turns = (await (await hub.session(session_id)).history()).turns
+        turns = (await (await hub.session(editor.session_id)).history()).turns
         assert [turn.stop_reason for turn in turns] == ["cancelled", None]
 
 
@@ -491,11 +401,10 @@ async def test_a_cancel_after_the_answer_ends_its_prompt() -> None:
         await asyncio.Event().wait()
 
     async with hub_for(agent) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
-        running = asyncio.create_task(editor.prompt(session_id, "Ada"))
+        await editor.say("hi")
+        running = asyncio.create_task(editor.say("Ada"))
         await until(lambda: editor.text.endswith("Ada"))
-        editor.connection.notify("session/cancel", {"sessionId": session_id})
+        editor.connection.notify("session/cancel", {"sessionId": editor.session_id})
         assert await soon(running) == {"stopReason": "cancelled"}
 
 
@@ -521,8 +430,9 @@ class Careful:
 
 
 @pytest.mark.parametrize("how", ["load", "resume"])
-async def test_a_permission_of_a_dead_process_is_asked_again_with_the_whole_call(how: str) -> None:
-    journal = await open_journal("memory:")
+async def test_a_permission_of_a_dead_process_is_asked_again_with_the_whole_call(
+    how: str, journal: MemoryJournal
+) -> None:
     async with Hub(Careful(), journal, settings=BRISK) as hub:
         session = await hub.create()
         await session.prompt("hi")
@@ -545,21 +455,17 @@ async def test_a_permission_of_a_dead_process_is_asked_again_with_the_whole_call
         heard = editor.heard()
         assert heard.index(f"= session/{how}") < heard.index("session/request_permission")
         assert heard.index("tool_call") < heard.index("session/request_permission")
-    await journal.close()
 
 
 class Durable:
-    """An agent whose two questions survive a restart, one after the other or at once."""
+    """An agent whose questions survive a restart."""
 
     def __init__(self) -> None:
         self.card = make(greeter, name="durable").card
 
     async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-        if prompt.text == "both":
-            yield str(await asyncio.gather(ask(ctx, "One?", "one"), ask(ctx, "Two?", "two")))
-        else:
-            yield "Welcome. "
-            yield f"Hello {await ask(ctx, 'Who?', 'who')}."
+        yield "Welcome. "
+        yield f"Hello {await ask(ctx, 'Who?', 'who')}."
 
     async def resume(self, answers: Mapping[str, ev.Answered], ctx: TurnContext) -> AsyncIterator[str]:
         given = {key: answered.content["answer"] for key, answered in answers.items()}
@@ -588,29 +494,13 @@ async def test_a_question_of_a_dead_process_is_put_again_and_answered(how: str, 
             assert [turn.status for turn in turns] == ["finished"]
 
 
-async def test_two_questions_of_a_dead_process_are_put_one_after_the_other() -> None:
-    journal = await open_journal("memory:")
-    async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "both")
-    async with Hub(Durable(), journal, settings=BRISK) as hub, editing(hub) as editor:
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        assert new_text(editor).startswith("\n\nOne?")
-        await editor.prompt(session_id, "1")
-        assert new_text(editor).startswith("Two?")
-        await editor.prompt(session_id, "2")
-        assert new_text(editor).startswith("Resumed with {'one': '1', 'two': '2'}. ")
-    await journal.close()
-
-
-async def test_what_a_dead_process_asked_with_buttons_is_asked_first() -> None:
+async def test_what_a_dead_process_asked_with_buttons_is_asked_first(journal: MemoryJournal) -> None:
     class Mixed(Durable):
         async def run(self, prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
             size = Form(message="Which size?", fields=text_field(enum=["L"]))
             await asyncio.gather(ask(ctx, "Who?", "who"), ctx.ask(size, durable_key="size"))
             yield ""
 
-    journal = await open_journal("memory:")
     async with Hub(Mixed(), journal, settings=BRISK) as hub:
         session = await hub.create()
         await session.prompt("hi")
@@ -628,24 +518,21 @@ async def test_what_a_dead_process_asked_with_buttons_is_asked_first() -> None:
         assert new_text(editor).startswith("Who?")
         await editor.prompt(session.session_id, "Ada")
         assert new_text(editor).startswith("Resumed with {'size': 'L', 'who': 'Ada'}. ")
-    await journal.close()
 
 
 async def test_a_session_that_was_closed_meanwhile_is_opened_again_for_the_answer() -> None:
     async with hub_for(Durable()) as hub, editing(hub) as editor, editing(hub) as other:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
+        await editor.say("hi")
         new_text(editor)
-        await other.call("session/close", sessionId=session_id)
-        assert await editor.prompt(session_id, "Ada") == DONE
+        await other.call("session/close", sessionId=editor.session_id)
+        assert await editor.say("Ada") == DONE
         assert new_text(editor).startswith("Resumed with {'who': 'Ada'}. "), "and nothing is asked twice"
 
 
 async def test_an_answer_that_the_journal_does_not_take_leaves_the_question_open() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "hi")
-        session = await hub.session(session_id)
+        await editor.say("hi")
+        session = await hub.session(editor.session_id)
         answer = session.answer
 
         async def refuse(*answers: Answer) -> None:
@@ -654,41 +541,25 @@ async def test_an_answer_that_the_journal_does_not_take_leaves_the_question_open
 
         session.answer = refuse
         content = [{"type": "text", "text": "Ada"}]
-        error = await editor.refused("session/prompt", sessionId=session_id, prompt=content)
+        error = await editor.refused("session/prompt", sessionId=editor.session_id, prompt=content)
         assert error.message == "not now"
         new_text(editor)
-        assert await editor.prompt(session_id, "Ada") == DONE
+        assert await editor.say("Ada") == DONE
         assert new_text(editor).startswith("Hello Ada. ")
 
 
 # -- afterwards ------------------------------------------------------------------------------------
 
 
-async def test_a_load_tells_what_was_asked_and_answered() -> None:
-    async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        for words in ("hi", "Ada", "London"):
-            await editor.prompt(session_id, words)
-        editor.log.clear()
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
-        output = editor.updates("user_message_chunk", "agent_message_chunk")
-        assert [(one["sessionUpdate"].partition("_")[0], one["content"]["text"]) for one in output] == [
-            ("user", "hi"), ("agent", "Welcome. "), ("agent", "\n\nWhat is your name?"), ("user", "Ada"),
-            ("agent", "Hello Ada. "), ("agent", "\n\nAnd your town?"), ("user", "London"),
-            ("agent", "London is far."),
-        ]  # fmt: skip
-
-
 async def test_a_load_leaves_out_the_questions_of_a_turn_that_was_taken_back() -> None:
     async with hub_for(greeter) as hub, editing(hub) as editor:
-        session_id = await editor.open()
         for words in ("hi", "Ada", "London", "hi", "Bob", "Rome"):
-            await editor.prompt(session_id, words)
-        session = await hub.session(session_id)
+            await editor.say(words)
+        session = await hub.session(editor.session_id)
         first = next(m for m in (await session.history()).messages if m.role == "agent")
         last = [m for m in (await session.history()).messages if m.turn_id == first.turn_id][-1]
         await session.rewind(last.message_id)
         editor.log.clear()
-        await editor.call("session/load", sessionId=session_id, cwd="/", mcpServers=[])
+        await editor.call("session/load", sessionId=editor.session_id, cwd="/", mcpServers=[])
         shown = [one["content"]["text"] for one in editor.updates("user_message_chunk")]
         assert shown == ["hi", "Ada", "London"]

@@ -273,18 +273,17 @@ async def test_with_forms_options_of_one_kind_are_chosen_from_behind_one_button(
 )
 async def test_without_forms_options_of_one_kind_are_asked_in_text(reply: str, words: str) -> None:
     async with hub_for(asking(SCOPES)) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "go")
+        await editor.say("go")
         assert editor.asked("session/request_permission") == []
         assert '"path": "a.txt"' in editor.text
         assert "1. This file\n2. This folder\n3. No" in editor.text
         editor.log.clear()
-        await editor.prompt(session_id, "yes, go on")
+        await editor.say("yes, go on")
         assert "must be one of: This file | This folder | No" in editor.text, (
             "what is no option allows nothing"
         )
         editor.log.clear()
-        await editor.prompt(session_id, reply)
+        await editor.say(reply)
         assert editor.text == words
 
 
@@ -332,10 +331,9 @@ async def test_structured_arguments_are_edited_as_json() -> None:
 async def test_a_form_is_filled_in_or_not(answer: Any, words: str) -> None:
     async with hub_for(ScriptedAgent()) as hub, editing(hub, {"elicitation": {"form": {}}}) as editor:
         editor.answers["elicitation/create"] = lambda params: answer
-        session_id = await editor.open()
-        await editor.prompt(session_id, "/form")
+        await editor.say("/form")
         (form,) = editor.asked("elicitation/create")
-        assert (form["sessionId"], form["mode"]) == (session_id, "form")
+        assert (form["sessionId"], form["mode"]) == (editor.session_id, "form")
         assert editor.text == words
 
 
@@ -383,9 +381,8 @@ SURE: dict[str, Any] = {
 
 
 async def sure(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[str]:
-    """Ask for a yes or a no, on the card of a call or on none."""
-    call_id = ctx.start_call("order") if prompt.text == "on a card" else None
-    answered = await ctx.ask(Form(message="Sure?", fields=SURE, call_id=call_id))
+    """Ask for a yes or a no."""
+    answered = await ctx.ask(Form(message="Sure?", fields=SURE))
     yield f"{answered.outcome} {answered.content} {answered.reason}"
 
 
@@ -415,32 +412,6 @@ async def test_a_yes_or_no_is_a_permission_where_there_are_no_forms(option: str,
         assert ended["status"] == ("failed" if option == "3" else "completed")
         assert editor.heard().index("tool_call") < editor.heard().index("session/request_permission")
         assert editor.text == words
-
-
-async def test_a_choice_of_a_call_is_asked_on_its_own_card() -> None:
-    async with hub_for(sure) as hub, editing(hub) as editor:
-        editor.permit("true")
-        await editor.prompt(await editor.open(), "on a card")
-        (asked,) = editor.asked("session/request_permission")
-        (card,) = editor.updates("tool_call")
-        assert asked["toolCall"]["toolCallId"] == card["toolCallId"]
-        meant = "Sure?\n\nAccept: Yes. Reject: No."
-        assert asked["toolCall"]["content"][-1]["content"]["text"] == meant
-        assert editor.text.startswith("accepted {'sure': True")
-
-
-async def test_a_choice_of_several_values_is_asked_in_a_text_that_names_them() -> None:
-    async def colour(prompt: Prompt, ctx: TurnContext) -> str:
-        return str(await ctx.form("Which colour?", {"colour": {"enum": ["red", "green", "blue"]}}))
-
-    async with hub_for(colour) as hub, editing(hub) as editor:
-        session_id = await editor.open()
-        await editor.prompt(session_id, "go")
-        assert editor.asked("session/request_permission") == []
-        assert "1. red\n2. green\n3. blue" in editor.text
-        editor.log.clear()
-        await editor.prompt(session_id, "green")
-        assert editor.text == "{'colour': 'green'}"
 
 
 @pytest.mark.parametrize("answer", ["cancelled", "perhaps"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import WAIT, hub_for
+from tests.hubs import WAIT, echo, hub_for
 
 from trunkline.demos.scenarios import SCENARIOS
 from trunkline.frontends.agui.decoder import read_input
@@ -25,10 +25,13 @@ __all__ = [
     "NAMES",
     "ScriptedAgent",
     "answer_all",
+    "check_equal",
     "client_of",
     "comparable",
     "held",
+    "kinds",
     "normalized",
+    "only",
     "play",
     "prompt_of",
     "run",
@@ -49,20 +52,36 @@ def prompt_of(name: str) -> str:
 
 
 @asynccontextmanager
-async def client_of(agent: Any, **fields: Any) -> AsyncGenerator[tuple[AguiEndpoint, Client]]:
+async def client_of(
+    agent: Any = echo, options: AguiOptions | None = None, version: str | None = "1.0", **fields: Any
+) -> AsyncGenerator[tuple[AguiEndpoint, Client]]:
     """A client of an agent, and the endpoint that serves it."""
     async with hub_for(agent, **fields) as hub:
-        yield AguiEndpoint(hub), Client()
+        yield AguiEndpoint(hub, options), Client(version=version)
+
+
+def kinds(events: list[JsonObject]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+def only(events: list[JsonObject], kind: str) -> list[JsonObject]:
+    return [event for event in events if event["type"] == kind]
 
 
 async def run(
     endpoint: AguiEndpoint,
     client: Client,
+    text: Any = None,
     *,
     on: Mapping[str, Callable[[], Awaitable[Any]]] | None = None,
     **fields: Any,
 ) -> list[JsonObject]:
-    """Let a client run once, and do something on events; gives the events, which broke no rule."""
+    """Let a client run once, with a new message if one is given, and do something on events.
+
+    Gives the events, which broke no rule.
+    """
+    if text is not None:
+        client.say(text)
     output: list[JsonObject] = []
     async with asyncio.timeout(WAIT):
         opened = await endpoint.open(read_input(json.dumps(client.body(**fields)).encode()))
@@ -88,6 +107,13 @@ async def held(endpoint: AguiEndpoint, thread_id: str, **options: Any) -> tuple[
     return plain(snapshot_of(conversation, limit, with_metadata=True, **options)), conversation.state
 
 
+async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
+    """The client holds the messages and the state that the agent's side holds."""
+    messages, state = await held(endpoint, client.thread_id, modern=client.version is not None)
+    assert comparable(client.messages) == comparable(messages)
+    assert client.state == ({} if state is None else state)
+
+
 def answer_all(client: Client) -> JsonObject:
     """Say yes to every interrupt, and run every tool of the front end; gives the fields of the next run."""
     for call_id in client.pending:
@@ -107,8 +133,7 @@ def answer_all(client: Client) -> JsonObject:
 
 async def talk(endpoint: AguiEndpoint, client: Client, text: Any, **fields: Any) -> list[JsonObject]:
     """Send a prompt and answer whatever comes, until the turn is over; gives the events of all runs."""
-    client.say(text)
-    events = await run(endpoint, client, **fields)
+    events = await run(endpoint, client, text, **fields)
     while client.interrupts or client.pending:
         events += await run(endpoint, client, **answer_all(client))
     return events

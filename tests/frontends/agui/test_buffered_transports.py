@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 from tests.frontends.agui.event_verifier import breaches
-from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
+from tests.frontends.agui.transport_events import (
+    END,
+    RUN,
+    START,
+    emit,
+    events_in,
+    message_events,
+    read,
+    text_of,
+)
 from tests.hubs import soon, until
 
 from trunkline.errors import ConfigurationError, InvalidCommand
@@ -18,8 +27,7 @@ from trunkline.frontends.agui import buffered_transports, sse_transport, websock
 
 async def test_events_after_the_end_are_ignored() -> None:
     stream = sse_transport()
-    for event in (START, END, *message_events("late")):
-        stream.emit(event)
+    emit(stream, START, END, *message_events("late"))
     assert [event["type"] for event in events_in(await read(stream))] == ["RUN_STARTED", "RUN_FINISHED"]
 
 
@@ -36,8 +44,7 @@ async def test_threads_may_emit_while_the_loop_reads() -> None:
     words = [f"{number} " for number in range(500)]
 
     def emit_all() -> None:
-        for event in [START, *message_events(*words), END]:
-            stream.emit(event)
+        emit(stream, START, *message_events(*words), END)
 
     reading = asyncio.create_task(read(stream))
     await asyncio.sleep(0)
@@ -64,8 +71,7 @@ async def test_an_event_that_cannot_be_written_is_logged_once_and_the_others_are
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     stream = sse_transport()
-    for event in [START, *message_events("\ud800", "\udfff", "fine"), END]:
-        stream.emit(event)
+    emit(stream, START, *message_events("\ud800", "\udfff", "fine"), END)
     assert text_of(events_in(await read(stream))) == "fine"
     assert len(caplog.records) == 1
     assert "could not be written" in caplog.text
@@ -73,8 +79,7 @@ async def test_an_event_that_cannot_be_written_is_logged_once_and_the_others_are
 
 async def test_a_delta_that_cannot_be_written_leaves_those_joined_with_it_whole() -> None:
     stream = sse_transport(high_water_mark=1)
-    for event in [START, *message_events("one ", "\ud800", "two"), END]:
-        stream.emit(event)
+    emit(stream, START, *message_events("one ", "\ud800", "two"), END)
     events = events_in(await read(stream))
     assert text_of(events) == "one two"
     assert breaches(events) == []
@@ -179,8 +184,7 @@ async def test_a_run_that_emitted_its_end_has_no_second_one(caplog: pytest.LogCa
     stream = sse_transport()
 
     async def run() -> None:
-        for event in RUN:
-            stream.emit(event)
+        emit(stream, *RUN)
         raise ValueError("after all")
 
     assert breaches(events_in(await read(stream.attach(run())))) == []
@@ -213,8 +217,7 @@ async def test_websocket_takes_events_from_threads() -> None:
     transport = websocket_transport(socket)
 
     def emit_all() -> None:
-        for event in RUN:
-            transport.emit(event)
+        emit(transport, *RUN)
 
     thread = threading.Thread(target=emit_all)
     thread.start()
@@ -229,8 +232,7 @@ async def test_websocket_joins_what_a_slow_client_has_not_read() -> None:
     socket.free.clear()
     transport.emit(START)
     await asyncio.sleep(0)
-    for event in [*message_events(*"abcdefghij"), END]:
-        transport.emit(event)
+    emit(transport, *message_events(*"abcdefghij"), END)
     socket.free.set()
     await soon(transport.disconnect())
     assert text_of(socket.sent) == "abcdefghij"
@@ -260,8 +262,7 @@ async def test_websocket_that_breaks_cancels_the_run_and_raises_nothing() -> Non
 async def test_websocket_sends_what_is_waiting_when_it_is_disconnected() -> None:
     socket = Socket()
     transport = websocket_transport(socket)
-    for event in RUN:
-        transport.emit(event)
+    emit(transport, *RUN)
     await soon(transport.disconnect())
     assert len(socket.sent) == len(RUN)
     transport.emit(START)

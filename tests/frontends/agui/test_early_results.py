@@ -10,11 +10,9 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.agents.langchain.graphs import agent_of
 from tests.agents.langchain.tools.test_client_tools import COLOUR
-from tests.frontends.agui.client_runs import client_of, comparable, held, run
+from tests.frontends.agui.client_runs import check_equal, client_of, run
 from tests.frontends.agui.reference_client import Client
-from tests.hubs import hub_for
 
-from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.testing.chat import call
 
 BOTH = [call("delete", {"path": "a"}, "d1"), call("set_colour", {"colour": "red"}, "k1")]
@@ -31,11 +29,6 @@ def reviewed(*answers: Any) -> Any:
     return agent_of(*answers, tools=[delete], middleware=[review], checkpointer=InMemorySaver())
 
 
-async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
-    messages, _ = await held(endpoint, client.thread_id, modern=client.version is not None)
-    assert comparable(client.messages) == comparable(messages)
-
-
 def painted(client: Client, **fields: Any) -> None:
     """The page has run its tool, and adds the result."""
     message = {"id": "mine", "role": "tool", "toolCallId": "k1", "content": "painted", **fields}
@@ -48,11 +41,8 @@ async def test_an_approval_and_a_result_in_one_request_both_count(
     version: str | None, approved: bool
 ) -> None:
     agent, model = reviewed(BOTH, "All done.")
-    async with hub_for(agent) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client(version=version)
-        client.say("go")
-        await run(endpoint, client, tools=[COLOUR])
+    async with client_of(agent, version=version) as (endpoint, client):
+        await run(endpoint, client, "go", tools=[COLOUR])
         assert [one["reason"] for one in client.interrupts] == ["tool_call"]
         painted(client)
         resume = client.resume(every={"approved": approved})
@@ -69,8 +59,7 @@ async def test_an_approval_and_a_result_in_one_request_both_count(
 async def test_a_result_stays_where_it_is_until_it_is_asked_for() -> None:
     agent, model = reviewed(BOTH, [call("delete", {"path": "b"}, "d2")], "All done.")
     async with client_of(agent) as (endpoint, client):
-        client.say("go")
-        await run(endpoint, client, tools=[COLOUR])
+        await run(endpoint, client, "go", tools=[COLOUR])
         painted(client, error="no paint")
         for _ in range(2):
             await run(endpoint, client, tools=[COLOUR], resume=client.resume(every={"approved": True}))

@@ -6,7 +6,16 @@ import asyncio
 
 import pytest
 from tests.frontends.agui.event_verifier import breaches
-from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
+from tests.frontends.agui.transport_events import (
+    END,
+    RUN,
+    START,
+    emit,
+    events_in,
+    message_events,
+    read,
+    text_of,
+)
 from tests.hubs import soon
 
 from trunkline.frontends.agui import event_queue, sse_transport
@@ -16,8 +25,7 @@ from trunkline.protocols.agui import wire
 async def test_a_reader_that_is_behind_gets_joined_deltas_and_all_of_the_text() -> None:
     stream = sse_transport(high_water_mark=4)
     words = [f"w{number} " for number in range(1000)]
-    for event in [START, *message_events(*words), END]:
-        stream.emit(event)
+    emit(stream, START, *message_events(*words), END)
     events = events_in(await read(stream))
     assert text_of(events) == "".join(words)
     assert len(events) < 12
@@ -38,16 +46,14 @@ async def test_only_neighbours_of_one_message_are_joined() -> None:
         wire.Custom(name="x", value=None),
         wire.ReasoningMessageContent(message_id="b", delta="9"),
     ]
-    for event in [START, *pieces, END]:
-        stream.emit(event)
+    emit(stream, START, *pieces, END)
     deltas = [event["delta"] for event in events_in(await read(stream)) if "delta" in event]
     assert deltas == ["1", "23", "4", "5", "67", "8", "9"]
 
 
 async def test_deltas_are_not_joined_without_coalesce() -> None:
     stream = sse_transport(high_water_mark=1, coalesce=False)
-    for event in [START, *message_events("1", "2", "3"), END]:
-        stream.emit(event)
+    emit(stream, START, *message_events("1", "2", "3"), END)
     assert len(events_in(await read(stream))) == 7
 
 
@@ -91,7 +97,6 @@ async def test_a_producer_in_another_loop_does_not_wait() -> None:
     pieces = aiter(stream)
     stream.emit(START)
     await soon(anext(pieces))
-    for event in RUN[1:-1]:
-        stream.emit(event)
+    emit(stream, *RUN[1:-1])
     await soon(asyncio.to_thread(asyncio.run, stream.drained()))
     await pieces.aclose()

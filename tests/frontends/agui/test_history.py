@@ -228,8 +228,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
         with monkeypatch.context() as patch:
             patch.setattr(Folder, "feed", counted)
             folded = journal.read_records = 0
-            client.say("and now")
-            events = await run(AguiEndpoint(hub), client)
+            events = await run(AguiEndpoint(hub), client, "and now")
         assert [event["type"] for event in events].count("MESSAGES_SNAPSHOT") == 0
         return journal.read_records, folded
 
@@ -239,8 +238,7 @@ async def test_a_run_in_a_long_thread_reads_and_folds_as_little_as_in_a_short_on
         await journal.open()
         async with hub_for(journal=journal, snapshot_after=20) as hub:
             for _ in range(turns):
-                client.say("word")
-                await run(AguiEndpoint(hub), client)
+                await run(AguiEndpoint(hub), client, "word")
             session = await hub.session("t1")
             await session.wait_for_snapshots()
             if not restarted:
@@ -262,8 +260,7 @@ async def test_a_page_that_has_nothing_is_sent_all_of_a_long_thread_without_read
         async with hub_for(journal=journal, snapshot_after=1_000_000) as hub:
             endpoint = AguiEndpoint(hub)
             for _ in range(turns):
-                client.say("word")
-                await run(endpoint, client)
+                await run(endpoint, client, "word")
             client.say("again")
             await run(endpoint, client, messages=client.messages[-1:])
             journal.read_records = 0

@@ -17,7 +17,6 @@ from tests.agents.langchain.tools.test_client_tools import routed
 from tests.agents.langchain.untyped_langchain import StateGraph
 from tests.frontends.agui.client_runs import client_of, comparable, held, run, talk
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import hub_for
 
 from trunkline import adapt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
@@ -145,9 +144,8 @@ def payload_for(interrupt: JsonObject) -> Any:
 @pytest.mark.parametrize("name", ["batched", "per_call"])
 async def test_a_refusal_with_a_reason_reads_the_same_for_the_person_and_the_model(name: str) -> None:
     graph, _ = SCENES[name][0](InMemorySaver())
-    async with hub_for(adapt(graph)) as hub:
-        endpoint = AguiEndpoint(hub)
-        client, again = Client(), Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
+        again = Client()
         client.say("Go!", "u1")
         await run(endpoint, client)
         await run(endpoint, client, resume=client.resume(every={"approved": False, "reason": "no way"}))
@@ -232,8 +230,7 @@ async def test_a_thread_that_was_talked_to_elsewhere_is_shown() -> None:
 async def test_a_page_runs_its_tool_that_a_graph_routes_to_the_end_and_gets_an_answer() -> None:
     model = ScriptedChatModel(call("set_colour", {"colour": "red"}, "k1"), "It is red.")
     graph = routed(model, InMemorySaver())
-    async with hub_for(adapt(graph)) as hub:
-        endpoint, client = AguiEndpoint(hub), Client()
+    async with client_of(adapt(graph)) as (endpoint, client):
         client.say("paint")
         tools = [{"name": "set_colour", "description": "Paint."}]
         first = await run(endpoint, client, tools=tools)

@@ -8,7 +8,14 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, comparable, held, run, talk
+from tests.frontends.agui.client_runs import (
+    ScriptedAgent,
+    answer_all,
+    check_equal,
+    client_of,
+    run,
+    talk,
+)
 from tests.frontends.agui.event_verifier import breaches, plain
 from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.frontends.agui.test_endpoint import counts
@@ -21,7 +28,7 @@ from trunkline.content import DiffBlock
 from trunkline.frontends.agui.decoder import read_input
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.session.context import TurnContext
 
 
@@ -36,12 +43,6 @@ async def connect(endpoint: AguiEndpoint, client: Client, **fields: Any) -> list
     assert breaches(output) == []
     client.take(output)
     return output
-
-
-async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
-    messages, state = await held(endpoint, client.thread_id)
-    assert comparable(client.messages) == comparable(messages)
-    assert client.state == ({} if state is None else state)
 
 
 async def test_there_is_nothing_to_come_back_to_in_an_unknown_thread() -> None:
@@ -79,12 +80,12 @@ class Careful:
         yield f"Resumed with {answers['k'].option_id}."
 
 
-async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call() -> None:
-    journal = await open_journal("memory:")
+async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call(
+    journal: MemoryJournal,
+) -> None:
     async with hub_for(Careful(), journal=journal) as hub:
         client = Client()
-        client.say("go")
-        await run(AguiEndpoint(hub), client)
+        await run(AguiEndpoint(hub), client, "go")
     async with hub_for(Careful(), journal=journal) as hub:
         endpoint = AguiEndpoint(hub)
         again = Client(name="again")
@@ -100,13 +101,11 @@ async def test_a_permission_of_a_dead_process_is_shown_again_with_the_whole_call
         ]  # fmt: skip
         await run(endpoint, again, **answer_all(again))
         assert again.messages[-1]["content"] == "Resumed with allow_once."
-    await journal.close()
 
 
 async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered() -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
-        client.say("/permission")
-        await run(endpoint, client)
+        await run(endpoint, client, "/permission")
         again = Client(name="again")
         await connect(endpoint, again)
 
@@ -117,17 +116,16 @@ async def test_a_turn_that_waits_is_shown_with_its_question_and_can_be_answered(
 
 
 async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub, AguiOptions(on_disconnect="continue"))
-        client, again = Client(), Client(name="again")
+    async with client_of(ScriptedAgent(), AguiOptions(on_disconnect="continue")) as (endpoint, client):
+        again = Client(name="again")
         client.say("/wait-for-cancel")
         running = asyncio.create_task(run(endpoint, client))
-        while not (session := (await hub.list())) or not session[0].session_id:
+        while not (session := (await endpoint.hub.list())) or not session[0].session_id:
             await asyncio.sleep(0)
 
         async def come_back() -> None:
             coming = asyncio.create_task(connect(endpoint, again))
-            while not (await hub.session("t1")).followers > 1:
+            while not (await endpoint.hub.session("t1")).followers > 1:
                 await asyncio.sleep(0.001)
             await endpoint.stop("t1")
             await coming
@@ -142,11 +140,8 @@ async def test_a_turn_that_runs_is_shown_from_its_last_start_to_its_end() -> Non
 
 @pytest.mark.parametrize("mode", ["initial", "all"])
 async def test_state_that_grew_in_the_turn_is_sent_once(mode: Any) -> None:
-    async with hub_for(counts) as hub:
-        endpoint = AguiEndpoint(hub, AguiOptions(emit_state_snapshots=mode))
-        client = Client()
-        client.say("one ask two")
-        await run(endpoint, client)
+    async with client_of(counts, AguiOptions(emit_state_snapshots=mode)) as (endpoint, client):
+        await run(endpoint, client, "one ask two")
         again = Client(name="again")
         await connect(endpoint, again)
         assert again.state == {"log": ["one"]}

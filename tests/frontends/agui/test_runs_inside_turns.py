@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
-from tests.frontends.agui.client_runs import comparable, held, run
+from tests.frontends.agui.client_runs import check_equal, client_of, kinds, run
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import TurnContext, hub_for, soon, until
+from tests.hubs import TurnContext, soon, until
 
 from trunkline import events as ev
 from trunkline.commands import Prompt
@@ -57,22 +57,10 @@ class Talker:
 async def asked(version: str | None = "1.0") -> AsyncGenerator[tuple[Talker, AguiEndpoint, Client]]:
     """A thread whose first run has ended with a question."""
     talker = Talker()
-    async with hub_for(talker) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client(version=version)
-        client.say("go")
-        await run(endpoint, client)
+    async with client_of(talker, version=version) as (endpoint, client):
+        await run(endpoint, client, "go")
         assert client.interrupts
         yield talker, endpoint, client
-
-
-def kinds(events: list[JsonObject]) -> list[str]:
-    return [event["type"] for event in events]
-
-
-async def check_equal(endpoint: AguiEndpoint, client: Client) -> None:
-    messages, _ = await held(endpoint, client.thread_id, modern=client.version is not None)
-    assert comparable(client.messages) == comparable(messages)
 
 
 async def go_on(endpoint: AguiEndpoint, client: Client, talker: Talker, *rest: Any) -> list[JsonObject]:
@@ -152,11 +140,9 @@ async def test_a_page_whose_question_was_answered_elsewhere_is_asked_the_next_on
         yield f"{await ctx.form('Who?', NAME)} "
         yield f"{await ctx.form('And who else?', NAME)}"
 
-    async with hub_for(asking) as hub:
-        endpoint = AguiEndpoint(hub)
-        client, other = Client(), Client(name="other-")
-        client.say("go")
-        await run(endpoint, client)
+    async with client_of(asking) as (endpoint, client):
+        other = Client(name="other-")
+        await run(endpoint, client, "go")
         other.messages, other.interrupts = [dict(one) for one in client.messages], client.interrupts
         await run(endpoint, client, resume=client.resume(every={"name": "Ada"}))
         await run(endpoint, other, resume=other.resume(every={"name": "Bob"}))

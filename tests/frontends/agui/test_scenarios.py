@@ -13,11 +13,17 @@ import pytest
 from ag_ui.core import Event
 from ag_ui_validate.pytest_plugin import validate_agui
 from pydantic import TypeAdapter
-from tests.frontends.agui.client_runs import NAMES, ScriptedAgent, comparable, held, normalized, play, run
+from tests.frontends.agui.client_runs import (
+    NAMES,
+    ScriptedAgent,
+    client_of,
+    comparable,
+    held,
+    normalized,
+    play,
+    run,
+)
 from tests.frontends.agui.reference_client import Client, JsonObject
-from tests.hubs import hub_for
-
-from trunkline.frontends.agui.endpoint import AguiEndpoint
 
 TRANSCRIPTS = Path(__file__).parents[2] / "transcripts" / "agui"
 UPDATE = bool(os.environ.get("TRUNKLINE_UPDATE_TRANSCRIPTS"))
@@ -89,11 +95,10 @@ async def test_with_activities_and_all_snapshots_a_scenario_is_legal_and_folds_t
 async def test_a_run_that_is_stopped_says_so_in_a_form_that_its_client_knows(
     version: str | None, expected: JsonObject
 ) -> None:
-    async with hub_for(ScriptedAgent()) as hub:
-        endpoint = AguiEndpoint(hub)
-        client = Client(version=version)
-        client.say("/wait-for-cancel")
-        events = await run(endpoint, client, on={"TOOL_CALL_END": lambda: endpoint.stop("t1")})
+    async with client_of(ScriptedAgent(), version=version) as (endpoint, client):
+        events = await run(
+            endpoint, client, "/wait-for-cancel", on={"TOOL_CALL_END": lambda: endpoint.stop("t1")}
+        )
         messages, _ = await held(endpoint, "t1", modern=version is not None)
 
     assert client.terminal["type"] == "RUN_FINISHED"

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, client_of, run, talk
+from tests.frontends.agui.client_runs import ScriptedAgent, answer_all, check_equal, client_of, run, talk
 from tests.frontends.agui.reference_client import Client, JsonObject
 from tests.hubs import BRISK, TurnContext, hub_for, until
 
@@ -16,7 +16,7 @@ from trunkline import events as ev
 from trunkline.commands import Prompt
 from trunkline.frontends.agui.endpoint import AguiEndpoint
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.journal import open_journal
+from trunkline.journal.memory import MemoryJournal
 from trunkline.session.hub import Hub
 
 
@@ -30,8 +30,7 @@ def words(client: Client) -> str:
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
 async def test_an_answer_after_the_run_was_stopped_gets_a_notice(prompt: str, what: str) -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
-        client.say(prompt)
-        await run(endpoint, client)
+        await run(endpoint, client, prompt)
         await endpoint.stop("t1")
         await run(endpoint, client, **answer_all(client))
 
@@ -41,25 +40,25 @@ async def test_an_answer_after_the_run_was_stopped_gets_a_notice(prompt: str, wh
         )
         assert words(client) == why
         assert client.terminal["result"] == {"stopReason": "too_late", "message": why}
+        await check_equal(endpoint, client)
         await talk(endpoint, client, "still here?")
         assert words(client) == "still here?"
 
 
 @pytest.mark.parametrize(("prompt", "what"), [("/permission", "answer"), ("/client-tool", "result")])
-async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -> None:
-    journal = await open_journal("memory:")
+async def test_an_answer_after_a_restart_gets_a_notice(
+    prompt: str, what: str, journal: MemoryJournal
+) -> None:
     # A hub that is not entered renews no lease: it is like a process that was killed.
     dead = Hub(ScriptedAgent(), journal, settings=msgspec.structs.replace(BRISK, lease_ttl=0.05))
     client = Client()
-    client.say(prompt)
-    await run(AguiEndpoint(dead), client)
+    await run(AguiEndpoint(dead), client, prompt)
     async with hub_for(ScriptedAgent(), journal=journal) as hub, asyncio.timeout(10):
         session = await hub.session("t1")
         while not await session.own():
             await hub.changed(0.01)
         await run(AguiEndpoint(hub), client, **answer_all(client))
     await dead.close()
-    await journal.close()
 
     assert words(client).startswith(f"Your {what} came too late and was not used: the server was restarted")
 
@@ -68,8 +67,7 @@ async def test_an_answer_after_a_restart_gets_a_notice(prompt: str, what: str) -
 async def test_an_answer_in_a_thread_that_was_lost_gets_a_notice(prompt: str, what: str) -> None:
     async with hub_for(ScriptedAgent()) as hub:
         client = Client()
-        client.say(prompt)
-        await run(AguiEndpoint(hub), client)
+        await run(AguiEndpoint(hub), client, prompt)
     async with hub_for(ScriptedAgent()) as hub:
         await run(AguiEndpoint(hub), client, **answer_all(client))
 
@@ -80,8 +78,7 @@ async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
     async with hub_for(ScriptedAgent(), question_ttl=0.05) as hub:
         endpoint = AguiEndpoint(hub)
         client = Client()
-        client.say("/permission")
-        await run(endpoint, client)
+        await run(endpoint, client, "/permission")
         session = await hub.session("t1")
         await until(lambda: not session.busy)
         await run(endpoint, client, **answer_all(client))
@@ -91,8 +88,7 @@ async def test_an_answer_to_an_expired_question_gets_a_notice() -> None:
 
 async def test_a_client_that_only_dismisses_gets_no_notice() -> None:
     async with client_of(ScriptedAgent()) as (endpoint, client):
-        client.say("/permission")
-        await run(endpoint, client)
+        await run(endpoint, client, "/permission")
         await endpoint.stop("t1")
         events = await run(endpoint, client, resume=client.resume(every="cancelled"))
 
@@ -130,11 +126,8 @@ async def failing(prompt: Prompt, ctx: TurnContext) -> AsyncIterator[Any]:
 async def test_a_run_that_fails_after_an_answer_is_finished_and_says_why(
     level: Any, expected: str, result: JsonObject
 ) -> None:
-    async with hub_for(failing) as hub:
-        endpoint = AguiEndpoint(hub, AguiOptions(error_detail_level=level))
-        client = Client()
-        client.say("go")
-        await run(endpoint, client)
+    async with client_of(failing, AguiOptions(error_detail_level=level)) as (endpoint, client):
+        await run(endpoint, client, "go")
         events = await run(endpoint, client, **answer_all(client))
 
         assert words(client) == expected
@@ -149,7 +142,6 @@ async def test_a_run_that_fails_without_an_answer_is_an_error() -> None:
 
     async with hub_for(broken) as hub:
         client = Client()
-        client.say("go")
-        events = await run(AguiEndpoint(hub), client)
+        events = await run(AguiEndpoint(hub), client, "go")
 
     assert (events[-1]["type"], events[-1]["message"]) == ("RUN_ERROR", "no fuel")

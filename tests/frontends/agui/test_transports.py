@@ -14,7 +14,16 @@ from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from tests.frontends.agui.event_verifier import breaches
-from tests.frontends.agui.transport_events import END, RUN, START, events_in, message_events, read, text_of
+from tests.frontends.agui.transport_events import (
+    END,
+    RUN,
+    START,
+    emit,
+    events_in,
+    message_events,
+    read,
+    text_of,
+)
 from tests.hubs import soon
 from tests.server.running_server import listening
 
@@ -29,8 +38,7 @@ from trunkline.protocols.agui.protobuf import MEDIA_TYPE, frame_event
 
 async def test_sse_gives_a_frame_for_each_event_and_ends_with_the_run() -> None:
     stream = sse_transport()
-    for event in RUN:
-        stream.emit(event)
+    emit(stream, *RUN)
     body = await read(stream)
     assert body.count(b"\n\n") == len(RUN)
     assert all(frame.startswith(b"data: {") for frame in body.split(b"\n\n")[:-1])
@@ -39,18 +47,12 @@ async def test_sse_gives_a_frame_for_each_event_and_ends_with_the_run() -> None:
     assert not stream.is_connected()
 
 
-def test_sse_has_the_headers_that_keep_proxies_from_waiting() -> None:
-    stream = sse_transport()
-    assert stream.media_type == "text/event-stream"
-    assert stream.headers == {"cache-control": "no-cache", "x-accel-buffering": "no"}
-
-
-async def test_a_silent_stream_sends_keep_alives() -> None:
-    stream = sse_transport(keep_alive=0.1)
+@pytest.mark.parametrize(("factory", "sign"), [(sse_transport, b": keep-alive\n\n"), (http_transport, b"\n")])
+async def test_a_silent_stream_sends_keep_alives(factory: Any, sign: bytes) -> None:
+    stream = factory(keep_alive=0.1)
     pieces = aiter(stream)
-    assert await soon(anext(pieces)) == b": keep-alive\n\n"
-    for event in RUN:
-        stream.emit(event)
+    assert await soon(anext(pieces)) == sign
+    emit(stream, *RUN)
     assert text_of(events_in(await soon(anext(pieces)))) == "Good morning."
 
 
@@ -70,8 +72,7 @@ def streaming_app(streams: list[StreamTransport], stop: asyncio.Event) -> Starle
         streams.append(stream)
 
         async def run() -> None:
-            for event in RUN[:-1]:
-                stream.emit(event)
+            emit(stream, *RUN[:-1])
             if request.url.path == "/endless":
                 try:
                     await asyncio.Event().wait()
@@ -101,20 +102,12 @@ async def test_ndjson_is_a_line_of_json_for_each_event(address: tuple[str, async
     assert [json.loads(line) for line in response.content.splitlines()] == [agui.to_dict(one) for one in RUN]
 
 
-async def test_the_keep_alive_of_ndjson_is_an_empty_line() -> None:
-    stream = http_transport(keep_alive=0.1)
-    pieces = aiter(stream)
-    assert await soon(anext(pieces)) == b"\n"
-    await pieces.aclose()
-
-
 async def test_protobuf_is_a_frame_for_each_event_and_has_no_keep_alive() -> None:
     stream = http_transport(format="protobuf", keep_alive=0.1)
     assert stream.media_type == MEDIA_TYPE
     reading = asyncio.create_task(read(stream))
     await asyncio.sleep(0.25)
-    for event in RUN:
-        stream.emit(event)
+    emit(stream, *RUN)
     assert await soon(reading) == b"".join([frame_event(event) for event in RUN])
 
 
@@ -148,8 +141,7 @@ async def test_websocket_sends_a_text_frame_for_each_event_of_run_after_run() ->
         await socket.accept()
         transport = websocket_transport(socket)
         async for text in socket.iter_text():
-            for event in [START, *message_events(text), END]:
-                transport.emit(event)
+            emit(transport, START, *message_events(text), END)
         await transport.disconnect()
 
     async with (
@@ -164,17 +156,3 @@ async def test_websocket_sends_a_text_frame_for_each_event_of_run_after_run() ->
 
 
 # -- names ---------------------------------------------------------------------------------------------------
-
-
-def test_the_factories_are_where_the_events_are() -> None:
-    for name in ("sse_transport", "http_transport", "websocket_transport", "console_transport", "read_input"):
-        assert callable(getattr(agui, name))
-    assert agui.to_dict(START) == {
-        "type": "RUN_STARTED",
-        "threadId": "t1",
-        "runId": "r1",
-        "protocolVersion": "1.0",
-    }
-    assert json.loads(agui.encode(START)) == agui.to_dict(START)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        agui.__getattr__("nothing")

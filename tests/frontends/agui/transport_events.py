@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from trunkline.frontends.agui.buffered_transports import StreamTransport
+from trunkline.frontends.agui.buffered_transports import StreamTransport, WebSocketTransport
 from trunkline.protocols.agui import wire
 
 START = wire.RunStarted(thread_id="t1", run_id="r1", protocol_version="1.0")
@@ -20,6 +20,11 @@ def message_events(*deltas: str, message_id: str = "m1") -> list[wire.AguiEvent]
 
 
 RUN = [START, *message_events("Good ", "morning."), END]
+
+
+def emit(transport: StreamTransport | WebSocketTransport, *events: wire.AguiEvent) -> None:
+    for event in events:
+        transport.emit(event)
 
 
 async def read(stream: StreamTransport) -> bytes:

@@ -93,9 +93,9 @@ async def learned(journal: Journal) -> tuple[bytes | None, Conversation, int]:
         return session.open_state.take(), conversation, session.stored_seq
 
 
-async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_bad_ones() -> None:
-    journal = MemoryJournal()
-    await journal.open()
+async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_bad_ones(
+    journal: MemoryJournal,
+) -> None:
     async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 12)
         await written(session)
@@ -116,7 +116,6 @@ async def test_a_session_is_the_same_with_its_snapshots_without_them_and_with_ba
         stored[OPEN] = [bad] if bad else []
         stored[OUTLINE] = [bad._replace(seq=1)] if bad else []
         assert await learned(journal) == with_them
-    await journal.close()
 
 
 async def test_a_prompt_in_a_long_session_reads_as_little_as_in_a_short_one() -> None:
@@ -182,9 +181,7 @@ async def test_a_snapshot_costs_what_is_new_and_not_the_whole_session() -> None:
     assert sizes[1] < 5 * sizes[0]
 
 
-async def test_trimming_a_session_that_is_open_leaves_nothing_wrong_behind() -> None:
-    journal = MemoryJournal()
-    await journal.open()
+async def test_trimming_a_session_that_is_open_leaves_nothing_wrong_behind(journal: MemoryJournal) -> None:
     async with hub_for(journal=journal, snapshot_after=8) as hub:
         session = await talk(hub, 10)
         await written(session)
@@ -195,7 +192,6 @@ async def test_trimming_a_session_that_is_open_leaves_nothing_wrong_behind() -> 
     with_them = await learned(journal)
     journal._sessions[KEY].snapshots.clear()  # pyright: ignore[reportPrivateUsage]
     assert await learned(journal) == with_them
-    await journal.close()
 
 
 def test_pages_that_do_not_follow_each_other_are_read_up_to_the_hole() -> None:
@@ -210,9 +206,7 @@ def test_pages_that_do_not_follow_each_other_are_read_up_to_the_hole() -> None:
 # -- the loop --------------------------------------------------------------------------------------
 
 
-async def test_opening_a_long_session_without_a_snapshot_lets_others_run() -> None:
-    journal = MemoryJournal()
-    await journal.open()
+async def test_opening_a_long_session_without_a_snapshot_lets_others_run(journal: MemoryJournal) -> None:
     async with hub_for(journal=journal, snapshot_after=1_000_000) as hub:
         await talk(hub, 300)
     async with hub_for(journal=journal) as hub:
@@ -223,4 +217,3 @@ async def test_opening_a_long_session_without_a_snapshot_lets_others_run() -> No
             turns += 1
         session = await opening
         assert turns > session.stored_seq / 400
-    await journal.close()

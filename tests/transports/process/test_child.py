@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.process_state import is_alive
 
 from trunkline.transports.process import child
 from trunkline.transports.process.child import ChildProcess, Exit
@@ -51,13 +52,6 @@ async def running(*argv: str, stdin: bool = False, join_stderr: bool = False) ->
             yield run
         finally:
             await run.process.close()
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 async def test_a_program_has_its_own_stdin_stdout_and_stderr() -> None:

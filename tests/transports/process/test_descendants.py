@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from pathlib import Path
+
+from tests.process_state import wait_until_gone
 
 INNER = """
 import subprocess, time
@@ -23,13 +23,6 @@ end_descendants()
 """
 
 
-def runs(pid: str) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def test_children_and_their_children_are_ended() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -41,6 +34,4 @@ def test_children_and_their_children_are_ended() -> None:
     )
     pids = done.stdout.split()
     assert len(pids) == 2
-    limit = time.monotonic() + 10
-    while any(map(runs, pids)):
-        assert time.monotonic() < limit, "a killed process ends at once"
+    wait_until_gone(*map(int, pids))

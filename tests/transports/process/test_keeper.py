@@ -7,11 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.process_state import is_alive, wait_until_gone
 
 from trunkline.transports.process import keeper
 
@@ -31,22 +31,6 @@ echo $$
 while :; do sleep 1; done
 """
 """A shell that is deaf, a daemon that is deaf, and a child."""
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def gone(*pids: int) -> bool:
-    limit = time.monotonic() + 10
-    while any(map(is_alive, pids)):
-        if time.monotonic() > limit:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 class Kept:
@@ -127,7 +111,7 @@ def test_what_a_keeper_does_to_signals_is_undone_in_its_command() -> None:
 def test_all_end_when_its_input_ends(tree: tuple[Kept, list[int]]) -> None:
     kept, pids = tree
     kept.close()
-    assert gone(*pids)
+    wait_until_gone(*pids)
 
 
 def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
@@ -135,7 +119,7 @@ def test_all_end_at_once_when_it_is_told_to_hurry() -> None:
     pids = kept.pids(3)
     kept.process.send_signal(signal.SIGTERM)
     assert kept.process.wait(20) == 0
-    assert gone(*pids)
+    wait_until_gone(*pids)
     kept.close()
 
 
@@ -157,7 +141,7 @@ time.sleep(600)
         pids = [int(ours.stdout.readline()) for _ in range(3)]
         ours.kill()
         ours.wait(20)
-        assert gone(*pids)
+        wait_until_gone(*pids)
 
 
 def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
@@ -165,12 +149,12 @@ def test_without_procfs_the_commands_group_ends(tmp_path: Path) -> None:
     kept = Kept(program, "sh", "-c", "sleep 600 & echo $!; exec sleep 600")
     (pid,) = kept.pids(1)
     kept.close()
-    assert gone(pid)
+    wait_until_gone(pid)
     left = Kept(program, "sh", "-c", "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & exit 3")
     (pid,) = left.pids(1)
     assert (left.reported(), left.reported()) == ("started", "exited 3")
     left.close()
-    assert gone(pid)
+    wait_until_gone(pid)
     nobody = Kept(program, "true")
     assert (nobody.reported(), nobody.reported(), nobody.process.wait(20)) == ("started", "exited 0", 0)
     nobody.close()
