@@ -66,7 +66,7 @@ MODULES = {
     "frontends.acp.stdio": "serve_acp serve_target",
     "frontends.agui": """
         PROTOCOL_VERSION ActivityDelta ActivitySnapshot AguiEncoder AguiEndpoint AguiEvent AguiOptions AguiRun
-        AguiTransport BaseEvent Context Custom ErrorCode Interrupt Message MessagesSnapshot Raw
+        AguiTransport BaseEvent Context Custom ErrorCode EventType Interrupt Message MessagesSnapshot Raw
         ReasoningEncryptedValue ReasoningEnd ReasoningMessageChunk ReasoningMessageContent ReasoningMessageEnd
         ReasoningMessageStart ReasoningStart ResumeEntry RunAgentInput RunError RunFinished RunStarted
         StateDelta StateSnapshot StepFinished StepStarted SubagentError SubagentFinished SubagentStarted
@@ -96,8 +96,8 @@ MODULES = {
     "agents.target_names": "normalize_target",
     "agents.targets": "SCHEMES resolve_target",
     "testing": """
-        AcpClient Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all chat_model normalize
-        refuse_all run_prompt validate_acp_update
+        AcpClient AguiRecorder Answers RecordingTransport ScriptedAgent ScriptedChatModel accept_all
+        chat_model normalize refuse_all run_prompt validate_acp_update
     """,
     "testing.chat": "ModelCall Part ScriptedChatModel call chat_model chunks ends says thinks",
     "translate": "Translator batching",

@@ -10,6 +10,7 @@ The pytest plugin is registered by itself and brings the fixtures ``memory_journ
 ``scripted_hub``. Names are loaded when they are first used.
 
 * ``acp``: an ACP client in memory
+* ``agui_recorder``: an AG-UI transport that records
 * ``answers``: answers without a person
 * ``chat``: a LangChain chat model that plays a script
 * ``plugin``: the pytest fixtures
@@ -28,6 +29,7 @@ from trunkline._lazy import lazy_names
 if TYPE_CHECKING:
     from trunkline.demos.scripted import ScriptedAgent
     from trunkline.testing.acp import AcpClient
+    from trunkline.testing.agui_recorder import AguiRecorder
     from trunkline.testing.answers import Answers, accept_all, refuse_all
     from trunkline.testing.chat import ScriptedChatModel, chat_model
     from trunkline.testing.recording import RecordingTransport
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcpClient",
+    "AguiRecorder",
     "Answers",
     "RecordingTransport",
     "ScriptedAgent",
@@ -53,6 +56,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AcpClient": "trunkline.testing.acp",
+        "AguiRecorder": "trunkline.testing.agui_recorder",
         "Answers": "trunkline.testing.answers",
         "RecordingTransport": "trunkline.testing.recording",
         "ScriptedAgent": "trunkline.demos.scripted",

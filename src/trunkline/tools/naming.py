@@ -13,7 +13,7 @@ from trunkline.safe_text import one_line
 from trunkline.workspace.call_paths import openable_paths
 from trunkline.workspace.diffs import PATH_KEYS
 
-__all__ = ["KindMapper", "kind_of", "locations_of", "title_of"]
+__all__ = ["KindMapper", "cautious_kind", "kind_of", "locations_of", "title_of"]
 
 KindMapper = Callable[[str], ev.ToolKind | None]
 
@@ -61,6 +61,12 @@ def kind_of(
         # The server says that it changes something: a harmless name does not make it harmless.
         return named if named in _CHANGING else "edit"
     return named
+
+
+def cautious_kind(name: str) -> ev.ToolKind:
+    """Say what kind of tool this is where nothing but its name is known: a harmless name proves nothing."""
+    named = _by_name(name)
+    return named if named in _CHANGING else "other"
 
 
 @lru_cache(maxsize=1024)

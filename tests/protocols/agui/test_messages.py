@@ -69,7 +69,7 @@ def test_with_its_metadata_a_call_has_a_title_and_a_result_says_what_was_cut() -
     )
 
     assert spoken["toolCalls"][0]["metadata"] == {"trunkline": {"kind": "search", "title": "Search"}}
-    assert result["content"] == "x" * 10
+    assert result["content"] == f"{'x' * 10}\n[cut here: 50 bytes in all]"
     assert result["metadata"]["trunkline"]["bytes"] == 50
 
 

@@ -99,12 +99,16 @@ def test_a_long_text_is_cut_between_characters_and_told_by_size_and_digest(text:
     content, facts = shorten(text, limit)
 
     assert isinstance(content, str)
-    assert text.startswith(content)
+    size = len(text.encode())
     if facts is None:
         assert content == text
-        assert len(text.encode()) <= limit
+        assert size <= limit
     else:
-        assert len(content.encode()) <= limit < len(text.encode())
+        mark = f"\n[cut here: {size} bytes in all]"
+        assert content.endswith(mark)
+        kept = content.removesuffix(mark)
+        assert text.startswith(kept)
+        assert len(kept.encode()) <= limit < size
         digest = hashlib.sha256(text.encode()).hexdigest()
         assert facts == {"truncated": True, "bytes": len(text.encode()), "sha256": digest}
 
@@ -122,7 +126,8 @@ def test_parts_are_kept_as_far_as_they_fit_and_named_where_they_do_not() -> None
         "type": "text",
         "text": f"[image of {len(json.dumps(long[1], separators=(',', ':')))} bytes left out]",
     }
-    assert content[2]["text"] == "y" * len(content[2]["text"])
+    kept, mark = content[2]["text"].splitlines()
+    assert (kept, mark) == ("y" * len(kept), "[cut here: 500 bytes in all]")
     assert len(content[2]["text"]) < 100
 
 

@@ -19,6 +19,7 @@ callback handler are for your own ``create_agent``, with or without our server.
 * ``stop_reasons``: how a run ended, and its tokens, by provider
 * ``tools``: tools of a session: MCP servers, client tools
 * ``turn``: one turn of a compiled graph, from the prompt to its end
+* ``user_functions``: functions that a user gives as options, and which never break a run
 """
 
 from __future__ import annotations

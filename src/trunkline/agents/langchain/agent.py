@@ -24,12 +24,14 @@ from trunkline.agents.langchain.graph.hooks import add_session_tools, guard_tool
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
 from trunkline.agents.langchain.graph.instrument import InstrumentedGraph, instrument
+from trunkline.agents.langchain.hosted.agent import OwnAgent
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.agents.langchain.middleware.tools import ToolEventFilter, ToolMiddleware
 from trunkline.agents.langchain.permissions.operator_policy import apply_policy
 from trunkline.agents.langchain.pii import scrubber
 from trunkline.agents.langchain.tools.attached_servers import attach_servers, detach_servers, mcp_capabilities
 from trunkline.agents.langchain.turn import GraphTurn
+from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.commands import Prompt
 from trunkline.conversation import Conversation
 from trunkline.options import ConfigOption
@@ -80,7 +82,8 @@ class LangChainAgent:
         if (middleware := self._tool_middleware) is not None:
             kind_mapper = kind_mapper or middleware.tool_kind_mapper
             raise_tool_errors = raise_tool_errors or not middleware.handle_errors
-        self.kind_mapper = kind_mapper
+        self.kind_mapper = contain_kind_mapper(kind_mapper)
+        self.content_mapper = None if middleware is None else middleware.content_mapper
         self.instrumented = (
             instrument(runnable, add_session_tools, guard_tool_calls(raise_tool_errors), apply_policy)
             if self.is_graph
@@ -203,9 +206,13 @@ class LangChainAgent:
 
 
 def _unbind(runnable: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """Unwrap a bound runnable: give it with its configuration and its arguments."""
+    """Unwrap a runnable that is bound or shows its runs: give it, its configuration and its arguments."""
     kwargs: dict[str, Any] = {}
-    while isinstance(runnable, RunnableBinding):
+    while isinstance(runnable, RunnableBinding | OwnAgent):
+        if isinstance(runnable, OwnAgent):
+            config = cast("Any", merge_configs({"callbacks": runnable.callbacks}, cast("Any", config)))
+            runnable = runnable.agent
+            continue
         outer = cast("Any", runnable)
         if outer.kwargs and not hasattr(outer, "aget_state"):
             return outer, config, kwargs  # A model with bound tools: only the binding passes them on.

@@ -1,16 +1,19 @@
 """Where a middleware finds the channel of its run.
 
 In a session, and inside ``acp_agent``, the channel travels in a context variable. In somebody's own
-``ainvoke`` it is found by the run: by the context that was given with it, or by the runs that
-``acp_middleware`` or ``agui_middleware`` gave its middlewares.
+``ainvoke`` it is found by the run: by the context that was given with it, by the runs that
+``acp_middleware`` or ``agui_middleware`` gave its middlewares, or by a callback handler with a transport.
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
+from langgraph.config import get_config
+
+from trunkline.agents.langchain.callbacks.session_handler import handlers_in
 from trunkline.agents.langchain.channel import CHANNEL, Channel
-from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
 from trunkline.agents.langchain.hosted.run_channels import runs_of_context
 from trunkline.session.context import CURRENT
 
@@ -30,14 +33,23 @@ def find_channel(runtime: Any, own: Any = None) -> Channel | None:
     channel = CHANNEL.get()
     if channel is not None:
         return channel
-    given: Any = getattr(runtime, "context", None)
-    context = given if isinstance(given, TrunklineContext) else None
+    context = read_context(getattr(runtime, "context", None))
     source: ChannelSource | None = getattr(own, "channel_source", None)
     if source is None:
         if context is None or context.transport is None:
-            return None
-        source = runs_of_context(context.transport)
-    return source.connect(context)
+            source = _source_of_callbacks()
+        else:
+            source = runs_of_context(context.transport)
+    return None if source is None else source.connect(context)
+
+
+def _source_of_callbacks() -> ChannelSource | None:
+    """The source of a callback handler of the run that was given a transport."""
+    try:
+        handlers = handlers_in(get_config())
+    except RuntimeError:
+        return None
+    return next((one.channel_source for one in handlers if getattr(one, "channel_source", None)), None)
 
 
 class use_run_channel:

@@ -103,6 +103,7 @@ class GraphTurn:
             ctx.turn_id,
             mapper=agent.mapper,
             kind_mapper=agent.kind_mapper,
+            content_mapper=agent.content_mapper,
             annotations=self._annotations,
             call_files=call_files_of(agent.middleware, ctx.session.folders),
             emit_text=ctx.emit_text if event_filter is None else None,

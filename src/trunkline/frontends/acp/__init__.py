@@ -3,7 +3,6 @@
 There is no ``decoder``: requests are read by ``trunkline.protocols.acp.lossless``, to the types of
 ``trunkline.protocols.acp.wire``. There is no ``options``: the front end has none of its own.
 
-* ``config_options``: configuration options on the wire, and modes for clients that know no options
 * ``editor``: the editor's files and terminals, with the methods of the sandboxed ones
 * ``encoder``: neutral events to ACP updates; pure
 * ``endpoint``: one client's methods on the sessions of a hub

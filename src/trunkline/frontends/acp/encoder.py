@@ -20,7 +20,6 @@ from trunkline.content import LinkBlock, TextBlock
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.events import Text
-from trunkline.frontends.acp.config_options import mode_option, options_to_wire
 from trunkline.frontends.acp.forms_as_buttons import (
     buttons_for,
     call_for_question,
@@ -31,6 +30,7 @@ from trunkline.frontends.acp.forms_as_text import DECLINE, answer_as_text, ask_a
 from trunkline.frontends.acp.known_words import compaction_status, plan_entry, severity
 from trunkline.frontends.acp.tool_calls import OUTPUT_TAIL, CallView
 from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.config_options import mode_option, options_to_wire
 from trunkline.protocols.acp.content import block_to_wire
 from trunkline.questions import Form, Link, Permission, Question
 

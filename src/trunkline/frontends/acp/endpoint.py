@@ -20,7 +20,6 @@ from trunkline.commands import Prompt
 from trunkline.content import Content, TextBlock
 from trunkline.cursor import Cursor, Entry
 from trunkline.errors import InvalidCommand, SessionNotFound, TrunklineError, WorkspaceError
-from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.frontends.acp.editor import EditorFiles, EditorTerminals
 from trunkline.frontends.acp.encoder import AcpEncoder, Out, can_show_forms, commands_update, needs_text
 from trunkline.frontends.acp.history import replay_history
@@ -30,6 +29,7 @@ from trunkline.frontends.acp.prompt_view import PromptView
 from trunkline.frontends.acp.request_checks import check_content, check_folders
 from trunkline.frontends.acp.session_list import list_sessions
 from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.lossless import decode
 from trunkline.protocols.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Params, RpcError

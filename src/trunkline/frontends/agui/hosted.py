@@ -41,10 +41,24 @@ __all__ = ["AguiHosted", "AguiOutput"]
 log = logging.getLogger("trunkline.agui")
 
 
+_OF_TRANSPORT = "it is an option of the transport, as in sse_transport(keep_alive=15)"
+_OF_SERVER = "it is an option of the server, whose sessions outlive their requests: trunkline.asgi(agent)"
+_OPTIONS_ELSEWHERE = {
+    "keep_alive": _OF_TRANSPORT,
+    "coalesce": _OF_TRANSPORT,
+    "high_water_mark": _OF_TRANSPORT,
+    "disconnect_grace": _OF_SERVER,
+    "import_history": _OF_SERVER,
+}
+
+
 class AguiHosted:
     """Speaks AG-UI for an agent in somebody's own program."""
 
-    option_names: tuple[str, ...] = AguiOptions.__struct_fields__
+    option_names: tuple[str, ...] = tuple(
+        name for name in AguiOptions.__struct_fields__ if name not in _OPTIONS_ELSEWHERE
+    )
+    options_elsewhere: Mapping[str, str] = _OPTIONS_ELSEWHERE
     ends_run_on_question: bool = True
     one_run_per_session: bool = True
 

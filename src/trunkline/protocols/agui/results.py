@@ -138,7 +138,7 @@ def _change(block: c.DiffBlock) -> str:
 def shorten(
     content: str | list[dict[str, Any]], limit: int
 ) -> tuple[str | list[dict[str, Any]], dict[str, Any] | None]:
-    """Cut a result for the front end; the metadata has its whole size and its digest."""
+    """Cut a result for the front end and mark its end; the metadata has its whole size and its digest."""
     if not limit:
         return content, None
     whole = content.encode() if isinstance(content, str) else msgspec.json.encode(content)
@@ -146,7 +146,7 @@ def shorten(
         return content, None
     facts = {"truncated": True, "bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
     if isinstance(content, str):
-        return whole[:limit].decode(errors="ignore"), facts
+        return f"{whole[:limit].decode(errors='ignore')}{_cut_mark(len(whole))}", facts
     kept: list[dict[str, Any]] = []
     room = limit
     for part in content:
@@ -155,8 +155,14 @@ def shorten(
             kept.append(part)
             room -= size
         elif part.get("type") == "text":
-            kept.append({"type": "text", "text": part["text"].encode()[:room].decode(errors="ignore")})
+            text = part["text"].encode()
+            cut = f"{text[:room].decode(errors='ignore')}{_cut_mark(len(text))}"
+            kept.append({"type": "text", "text": cut})
             room = 0
         else:
             kept.append({"type": "text", "text": f"[{part.get('type')} of {size} bytes left out]"})
     return kept, facts
+
+
+def _cut_mark(size: int) -> str:
+    return f"\n[cut here: {size} bytes in all]"

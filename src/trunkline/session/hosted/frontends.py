@@ -165,7 +165,7 @@ class FrontEndClass(Protocol):
     """What a front end registers: its class."""
 
     option_names: tuple[str, ...]
-    """The options that it takes."""
+    """The options that it takes; ``options_elsewhere``, if it has them, says of others where they belong."""
 
     def __call__(self, **options: Any) -> HostedFrontEnd:
         """Make the front end with its options."""

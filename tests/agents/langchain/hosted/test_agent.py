@@ -457,8 +457,9 @@ def test_an_agent_that_exists_takes_no_more_parts() -> None:
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
+    wrong: Any = {"emit_tool_strat": False}
     with pytest.raises(ConfigurationError, match=r"no option 'emit_tool_strat'.*emit_tool_start"):
-        acp_middleware(RecordingTransport(), emit_tool_strat=False)
+        acp_middleware(RecordingTransport(), **wrong)
 
 
 def test_the_pieces_come_in_their_order() -> None:

@@ -366,11 +366,12 @@ async def test_a_run_that_ended_is_not_cancelled_any_more() -> None:
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
+    wrong: Any = {"emit_stat": "all"}
     for make in (agui_middleware, agui_system):
         with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*emit_state_snapshots.*policy"):
-            make(Page(), emit_stat="all")
+            make(Page(), **wrong)
     with pytest.raises(ConfigurationError, match=r"no option 'emit_stat'.*checkpointer"):
-        agui_agent(model(), emit_stat="all")
+        agui_agent(model(), **wrong)
 
 
 @pytest.mark.parametrize(
@@ -407,7 +408,7 @@ async def test_results_can_be_shortened_or_left_out(page: Page) -> None:
 
     script = ScriptedChatModel(call("long", {}), "Done.")
     await ainvoke(agui_agent(script, [long], transport=page, max_ui_payload_size=100), PROMPT)
-    assert page.call("call_1")["result"] == "x" * 100
+    assert page.call("call_1")["result"] == f"{'x' * 100}\n[cut here: 1000 bytes in all]"
     assert script.calls[1].messages[-1].content == "x" * 1000
     silent = Page()
     script = ScriptedChatModel(call("long", {}), "Done.")

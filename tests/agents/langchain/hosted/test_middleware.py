@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.agents.langchain.untyped_langchain import create_agent
+from langgraph.graph import MessagesState
+from tests.agents.langchain.untyped_langchain import StateGraph, create_agent
+from tests.hubs import soon
 
 from trunkline.agents.langchain import (
     ModeMiddleware,
@@ -13,9 +16,11 @@ from trunkline.agents.langchain import (
     Rule,
     ToolMiddleware,
     acp_agent,
+    acp_middleware,
     agui_agent,
+    agui_middleware,
 )
-from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, known_options
 from trunkline.errors import ConfigurationError
 from trunkline.testing.chat import ScriptedChatModel
 
@@ -52,35 +57,92 @@ def test_results_are_left_out_by_the_encoder_where_it_can() -> None:
         assert tools.emit_tool_results is shows
 
 
-def test_an_agent_that_is_built_already_takes_no_tools() -> None:
-    own = OwnMiddleware("acp", None, {})
-    built = assemble("acp_agent", ScriptedChatModel("Hi."), None, own, (), known_options("acp"), {})
-    with pytest.raises(ConfigurationError, match="built already, so tools cannot be added"):
-        assemble("acp_agent", built, [print], own, (), known_options("acp"), {})
+FRONT_ENDS = pytest.mark.parametrize("front_end", ["acp", "agui"])
+WRAPPERS: dict[str, Any] = {"acp": acp_agent, "agui": agui_agent}
+WRAP = pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"policy": {"*": Rule()}},
-        {"default_mode": "agentic"},
-        {"mcp_servers": {"files": {"transport": "stdio", "command": "true", "args": []}}},
-        {"emit_state_snapshots": "final"},
-        {"content_mapper": str},
-        {"build_plan": list},
-    ],
-)
-@pytest.mark.parametrize("wrap", [acp_agent, agui_agent])
-def test_an_agent_that_is_built_already_takes_no_option_of_a_middleware(wrap: Any, options: Any) -> None:
-    (name,) = options
-    with pytest.raises(
-        ConfigurationError, match=rf"so {name} cannot.*give a\w+_agent the model.*_middleware"
-    ):
-        wrap(create_agent(ScriptedChatModel("Hi."), []), **options)
+def test_an_option_that_belongs_elsewhere_is_refused_with_the_place() -> None:
+    for name, place in {"keep_alive": "sse_transport", "import_history": "asgi"}.items():
+        wrong: Any = {name: 1}
+        with pytest.raises(ConfigurationError, match=f"{name} cannot be given here.*{place}"):
+            agui_agent(ScriptedChatModel("Hi."), **wrong)
+
+
+@WRAP
+@pytest.mark.parametrize("name", ["description", "persist", "mcp_tool_options"])
+def test_an_option_without_the_one_it_is_about_is_refused(wrap: Any, name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name} does nothing without"):
+        wrap(ScriptedChatModel("Hi."), **{name: {}})
+
+
+SAMPLES: dict[str, Any] = {
+    "emit_state_snapshots": "final",
+    "mcp_servers": {"files": {"transport": "stdio", "command": "true", "args": []}},
+    "policy": {"*": Rule()},
+    "modes": {"a": {}},
+    "default_mode": "agentic",
+    "emit_on": ("manual",),
+    "persist": {},
+    "build_plan": list,
+}
+FOR_BUILT_AGENTS = {
+    *("session_id_extractor", "emit_tool_start", "emit_tool_results", "tool_kind_mapper", "content_mapper"),
+    *("emit_text_chunks", "emit_reasoning_chunks", "content_block_mapper", "client_capabilities"),
+    *("emit_activities", "emit_raw", "max_ui_payload_size", "thread_id_override", "run_id_override"),
+    *("error_detail_level", "on_disconnect"),
+}
+
+
+@FRONT_ENDS
+def test_around_a_built_agent_every_option_counts_or_is_refused_with_the_way_out(front_end: str) -> None:
+    built, wrap = create_agent(ScriptedChatModel("Hi."), []), WRAPPERS[front_end]
+    needed = {"description": "policy", "persist": "policy", "subagents": "policy"}
+    for name in set(known_options(front_end)) - FOR_BUILT_AGENTS - {"mcp_tool_options"}:
+        given = {name: SAMPLES.get(name, False)}
+        if name in needed:
+            given[needed[name]] = SAMPLES[needed[name]]
+        with pytest.raises(
+            ConfigurationError, match=rf"{name}.* cannot.*give {front_end}_agent the model.*_middleware"
+        ):
+            wrap(built, **given)
 
 
 def test_an_agent_that_is_built_already_takes_what_callbacks_can_do() -> None:
     built = create_agent(ScriptedChatModel("Hi."), [])
     for_callbacks: dict[str, Any] = {"emit_text_chunks": False, "emit_tool_results": False, "policy": None}
-    acp_agent(built, tool_kind_mapper=str, **for_callbacks)
+    acp_agent(built, tool_kind_mapper=lambda name: "read", **for_callbacks)
     agui_agent(built, on_disconnect="cancel", **for_callbacks)
+
+
+@WRAP
+def test_what_is_no_agent_is_refused_with_the_fix(wrap: Any) -> None:
+    graph = StateGraph(MessagesState)
+    wrapped = acp_agent(ScriptedChatModel("Hi."))
+    for wrong, fix in ((graph, r"its compile\(\)"), (wrapped, r"its \.agent"), (42, "takes a chat model")):
+        with pytest.raises(ConfigurationError, match=fix):
+            wrap(wrong)
+
+
+def test_an_agent_that_is_built_already_takes_no_tools() -> None:
+    with pytest.raises(ConfigurationError, match="built already, so tools cannot be added"):
+        acp_agent(create_agent(ScriptedChatModel("Hi."), []), [print])
+
+
+def spellings(own: OwnMiddleware) -> list[Any]:
+    return [own, [own], [*own], list(own), own + [], [] + own, own[:]]  # noqa: RUF005
+
+
+@pytest.mark.parametrize("at", range(7))
+@pytest.mark.parametrize("make", [acp_middleware, agui_middleware])
+async def test_a_middleware_may_be_given_alone_in_a_list_or_as_a_list(make: Any, at: int) -> None:
+    shown: list[Any] = []
+
+    def emit(*event: Any) -> None:
+        shown.append(event)
+
+    own = make(SimpleNamespace(emit=emit))
+    agent = create_agent(ScriptedChatModel("Hi."), [], middleware=spellings(own)[at])
+    await soon(agent.ainvoke({"messages": [("user", "x")]}, {"callbacks": own.callbacks}))
+    assert "Hi." in str(shown)
+    assert len(own) == 1

@@ -486,17 +486,26 @@ def test_a_mode_of_the_session_that_an_agent_does_not_know_is_not_its_mode() -> 
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"modes": {}}, "modes must map ids to Mode.*agentic, interactive, readonly, planning"),
-        ({"modes": [Mode()]}, "modes must map ids to Mode"),
-        ({"modes": {"a": Mode(), "b": {"system_prompt": "x"}}}, "the modes are a, b: give 'b' a Mode"),
-        ({"modes": {"": Mode()}}, "give '' a Mode"),
-        ({"modes": {1: Mode()}}, "the modes are 1: give 1 a Mode"),
+        ({"modes": {}}, "modes map ids to Mode.*agentic, interactive, readonly, planning"),
+        ({"modes": [Mode()]}, "modes map ids to Mode"),
+        ({"modes": {"a": Mode(), "b": "x"}}, r"the mode 'b' is a Mode\(...\) or a dict of name, description"),
+        ({"modes": {"b": {"colour": "red"}}}, "the mode 'b' has no field 'colour': it has name, description"),
+        ({"modes": {"b": {"allowed_kinds": ["no"]}}}, "allowed_kinds cannot be"),
+        ({"modes": {"": Mode()}}, "the id of a mode is a text, not ''"),
+        ({"modes": {1: Mode()}}, "the id of a mode is a text, not 1"),
         ({"default_mode": "yolo"}, "default_mode 'yolo' is not one of agentic, interactive"),
     ],
 )
 def test_modes_that_could_never_work_are_refused(wrong: Any, why: str) -> None:
     with pytest.raises(ConfigurationError, match=why):
         ModeMiddleware(**wrong)
+
+
+def test_a_mode_may_be_a_dict_of_its_fields() -> None:
+    given: Any = {"careful": {"system_prompt": "Look twice.", "allowed_kinds": ["read"]}}
+    assert ModeMiddleware(given).modes == {
+        "careful": Mode(system_prompt="Look twice.", allowed_kinds=["read"])
+    }
 
 
 def test_the_option_of_a_session_names_and_describes_the_modes() -> None:

@@ -605,6 +605,26 @@ async def test_without_a_channel_a_checkpointer_keeps_the_question_as_an_interru
     assert result["messages"][-2].status == ("error" if decision["type"] == "reject" else "success")
 
 
+async def test_an_interrupt_is_also_answered_as_the_batches_of_langchain_are() -> None:
+    scene = Scene({"*": EVERY}, [call("write", {"path": "a"}, "w1")], "Done.", checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    await scene.graph.ainvoke(GO, config)
+    with pytest.raises(ValueError, match="about one call: give one decision"):
+        await scene.graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}] * 2}), config)
+    await scene.graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
+    assert scene.trace.ran == ["a"]
+
+
+async def test_a_description_that_raises_asks_the_usual_question(caplog: pytest.LogCaptureFixture) -> None:
+    def describe(call: Any) -> str:
+        raise RuntimeError("a bug")
+
+    scene = Scene({"*": EVERY}, description=describe)
+    (question,) = permissions(await ask(scene.graph, chooses("allow_once")))
+    assert question.message == "Run delete?"
+    assert "description failed, so the usual question is asked" in caplog.text
+
+
 async def test_an_interrupt_accepts_the_decisions_of_its_rule_only() -> None:
     scene = Scene(
         {"write": Rule(allowed_decisions=("approve",))},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 from collections.abc import Callable
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, cast
 
 import pytest
 from langchain.agents import AgentState
@@ -216,7 +216,7 @@ async def test_a_plan_by_hand_reaches_the_session(made: BaseTool) -> None:
 
 async def test_a_node_shows_a_plan_by_hand() -> None:
     def node(state: MessagesState) -> dict[str, Any]:
-        emit_plan([{"content": "a", "status": "no such"}, "b"])
+        emit_plan([{"content": "a"}, "b"])
         return {"messages": [AIMessage("Done.")]}
 
     graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").compile()
@@ -259,9 +259,25 @@ def test_a_plan_by_hand_outside_of_a_run_is_heard_by_nobody() -> None:
     emit_plan(["a"])
 
 
-@pytest.mark.parametrize("given", ["Look", {"content": "Look"}])
-def test_one_entry_is_not_a_plan(given: Any) -> None:
-    with pytest.raises(TypeError, match="a plan is a list"):
+@pytest.mark.parametrize(
+    ("given", "error", "why"),
+    [
+        ("Look", TypeError, "a plan is a list"),
+        ({"content": "Look"}, TypeError, "a plan is a list"),
+        (7, TypeError, "a plan is a list"),
+        ([7], TypeError, "a text, a PlanEntry or a dict, not 7"),
+        ([""], ValueError, "has a text as its content"),
+        ([{"status": "pending"}], ValueError, "has a text as its content"),
+        (
+            [{"content": "a", "status": "done"}],
+            ValueError,
+            "status .* pending, in_progress, completed, not 'done'",
+        ),
+        ([ev.PlanEntry(content="a", priority=cast("Any", "urgent"))], ValueError, "one of high, medium, low"),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_the_reason(given: Any, error: type[Exception], why: str) -> None:
+    with pytest.raises(error, match=why):
         emit_plan(given)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import operator
 from collections.abc import Callable
+from itertools import combinations
 from typing import Annotated, Any, NotRequired, cast
 
 import pytest
@@ -15,14 +16,19 @@ from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from tests.agents.langchain.graphs import agent_of
+from tests.agents.langchain.graphs import agent_of, weather
 from tests.agents.langchain.middleware.recording_channel import Ear
-from tests.agents.langchain.recorded_updates import PROMPT, on_thread, states, text
+from tests.agents.langchain.recorded_updates import PROMPT, call_of, on_thread, states, statuses, text
 from tests.agents.langchain.untyped_langchain import create_agent
 from tests.hubs import collect, hub_for, only, soon
 from trunkline import events as ev
+from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.channel import use_channel
 from trunkline.agents.langchain.hosted.acp import acp_agent, acp_middleware
+from trunkline.agents.langchain.hosted.context import TrunklineContext
+from trunkline.agents.langchain.middleware.modes import ModeMiddleware
+from trunkline.agents.langchain.middleware.permission import PermissionMiddleware, Rule
+from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
 from trunkline.errors import ConfigurationError
@@ -310,3 +316,38 @@ async def test_without_anybody_to_tell_it_does_nothing() -> None:
 async def test_it_can_be_closed_at_any_time() -> None:
     async with SessionMiddleware() as middleware:
         await middleware.aclose()
+
+
+# -- beside others, or alone -----------------------------------------------------------------------
+
+PIECES: dict[str, Callable[[], Any]] = {
+    "session": SessionMiddleware,
+    "tools": ToolMiddleware,
+    "modes": ModeMiddleware,
+    "permission": lambda: PermissionMiddleware({"*": Rule(require_permission=False)}),
+    "plan": PlanMiddleware,
+}
+
+
+@pytest.mark.parametrize("callbacks", [False, True], ids=["alone", "callbacks"])
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+async def test_whatever_is_combined_a_call_that_is_shown_ends_as_it_did(callbacks: bool, order: int) -> None:
+    for names in (some for number in range(1, 6) for some in combinations(PIECES, number)):
+        client = RecordingTransport(session_id="s")
+        model = ScriptedChatModel([call("weather", {"city": "Rome"}), call("no_such_tool", {})], "Done.")
+        pieces = [PIECES[name]() for name in names[::order]]
+        agent = create_agent(model, [weather], middleware=pieces, context_schema=TrunklineContext)
+        config = on_thread("t", *([TrunklineCallbackHandler()] if callbacks else []))
+        await soon(agent.ainvoke(PROMPT, config, context=TrunklineContext(transport=client)))
+        shown = callbacks or "session" in names or "tools" in names
+        for call_id, status in (("call_1", "completed"), ("call_2", "failed")):
+            assert statuses(client, call_id)[-1:] == ([status] if shown else []), names
+
+
+async def test_a_session_middleware_alone_shows_a_call_as_it_ended() -> None:
+    client = RecordingTransport(session_id="s")
+    model = ScriptedChatModel(call("weather", {"city": "Rome"}), "Done.")
+    agent = create_agent(model, [weather], middleware=[SessionMiddleware()], context_schema=TrunklineContext)
+    await soon(agent.ainvoke(PROMPT, context=TrunklineContext(transport=client)))
+    assert statuses(client, "call_1") == ["pending", "completed"]
+    assert call_of(client, "call_1")["rawOutput"] == "It is sunny in Rome."

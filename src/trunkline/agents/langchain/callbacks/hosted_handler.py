@@ -23,13 +23,14 @@ from trunkline.agents.langchain.callbacks.session_handler import handlers_in
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
 from trunkline.agents.langchain.class_methods import replace_methods
-from trunkline.agents.langchain.hosted.run_channels import OwnRuns
+from trunkline.agents.langchain.hosted.run_channels import OwnRuns, front_end_of
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.session.hosted.frontends import load_front_end
 
 if TYPE_CHECKING:
     from trunkline.protocols.acp.transport import AcpTransport
+    from trunkline.protocols.agui.transport import AguiTransport
 
 __all__ = ["TrunklineCallbackHandler", "is_followed"]
 
@@ -54,16 +55,16 @@ class TrunklineCallbackHandler(BaseCallbackHandler):
         emit_text_chunks: bool = True,
         emit_reasoning_chunks: bool = True,
         content_block_mapper: ContentBlockMapper | None = None,
-        transport: AcpTransport | None = None,
+        transport: AcpTransport | AguiTransport | None = None,
     ) -> None:
-        """Speak through the run's own channel, or else through a transport."""
+        """Speak through the run's own channel, or else through a transport of ACP or of AG-UI."""
         super().__init__()
         self.emit_text_chunks = emit_text_chunks
         self.emit_reasoning_chunks = emit_reasoning_chunks
         self.content_block_mapper = content_block_mapper
         self.channel_source: ChannelSource | None = None
         if transport is not None:
-            self.channel_source = OwnRuns(load_front_end("acp")(), transport)
+            self.channel_source = OwnRuns(load_front_end(front_end_of(transport))(), transport)
         self._followed: dict[Key, _FollowedRun] = {}
         self._disposed = False
         self._failed = False

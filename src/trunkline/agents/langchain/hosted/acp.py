@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import RunnableConfig
@@ -23,11 +23,13 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.threads import history
-from trunkline.agents.langchain.hosted.agent import OwnAgent
-from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.agent import OwnAgent, build_agent
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
+from trunkline.agents.langchain.hosted.options import AcpAgentOptions, AcpOptions
 from trunkline.agents.langchain.messages.mapper import ContentBlockMapper
 from trunkline.errors import ConfigurationError, SessionNotFound
 from trunkline.protocols.acp import wire
+from trunkline.protocols.acp.config_options import modes_to_wire
 from trunkline.protocols.acp.content import blocks_from_wire
 from trunkline.protocols.acp.transport import AcpTransport
 from trunkline.session.adopt import as_events
@@ -36,7 +38,7 @@ from trunkline.session.ids import new_id
 __all__ = ["AcpAgent", "acp_agent", "acp_middleware"]
 
 
-def acp_middleware(transport: AcpTransport | None = None, **options: Any) -> OwnMiddleware:
+def acp_middleware(transport: AcpTransport | None = None, **options: Unpack[AcpOptions]) -> OwnMiddleware:
     """Make the middlewares and callbacks with which an agent speaks ACP through a transport.
 
     Options are those of SessionMiddleware, ToolMiddleware, PermissionMiddleware (with ``policy``),
@@ -44,7 +46,7 @@ def acp_middleware(transport: AcpTransport | None = None, **options: Any) -> Own
     ``client_capabilities`` are what the client said it can do. Everything is on by default. Without a
     transport each run brings its own: ``context=TrunklineContext(transport=...)``.
     """
-    return OwnMiddleware("acp", transport, options)
+    return OwnMiddleware("acp", transport, dict(options))
 
 
 def acp_agent(
@@ -54,17 +56,14 @@ def acp_agent(
     transport: AcpTransport | None = None,
     middleware: Iterable[Any] = (),
     callbacks: Iterable[BaseCallbackHandler] = (),
-    **options: Any,
+    **options: Unpack[AcpAgentOptions],
 ) -> AcpAgent:
     """Make an agent that speaks ACP, from a model (as ``create_agent`` does) or around an agent.
 
     Options are those of ``acp_middleware`` and of ``create_agent``. An agent that exists already is
     followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
     """
-    known = known_options("acp")
-    own = acp_middleware(transport, **{name: options.pop(name) for name in known if name in options})
-    built = assemble("acp_agent", model_or_agent, tools, own, middleware, known, options)
-    return AcpAgent(built, own, callbacks)
+    return AcpAgent(*build_agent("acp", model_or_agent, tools, transport, middleware, options), callbacks)
 
 
 class AcpAgent(OwnAgent):
@@ -99,3 +98,8 @@ class AcpAgent(OwnAgent):
         output.begin(run)
         for event in as_events(thread.messages, thread.calls, lambda: new_id("turn")):
             output.show(cast("ev.AnyEvent", event))
+
+    def session_modes(self, thread_id: str | None = None) -> dict[str, Any]:
+        """Give the ``modes`` for the answer to ``session/new``, or to ``session/load`` of a thread."""
+        modes = self._modes()
+        return modes_to_wire(modes.options(modes.mode_of_thread(thread_id))) or {}

@@ -6,31 +6,40 @@ around them starts the run and ends it, well or not.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Iterable
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, cast
 
+from langchain import agents
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, merge_configs
+from langgraph.graph import StateGraph
 
 from trunkline.agents.langchain.channel import Channel, use_channel
 from trunkline.agents.langchain.graph.inspect import middleware_in
-from trunkline.agents.langchain.hosted.context import TrunklineContext
-from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
+from trunkline.agents.langchain.hosted.context import TrunklineContext, read_context
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, check_names, known_options
+from trunkline.agents.langchain.middleware.modes import ModeMiddleware
 from trunkline.agents.langchain.middleware.plan import apply_plan_options
 from trunkline.agents.langchain.pii import scrubber
+from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import RunInfo
 
-__all__ = ["NOTHING", "OwnAgent"]
+__all__ = ["NOTHING", "OwnAgent", "build_agent"]
 
 
-class OwnAgent:
+class OwnAgent(Runnable[Any, Any]):
     """An agent that shows a client what it does; one object serves any number of clients.
 
     A run's ``transport``, or its ``context=TrunklineContext(transport=, thread_id=, run_id=)``, says which
     client; otherwise it is the one that the agent was made with. ``invoke`` and ``stream`` ask nobody
     anything from inside an event loop: there it is ``ainvoke`` and ``astream``.
+
+    Whatever else runs a Runnable (``batch``, ``astream_events``, ``with_config``, ...) shows its runs too.
+    All other names, as ``get_state``, are those of the agent.
     """
 
     def __init__(
@@ -42,9 +51,12 @@ class OwnAgent:
         """Made by a function that knows the protocol."""
         self.agent = agent
         """The agent itself, for whatever else it can do."""
+        self.name = getattr(agent, "name", None)
         self.middleware = middleware
+        self.callbacks = list(callbacks)
+        """The callbacks of the caller's own."""
         middleware.runs.scrub = scrubber(middleware_in(agent))
-        self._callbacks = [*callbacks, *middleware.callbacks]
+        self._callbacks = [*self.callbacks, *middleware.callbacks]
 
     async def ainvoke(
         self,
@@ -132,6 +144,57 @@ class OwnAgent:
         """Close what the agent's middlewares opened."""
         await self.middleware.aclose()
 
+    def set_mode(self, thread_id: str, mode: str) -> None:
+        """Choose the mode of a thread, from its next model call on; its client is told then."""
+        self._modes().set_mode(thread_id, mode)
+
+    def _modes(self) -> ModeMiddleware:
+        found = (*self.middleware.pieces, *middleware_in(self.agent))
+        modes = next((one for one in found if isinstance(one, ModeMiddleware)), None)
+        if modes is None:
+            raise ConfigurationError(
+                "this agent has no modes: make it with modes=..., or with a ModeMiddleware"
+            )
+        return modes
+
+    # -- what the agent itself says ----------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """Give whatever else the agent has."""
+        if name.startswith("__") or "agent" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.agent, name)
+
+    @property
+    def InputType(self) -> Any:
+        """What the agent takes."""
+        return self.agent.InputType
+
+    @property
+    def OutputType(self) -> Any:
+        """What the agent gives."""
+        return self.agent.OutputType
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """Describe what the agent takes."""
+        return self.agent.get_input_schema(config)
+
+    def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
+        """Describe what the agent gives."""
+        return self.agent.get_output_schema(config)
+
+    def get_input_jsonschema(self, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Describe what the agent takes, in JSON Schema."""
+        return self.agent.get_input_jsonschema(config, **kwargs)
+
+    def get_output_jsonschema(self, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Describe what the agent gives, in JSON Schema."""
+        return self.agent.get_output_jsonschema(config, **kwargs)
+
+    def get_graph(self, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Give the agent as a graph to draw."""
+        return self.agent.get_graph(config, **kwargs)
+
     # -- what a protocol says of a run -------------------------------------------------------------
 
     def _prepare(self, input: Any, channel: Channel | None, config: RunnableConfig) -> Any:
@@ -153,7 +216,7 @@ class OwnAgent:
         """Say which run this is, and give its config."""
         if context is not None:
             kwargs["context"] = context
-        given = context if isinstance(context, TrunklineContext) else TrunklineContext()
+        given = read_context(context) or TrunklineContext()
         if transport is not None:
             given = TrunklineContext(transport=transport, thread_id=given.thread_id, run_id=given.run_id)
         merged = merge_configs(config, {"callbacks": self._callbacks})
@@ -185,3 +248,53 @@ _END: Any = object()
 
 def _in_channel(channel: Channel | None) -> AbstractContextManager[None]:
     return nullcontext() if channel is None else use_channel(channel)
+
+
+def build_agent(
+    front_end: str,
+    model_or_agent: Any,
+    tools: Iterable[Any] | None,
+    transport: Any,
+    middleware: Iterable[Any],
+    options: Mapping[str, Any],
+) -> tuple[Runnable[Any, Any], OwnMiddleware]:
+    """Make an agent of a model with our middlewares, or take one that is built already as it is."""
+    known = known_options(front_end)
+    own = OwnMiddleware(front_end, transport, {name: options[name] for name in known if name in options})
+    rest = {name: value for name, value in options.items() if name not in known}
+    function = f"{front_end}_agent"
+    if isinstance(model_or_agent, OwnAgent):
+        raise ConfigurationError(f"this agent shows its runs already: give {function} its .agent instead")
+    if isinstance(model_or_agent, StateGraph):
+        raise ConfigurationError(
+            f"this StateGraph is not compiled: give {function} the result of its compile()"
+        )
+    if isinstance(model_or_agent, Runnable) and not isinstance(model_or_agent, BaseChatModel):
+        _check_built(
+            function, own, [*rest, *(["tools"] if tools else []), *(["middleware"] if middleware else [])]
+        )
+        return cast("Runnable[Any, Any]", model_or_agent), own
+    if not isinstance(model_or_agent, str | BaseChatModel):
+        raise ConfigurationError(
+            f"{function} takes a chat model, the name of one as in 'openai:gpt-5.5', or an agent, "
+            f"not an object of type {type(model_or_agent).__name__}"
+        )
+    build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
+    check_names(front_end, rest, [*known, *inspect.signature(build).parameters])
+    return build(model_or_agent, list(tools or ()), middleware=[own, *middleware], **rest), own
+
+
+def _check_built(function: str, own: OwnMiddleware, added: list[str]) -> None:
+    """Refuse what would have to be inside an agent that is built already."""
+    if added:
+        raise ConfigurationError(
+            f"this agent is built already, so {', '.join(added)} cannot be added: "
+            f"give {function} the model instead, or give them to create_agent"
+        )
+    if own.middleware_options:
+        # Without the middleware a policy would be ignored, and every tool would run unasked.
+        raise ConfigurationError(
+            f"this agent is built already, so {', '.join(own.middleware_options)} cannot be carried out: "
+            f"give {function} the model instead, or put {function.replace('_agent', '_middleware')}(...) "
+            "with these options into create_agent"
+        )

@@ -16,7 +16,7 @@ The third way is ``trunkline.asgi(agent)``, with sessions that outlive their req
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import RunnableConfig
@@ -25,9 +25,10 @@ from langgraph.types import Command
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.graph.interrupts import emit_decision
-from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent
+from trunkline.agents.langchain.hosted.agent import NOTHING, OwnAgent, build_agent
 from trunkline.agents.langchain.hosted.agui_request import is_durable, read_request, thread_messages
-from trunkline.agents.langchain.hosted.middleware import OwnMiddleware, assemble, known_options
+from trunkline.agents.langchain.hosted.middleware import OwnMiddleware
+from trunkline.agents.langchain.hosted.options import AguiAgentOptions, AguiRunOptions
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.history import conversation_of
 from trunkline.errors import ConfigurationError, InvalidCommand
@@ -37,7 +38,9 @@ from trunkline.protocols.agui.transport import AguiTransport
 __all__ = ["AguiAgent", "agui_agent", "agui_middleware", "agui_system"]
 
 
-def agui_middleware(transport: AguiTransport | None = None, **options: Any) -> OwnMiddleware:
+def agui_middleware(
+    transport: AguiTransport | None = None, **options: Unpack[AguiRunOptions]
+) -> OwnMiddleware:
     """Make the middlewares and callbacks with which an agent speaks AG-UI through a transport.
 
     Options are those of AguiOptions, and those of SessionMiddleware, ToolMiddleware, PermissionMiddleware
@@ -45,11 +48,11 @@ def agui_middleware(transport: AguiTransport | None = None, **options: Any) -> O
     name. Without a transport each run brings its own: ``context=TrunklineContext(transport=...)``. The
     callbacks are what sees a run fail or stop: give them to each run.
     """
-    return OwnMiddleware("agui", transport, options)
+    return OwnMiddleware("agui", transport, dict(options))
 
 
 def agui_system(
-    transport: AguiTransport | None = None, **options: Any
+    transport: AguiTransport | None = None, **options: Unpack[AguiRunOptions]
 ) -> tuple[OwnMiddleware, list[BaseCallbackHandler]]:
     """Make the middlewares for ``create_agent(middleware=...)``, and the callbacks for each run's config."""
     own = agui_middleware(transport, **options)
@@ -63,17 +66,14 @@ def agui_agent(
     transport: AguiTransport | None = None,
     middleware: Iterable[Any] = (),
     callbacks: Iterable[BaseCallbackHandler] = (),
-    **options: Any,
+    **options: Unpack[AguiAgentOptions],
 ) -> AguiAgent:
     """Make an agent that speaks AG-UI, from a model (as ``create_agent`` does) or around an agent.
 
     Options are those of ``agui_middleware`` and of ``create_agent``. An agent that exists already is
     followed by callbacks alone: an option that needs a middleware inside it raises ConfigurationError.
     """
-    known = known_options("agui")
-    own = agui_middleware(transport, **{name: options.pop(name) for name in known if name in options})
-    built = assemble("agui_agent", model_or_agent, tools, own, middleware, known, options)
-    return AguiAgent(built, own, callbacks)
+    return AguiAgent(*build_agent("agui", model_or_agent, tools, transport, middleware, options), callbacks)
 
 
 class AguiAgent(OwnAgent):

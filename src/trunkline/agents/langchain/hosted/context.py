@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-__all__ = ["TrunklineContext"]
+__all__ = ["TrunklineContext", "read_context"]
 
 
 @dataclass(kw_only=True)
@@ -19,3 +20,17 @@ class TrunklineContext:
     transport: Any = field(default=None, repr=False)
     thread_id: str | None = None
     run_id: str | None = None
+
+
+def read_context(given: Any) -> TrunklineContext | None:
+    """Read the context of a run: ours, or a dict with a transport if the agent has no ``context_schema``."""
+    if isinstance(given, TrunklineContext) or given is None:
+        return given
+    if isinstance(given, Mapping):
+        fields = cast("Mapping[str, Any]", given)
+        # A word of somebody else's context may have the same name.
+        if hasattr(fields.get("transport"), "emit"):
+            return TrunklineContext(
+                transport=fields["transport"], thread_id=fields.get("thread_id"), run_id=fields.get("run_id")
+            )
+    return None

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from langchain import agents
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable
 
 from trunkline.agents.langchain.callbacks.hosted_handler import TrunklineCallbackHandler
 from trunkline.agents.langchain.hosted.run_channels import OwnRuns
@@ -20,10 +17,11 @@ from trunkline.agents.langchain.middleware.permission import PermissionMiddlewar
 from trunkline.agents.langchain.middleware.plan import PlanMiddleware
 from trunkline.agents.langchain.middleware.session import SessionMiddleware
 from trunkline.agents.langchain.middleware.tools import ToolMiddleware
+from trunkline.agents.langchain.user_functions import contain_extractor
 from trunkline.errors import ConfigurationError
 from trunkline.session.hosted.frontends import load_front_end
 
-__all__ = ["OwnMiddleware", "assemble", "check_names", "known_options", "share"]
+__all__ = ["OwnMiddleware", "check_names", "known_options", "share"]
 
 # Every piece takes the options that it knows by name.
 _PIECES: tuple[Callable[..., Any], ...] = (
@@ -36,8 +34,15 @@ _PIECES: tuple[Callable[..., Any], ...] = (
 )
 _RUN_OPTIONS = ("session_id_extractor", "tool_kind_mapper")
 _NOT_OPTIONS = frozenset({"transport", "event_filter", "front_end"})
-# ToolMiddleware has these two, and the event filter of the runs carries them out without it.
-_FILTER_OPTIONS = ("emit_tool_start", "emit_tool_results")
+# ToolMiddleware has these, and the runs carry them out without it.
+_FILTER_OPTIONS = ("emit_tool_start", "emit_tool_results", "content_mapper")
+_NEEDS = {
+    "description": "policy",
+    "persist": "policy",
+    "subagents": "policy",
+    "mcp_tool_options": "mcp_servers",
+}
+"""Options that say more about another one."""
 
 
 class _OwnSession(SessionMiddleware):
@@ -46,23 +51,34 @@ class _OwnSession(SessionMiddleware):
     shows_answers = True
 
 
-class OwnMiddleware(list[AgentMiddleware[Any, Any, Any]]):
+class OwnMiddleware(CombinedMiddleware, Sequence[Any]):
     """The middleware of an agent that shows its runs; its ``callbacks`` go into the config of each run.
 
-    It is one made of several, its ``pieces``.
+    It is one made of several, its ``pieces``. It is also a list of itself, so that ``middleware=own``,
+    ``middleware=[own]`` and ``middleware=[*own, another]`` all mean the same.
     """
 
     def __init__(self, front_end: str, transport: Any, options: dict[str, Any]) -> None:
         """Make the pieces and the front end with their options; an unknown one raises ConfigurationError."""
         make_front_end = load_front_end(front_end)
-        check_names(options, known_options(front_end))
+        check_names(front_end, options, known_options(front_end))
+        for name, needed in _NEEDS.items():
+            if options.get(name) is not None and options.get(needed) is None:
+                raise ConfigurationError(f"{name} does nothing without {needed}: give both, or leave it out")
+        if (extractor := options.get("session_id_extractor")) is not None:
+            options = {**options, "session_id_extractor": contain_extractor(extractor)}
         for_front_end = {name: options[name] for name in make_front_end.option_names if name in options}
         for_runs = {name: options[name] for name in _RUN_OPTIONS if name in options}
         # What of a result is shown is for the encoder to say, where the front end has that option.
         rest = {n: v for n, v in options.items() if not (n == "emit_tool_results" and n in for_front_end)}
         tools = ToolMiddleware(**share(rest, ToolMiddleware))
+        for_runs["tool_kind_mapper"] = rest["tool_kind_mapper"] = tools.tool_kind_mapper
         self.runs = OwnRuns(
-            make_front_end(**for_front_end), transport, event_filter=tools.event_filter, **for_runs
+            make_front_end(**for_front_end),
+            transport,
+            event_filter=tools.event_filter,
+            content_mapper=tools.content_mapper,
+            **for_runs,
         )
         self.session = _OwnSession(**share(rest, SessionMiddleware))
         pieces: list[AgentMiddleware[Any, Any, Any]] = [self.session, tools]
@@ -71,56 +87,37 @@ class OwnMiddleware(list[AgentMiddleware[Any, Any, Any]]):
         if rest.get("modes") is not None or rest.get("default_mode") is not None:
             pieces.append(ModeMiddleware(**share(rest, ModeMiddleware)))
         pieces.append(PlanMiddleware(**share(rest, PlanMiddleware)))
-        self.pieces = tuple(pieces)
+        super().__init__(pieces)
         without_middleware = {*for_front_end, *for_runs, *_FILTER_OPTIONS} - {"emit_state_snapshots"}
         without_middleware |= share(options, TrunklineCallbackHandler).keys()
         self.middleware_options = [
             name for name, value in options.items() if value is not None and name not in without_middleware
         ]
         """The given options that only a middleware inside the agent can carry out."""
-        combined = CombinedMiddleware(pieces)
-        super().__init__([combined])
         handler = TrunklineCallbackHandler(**share(rest, TrunklineCallbackHandler))
         self.callbacks: list[BaseCallbackHandler] = [handler]
-        for piece in cast("list[Any]", [combined, *pieces, handler]):
+        for piece in cast("list[Any]", [self, *pieces, handler]):
             piece.channel_source = self.runs
+
+    def __getitem__(self, index: Any) -> Any:
+        """The middleware itself."""
+        return cast("list[Any]", [self])[index]
+
+    def __len__(self) -> int:
+        """LangChain calls it as one."""
+        return 1
+
+    def __add__(self, others: Iterable[Any]) -> list[Any]:
+        """A list of this middleware and others."""
+        return [self, *others]
+
+    def __radd__(self, others: Iterable[Any]) -> list[Any]:
+        """A list of other middlewares and this one."""
+        return [*others, self]
 
     async def aclose(self) -> None:
         """Close what the middlewares opened."""
         await self.session.aclose()
-
-
-def assemble(
-    name: str,
-    model_or_agent: Any,
-    tools: Iterable[Any] | None,
-    own: OwnMiddleware,
-    middleware: Iterable[Any],
-    known: Iterable[str],
-    options: dict[str, Any],
-) -> Runnable[Any, Any]:
-    """Make an agent of a model with these middlewares, or take one that is built already as it is.
-
-    ``known`` are the options that were taken out already.
-    """
-    if isinstance(model_or_agent, Runnable) and not isinstance(model_or_agent, BaseChatModel):
-        extra = [*options, *(["tools"] if tools else []), *(["middleware"] if middleware else [])]
-        if extra:
-            raise ConfigurationError(
-                f"this agent is built already, so {', '.join(extra)} cannot be added: "
-                f"give {name} the model instead, or give them to create_agent"
-            )
-        if own.middleware_options:
-            # Without the middleware a policy would be ignored, and every tool would run unasked.
-            raise ConfigurationError(
-                f"this agent is built already, so {', '.join(own.middleware_options)} cannot be carried out: "
-                f"give {name} the model instead, or put {name.replace('_agent', '_middleware')}(...) with "
-                "these options into create_agent"
-            )
-        return cast("Runnable[Any, Any]", model_or_agent)
-    build = cast("Callable[..., Runnable[Any, Any]]", cast("Any", agents).create_agent)
-    check_names(options, [*known, *inspect.signature(build).parameters])
-    return build(model_or_agent, list(tools or ()), middleware=[*own, *middleware], **options)
 
 
 def known_options(front_end: str) -> list[str]:
@@ -130,9 +127,12 @@ def known_options(front_end: str) -> list[str]:
     return [*own, *sorted({*pieces, *_RUN_OPTIONS} - _NOT_OPTIONS - {*own})]
 
 
-def check_names(options: dict[str, Any], known: Iterable[str]) -> None:
-    """Refuse an option that does not exist."""
+def check_names(front_end: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse an option that does not exist here; of some the front end knows where they belong."""
+    elsewhere: Mapping[str, str] = getattr(load_front_end(front_end), "options_elsewhere", {})
     for name in options:
+        if name in elsewhere:
+            raise ConfigurationError(f"{name} cannot be given here: {elsewhere[name]}")
         if name not in known:
             raise ConfigurationError(f"there is no option {name!r}; the options are {', '.join(known)}")
 

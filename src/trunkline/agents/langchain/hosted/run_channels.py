@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import sys
 import threading
 from collections import OrderedDict
@@ -23,17 +24,26 @@ from trunkline.agents.langchain.hosted.context import TrunklineContext
 from trunkline.agents.langchain.hosted.run import OwnRun
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.pii import Scrub
+from trunkline.agents.langchain.user_functions import (
+    SessionIdExtractor,
+    UserFunction,
+    contain_extractor,
+    contain_kind_mapper,
+)
 from trunkline.errors import SessionBusy
 from trunkline.session.handles import in_loop
 from trunkline.session.hosted.frontends import HostedFrontEnd, RunInfo, load_front_end
 from trunkline.session.hosted.turn import HostedSession
 from trunkline.tools.naming import KindMapper
 
-__all__ = ["OwnRuns", "SessionIdExtractor", "runs_of_context", "session_in"]
+__all__ = ["OwnRuns", "front_end_of", "runs_of_context", "session_in"]
 
-SessionIdExtractor = Callable[[Any], "str | None"]
-"""From the config of a run (or of a checkpoint) to the session it belongs to."""
+log = logging.getLogger("trunkline.langchain")
 
+_NOBODY = (
+    "a run is shown to nobody, because it has no transport: make the agent with transport=..., or give each "
+    "run context=TrunklineContext(transport=...), and create_agent context_schema=TrunklineContext"
+)
 _MOST_RUNS = 1024  # kept before abandoned ones are looked for
 _MOST_SESSIONS = 1024  # kept before idle ones are looked for
 _CHECKED_AT_ONCE = 2  # of the oldest, for each new one: so their number shrinks again after a peak
@@ -71,13 +81,15 @@ class OwnRuns:
         *,
         session_id_extractor: SessionIdExtractor | None = None,
         tool_kind_mapper: KindMapper | None = None,
+        content_mapper: UserFunction | None = None,
         event_filter: Callable[[], Filter | None] | None = None,
     ) -> None:
         """Talk through a transport, or through the one that a run's context brings."""
         self._front_end = front_end
         self._transport = transport
-        self._session_of = session_id_extractor or session_in
-        self._kind_mapper = tool_kind_mapper
+        self._session_of = contain_extractor(session_id_extractor) or session_in
+        self._kind_mapper = contain_kind_mapper(tool_kind_mapper)
+        self._content_mapper = content_mapper
         self._discretion = event_filter
         # A plain run in a thread must not touch a transport that belongs to a loop.
         self._home = asyncio.get_running_loop() if in_loop() else None
@@ -86,6 +98,7 @@ class OwnRuns:
         """The keys of each run's entries among the runs."""
         self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
         self._lock = threading.RLock()
+        self._has_warned = False
         if transport is not None:
             front_end.check(transport)
 
@@ -145,6 +158,9 @@ class OwnRuns:
     def start(self, run: RunInfo, *, ended_by_wrapper: bool = False) -> Channel | None:
         """Begin a turn, or go on with the one that was interrupted; None when there is no transport."""
         if run.transport is None:
+            if not self._has_warned:
+                self._has_warned = True
+                log.warning(_NOBODY)
             return None
         self._front_end.check(run.transport)
         with self._lock:
@@ -167,7 +183,9 @@ class OwnRuns:
         turn = session.hosted.start(run)
         event_filter = self._discretion() if self._discretion is not None else None
         emit = turn.emit if event_filter is None else filtered(event_filter, turn.emit)
-        emitter = Emitter(emit, turn.turn_id, kind_mapper=self._kind_mapper)
+        emitter = Emitter(
+            emit, turn.turn_id, kind_mapper=self._kind_mapper, content_mapper=self._content_mapper
+        )
 
         def release(own: OwnRun, suspended: bool) -> None:
             with self._lock:
@@ -204,9 +222,19 @@ class OwnRuns:
 _BY_FRONT_END: dict[str, OwnRuns] = {}
 
 
+def front_end_of(transport: Any) -> str:
+    """The front end that a transport is for: its own ``front_end``, else by its methods.
+
+    ACP has requests to its client, so its transports have ``request``; those of AG-UI only have ``emit``.
+    """
+    if (name := getattr(transport, "front_end", None)) is not None:
+        return str(name)
+    return "agui" if hasattr(transport, "emit") and not hasattr(transport, "request") else "acp"
+
+
 def runs_of_context(transport: Any) -> OwnRuns:
-    """The runs that bring their own transport, whatever middleware they pass; ACP unless it names another."""
-    name = str(getattr(transport, "front_end", "acp"))
+    """The runs that bring their own transport, whatever middleware they pass."""
+    name = front_end_of(transport)
     if name not in _BY_FRONT_END:
         _BY_FRONT_END[name] = OwnRuns(load_front_end(name)())
     return _BY_FRONT_END[name]

@@ -10,5 +10,6 @@
 * ``plan``: the plan that a graph keeps in its state
 * ``providers``: content blocks of the providers, brought to LangChain's standard ones
 * ``refused_inputs``: attachments that a model refused, named as text in later requests
+* ``result_content``: what a ``content_mapper`` gives, read as content
 * ``server_tools``: calls of tools that the provider runs itself
 """

@@ -79,6 +79,7 @@ class Emitter:
         *,
         mapper: ContentBlockMapper | None = None,
         kind_mapper: KindMapper | None = None,
+        content_mapper: Callable[[Any], tuple[c.Content, ...] | None] | None = None,
         annotations: Callable[[str], dict[str, Any] | None] | None = None,
         call_files: CallFiles | None = None,
         emit_text: Callable[[str, str], None] | None = None,
@@ -89,7 +90,8 @@ class Emitter:
         """Send events to ``emit``; without ``text`` or ``reasoning`` these are left out.
 
         ``emit_text(text, message_id)`` is a faster way for the agent's own plain text. ``annotations`` gives
-        what an MCP server says of a tool. ``scrub`` removes personal data from a message, or gives None for
+        what an MCP server says of a tool. ``content_mapper`` gives what is shown of a tool's message, or None
+        for all of it. ``scrub`` removes personal data from a message, or gives None for
         one that must not be shown; with it no tokens are emitted, only whole messages.
         """
         self.emit = emit
@@ -98,6 +100,7 @@ class Emitter:
         self.turn_id = turn_id
         self.mapper = mapper or ContentBlockMapper()
         self._kind_mapper = kind_mapper
+        self.content_mapper = content_mapper
         self._annotations = annotations or _no_annotations
         self.call_files = call_files or CallFiles()
         self._with_text = text
@@ -357,7 +360,8 @@ class Emitter:
             call.done = True
             denied = call.refused is not None
             failed = is_failure(message) and not denied
-            content = self.mapper.content_of(message.content)
+            mapped = self.content_mapper(message) if self.content_mapper is not None else None
+            content = self.mapper.content_of(message.content) if mapped is None else mapped
             artifact = getattr(message, "artifact", None) if self.scrub is None else None
             raw = message.content
             if call.returned is not None and self.mapper.content_of(call.returned.content) == content:
@@ -367,8 +371,10 @@ class Emitter:
                     call_id=call.call_id,
                     status="denied" if denied else "failed" if failed else "completed",
                     # A refusal shows the text that the model gets.
-                    content=None if call.diff and not (failed or denied) else content,
-                    raw_output=None if denied else json_value(raw if artifact is None else artifact),
+                    content=None if call.diff and mapped is None and not (failed or denied) else content,
+                    raw_output=None
+                    if denied or mapped is not None
+                    else json_value(raw if artifact is None else artifact),
                     reason=c.text_of(content)[:_REASON_LENGTH] if failed else call.refused,
                     result_message_id=message.id,
                 ),

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from trunkline import events as ev
 
-__all__ = ["plan_entries", "plan_in_state"]
+__all__ = ["check_plan", "plan_entries", "plan_in_state"]
 
 # "todos" is the field of LangChain's TodoListMiddleware; "plan" is a common name in graphs of one's own.
 _FIELDS = ("todos", "plan")
@@ -28,6 +28,32 @@ def plan_in_state(values: Mapping[str, Any]) -> Any:
 def plan_entries(items: Iterable[Any]) -> tuple[ev.PlanEntry, ...]:
     """Read the items of a plan: texts, entries, or mappings with ``content`` and perhaps ``status``."""
     return tuple(_entry(item) for item in items)
+
+
+def check_plan(items: Any) -> list[Any]:
+    """Give the items of a plan that a program wrote; TypeError or ValueError says what is wrong with them.
+
+    Of a plan that a model wrote nothing is refused: what it says badly is still a plan.
+    """
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise TypeError(f"a plan is a list of entries, not {items!r}")
+    checked = list(cast("Iterable[Any]", items))
+    for item in checked:
+        if isinstance(item, ev.PlanEntry):
+            fields: Mapping[str, Any] = {name: getattr(item, name) for name in item.__struct_fields__}
+        elif isinstance(item, Mapping):
+            fields = cast("Mapping[str, Any]", item)
+        elif isinstance(item, str):
+            fields = {"content": item}
+        else:
+            raise TypeError(f"an entry of a plan is a text, a PlanEntry or a dict, not {item!r}")
+        content = fields.get("content") or fields.get("title")
+        if not isinstance(content, str) or not content.strip():
+            raise ValueError(f"an entry of a plan has a text as its content, and {item!r} has none")
+        for name, known in (("status", _STATUSES), ("priority", _PRIORITIES)):
+            if fields.get(name) is not None and fields[name] not in known:
+                raise ValueError(f"the {name} of an entry is one of {', '.join(known)}, not {fields[name]!r}")
+    return checked
 
 
 def _entry(item: Any) -> ev.PlanEntry:

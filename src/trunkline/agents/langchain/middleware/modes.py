@@ -19,7 +19,7 @@ from langgraph.config import get_config
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
-from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel
+from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested
 from trunkline.agents.langchain.errors import answer_error
 from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import (
@@ -36,6 +36,7 @@ from trunkline.agents.langchain.permissions.decide import Verdict, decide, decid
 from trunkline.agents.langchain.permissions.subagent_modes import forbid_calls_below
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import revise_request
+from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.errors import ConfigurationError, InvalidCommand
 from trunkline.options import Choice, ConfigOption, choose
 from trunkline.tools.naming import KindMapper, kind_of
@@ -46,13 +47,15 @@ _NO_CHOICE = ("auto", "none")
 _RUNS = Verdict(word="approve")
 _ASKS = Rule()
 _MOST_THREADS = 10_000
+_SHOWN = "trunkline.mode"
 
 
 class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     """Lets a person choose how an agent works.
 
-    In a session the mode is an option of the session, and front ends offer it. Without one
-    ``set_mode`` chooses it per thread. Either way each model call and each tool call looks anew.
+    In a session the mode is an option of the session, and front ends offer it. Without one it is the
+    ``mode`` in the ``configurable`` of a run's config, else what ``set_mode`` chose for the thread. Either
+    way each model call and each tool call looks anew.
     """
 
     trace_policy = NO_PAYLOADS
@@ -60,18 +63,21 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(
         self,
-        modes: Mapping[str, Mode] | None = None,
+        modes: Mapping[str, Mode | Mapping[str, Any]] | None = None,
         *,
         default_mode: str | None = None,
         tool_kind_mapper: KindMapper | None = None,
     ) -> None:
-        """Offer these modes, or the ready ones; the default is the first."""
+        """Offer these modes, or the ready ones; the default is the first.
+
+        A mode is a Mode or a dict of its fields.
+        """
         super().__init__()
         self.modes = _checked(READY_MODES if modes is None else modes)
         self.default_mode = next(iter(self.modes)) if default_mode is None else default_mode
         if self.default_mode not in self.modes:
             raise ConfigurationError(f"default_mode {default_mode!r} is not one of {', '.join(self.modes)}")
-        self._kind_mapper = tool_kind_mapper
+        self._kind_mapper = contain_kind_mapper(tool_kind_mapper)
         self._asks = any(mode.require_permission for mode in self.modes.values())
         self._restricts = any(mode.restricts for mode in self.modes.values())
         self._chosen: OrderedDict[str, str] = OrderedDict()
@@ -115,22 +121,37 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
             option = next(one for one in listed if one.category == "mode")
             channel.emit(ev.ConfigChanged(options=choose(listed, option.option_id, mode)))
             return
+        if _configured("mode") is not None:
+            raise InvalidCommand(
+                "the config of this run names its mode: leave it out there to change the mode"
+            )
         thread = _thread(channel)
         if thread is None:
             raise InvalidCommand("this run has no thread: give its config a thread_id to keep a mode")
         self.set_mode(thread, mode)
-        if channel is not None:
-            channel.emit(ev.ConfigChanged(options=self.options(mode)))
+        self._show_mode(channel, mode)
 
     def mode_of(self, channel: Channel | None) -> str:
         """The mode that a run is in at this moment."""
         if channel is not None and channel.mode in self.modes:
             return channel.mode
-        thread = _thread(channel) if self._chosen else None
-        if thread not in self._chosen:
+        if (configured := _configured("mode")) is not None:
+            return self._known(str(configured))
+        return self.mode_of_thread(_thread(channel) if self._chosen else None)
+
+    def mode_of_thread(self, thread_id: str | None) -> str:
+        """The mode that ``set_mode`` chose for a thread, or the default."""
+        if thread_id is None or thread_id not in self._chosen:
             return self.default_mode
-        self._chosen.move_to_end(thread)
-        return self._chosen[thread]
+        self._chosen.move_to_end(thread_id)
+        return self._chosen[thread_id]
+
+    def _show_mode(self, channel: Channel | None, mode: str) -> None:
+        """Tell a client of a mode that it does not know of."""
+        if channel is None or channel.shown.get(_SHOWN, self.default_mode) == mode:
+            return
+        channel.shown[_SHOWN] = mode
+        channel.emit(ev.ConfigChanged(options=self.options(mode)))
 
     def _known(self, mode: str) -> str:
         if mode not in self.modes:
@@ -141,8 +162,7 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model as the mode wants it."""
-        channel = find_channel(request.runtime, self)
-        mode = self.modes[self.mode_of(channel)]
+        channel, mode = self._begin(request)
         response = handler(self._shaped(request, mode))
         if mode.planning and channel is not None:
             show_plan_of(channel, request.state, response, planning=True)
@@ -151,12 +171,18 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
     @inline
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Call the model as the mode wants it."""
-        channel = find_channel(request.runtime, self)
-        mode = self.modes[self.mode_of(channel)]
+        channel, mode = self._begin(request)
         response = await handler(self._shaped(request, mode))
         if mode.planning and channel is not None:
             show_plan_of(channel, request.state, response, planning=True)
         return response
+
+    def _begin(self, request: Any) -> tuple[Channel | None, Mode]:
+        channel = find_channel(request.runtime, self)
+        mode = self.mode_of(channel)
+        if channel is not None and not channel.follows_run and not is_nested(request.runtime):
+            self._show_mode(channel, mode)
+        return channel, self.modes[mode]
 
     def _shaped(self, request: Any, mode: Mode) -> Any:
         changes: dict[str, Any] = {}
@@ -257,10 +283,13 @@ class ModeMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _thread(channel: Channel | None) -> str | None:
-    if channel is not None:
-        return channel.session_id
+    return _configured("thread_id") if channel is None else channel.session_id
+
+
+def _configured(name: str) -> Any:
+    """What the config of the run names; None outside of a run."""
     try:
-        return get_config().get("configurable", {}).get("thread_id")
+        return get_config().get("configurable", {}).get(name)
     except RuntimeError:
         return None
 
@@ -299,12 +328,26 @@ def _metadata(tool: Any) -> Mapping[str, Any] | None:
 def _checked(modes: Any) -> dict[str, Mode]:
     if not isinstance(modes, Mapping) or not modes:
         raise ConfigurationError(
-            f"modes must map ids to Mode(...), not {modes!r}; the ready ones are {', '.join(READY_MODES)}"
+            f"modes map ids to Mode(...) or dicts, not {modes!r}; the ready ones are {', '.join(READY_MODES)}"
         )
     given = dict(cast("Mapping[Any, Any]", modes))
-    for key, mode in given.items():
-        if not isinstance(key, str) or not key or not isinstance(mode, Mode):
-            raise ConfigurationError(
-                f"the modes are {', '.join(map(str, given))}: give {key!r} a Mode(...), not {mode!r}"
-            )
-    return given
+    return {_checked_id(key): _read_mode(key, mode) for key, mode in given.items()}
+
+
+def _checked_id(key: Any) -> str:
+    if not isinstance(key, str) or not key:
+        raise ConfigurationError(f"the id of a mode is a text, not {key!r}")
+    return key
+
+
+def _read_mode(key: str, mode: Any) -> Mode:
+    if isinstance(mode, Mode):
+        return mode
+    fields = ", ".join(Mode.__struct_fields__)
+    if not isinstance(mode, Mapping):
+        raise ConfigurationError(f"the mode {key!r} is a Mode(...) or a dict of {fields}, not {mode!r}")
+    given = cast("Mapping[str, Any]", mode)
+    for name in given:
+        if name not in Mode.__struct_fields__:
+            raise ConfigurationError(f"the mode {key!r} has no field {name!r}: it has {fields}")
+    return Mode(**given)

@@ -33,6 +33,7 @@ from trunkline.agents.langchain.permissions.decide import (
 )
 from trunkline.agents.langchain.permissions.subagents import guard_calls_below, lane_at
 from trunkline.agents.langchain.permissions.verdicts import answer_of, revise_request
+from trunkline.agents.langchain.user_functions import contain
 from trunkline.errors import ConfigurationError
 
 __all__ = ["AnswerFile", "PermissionMiddleware", "Rule"]
@@ -73,7 +74,12 @@ class PermissionMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.policy = _read_policy(policy)
         self._rule_for = lru_cache(maxsize=1024)(self.find_rule)
-        self._about: dict[str, Any] = {"describe": description, "always": _read_place(persist)}
+        words = (
+            contain(description, "description", "the usual question is asked")
+            if callable(description)
+            else description
+        )
+        self._about: dict[str, Any] = {"describe": words, "always": _read_place(persist)}
         self._subagents = subagents
         self._asks = any(rule.require_permission for rule in self.policy.values())
 

@@ -21,7 +21,7 @@ from langgraph.runtime import get_runtime
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel, current_channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, use_run_channel
-from trunkline.agents.langchain.messages.plan import plan_entries
+from trunkline.agents.langchain.messages.plan import check_plan, plan_entries
 from trunkline.agents.langchain.middleware._end_of_run import add_to_state, middlewares_in, state_channels
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
@@ -61,9 +61,9 @@ def emit_plan(entries: Iterable[Entry]) -> None:
     """Show a plan, from a tool, a node or a middleware, in plain and in async functions.
 
     An entry is a text, a PlanEntry, or a mapping with ``content`` and perhaps ``status`` and
-    ``priority``. Outside of a run nothing happens.
+    ``priority``; anything else raises TypeError or ValueError. Outside of a run nothing is shown.
     """
-    plan, channel = _entries(entries), _channel_here()
+    plan, channel = plan_entries(check_plan(entries)), _channel_here()
     if channel is not None and (shown := _shown(channel)).by_hand and not _is_silenced():
         _show(channel, shown, plan)
 
@@ -181,7 +181,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
             return False
         try:
             made = self._build(state)
-            plan = None if made is None else _entries(made)
+            plan = None if made is None else plan_entries(check_plan(made))
         except Exception:
             log.exception("build_plan failed; no plan is shown")
             return True
@@ -194,7 +194,7 @@ class PlanMiddleware(AgentMiddleware[Any, Any, Any]):
         todos = next((cast("list[Any]", field) for field in fields if isinstance(field, list)), None)
         if todos is None:
             return
-        shown, plan = _shown(channel), _entries(todos)
+        shown, plan = _shown(channel), plan_entries(todos)
         if shown.by_source.get("state") != plan:
             shown.by_source["state"] = shown.now = plan
             channel.emitter.plan(todos)
@@ -239,12 +239,6 @@ def _message_of(response: Any) -> Any:
     """The message of whatever a model call gives: a response, one with a command, or the message."""
     result = getattr(getattr(response, "model_response", response), "result", None)
     return result[0] if result else response
-
-
-def _entries(given: Iterable[Entry]) -> tuple[ev.PlanEntry, ...]:
-    if isinstance(given, str | Mapping):
-        raise TypeError(f"a plan is a list of entries, not {given!r}")
-    return plan_entries(given)
 
 
 def _checked(emit_on: Iterable[Trigger]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, find_channel, is_nested, use_run_channel
 from trunkline.agents.langchain.graph.state import shareable
-from trunkline.agents.langchain.hosted.run_channels import SessionIdExtractor, session_in
+from trunkline.agents.langchain.hosted.run_channels import session_in
 from trunkline.agents.langchain.middleware._end_of_run import SEES_END_OF_RUN, add_to_state, call_at_end
 from trunkline.agents.langchain.middleware._hooks import (
     MODEL_HOOKS,
@@ -28,6 +28,7 @@ from trunkline.agents.langchain.middleware._hooks import (
 )
 from trunkline.agents.langchain.middleware._mcp_servers import AttachedServers
 from trunkline.agents.langchain.tools.session_tools import add_tools, run_tool_call, run_tool_call_sync
+from trunkline.agents.langchain.user_functions import SessionIdExtractor, contain_extractor
 from trunkline.errors import ConfigurationError
 from trunkline.json_patch import copy_json, diff, same_json
 
@@ -75,7 +76,11 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 f"emit_state_snapshots is one of {', '.join(get_args(Snapshots))}, "
                 f"not {emit_state_snapshots!r}"
             )
-        self.session_id_extractor = session_id_extractor
+        if mcp_tool_options is not None and not mcp_servers:
+            raise ConfigurationError(
+                "mcp_tool_options does nothing without mcp_servers: give both, or leave it out"
+            )
+        self.session_id_extractor = contain_extractor(session_id_extractor)
         self.emit_state_snapshots: Snapshots = emit_state_snapshots
         self.state_mapper = state_mapper
         self._servers = AttachedServers(mcp_servers, mcp_tool_options) if mcp_servers else None
@@ -158,6 +163,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
         if channel is not None and not is_nested(request.runtime):
             self._show_state(channel, request.state)
             if not channel.follows_run:
+                _show_results(channel, request.state)
                 call_at_end(get_config(), self.end_channel, partial(self._end_run, channel))
         return channel
 
@@ -214,6 +220,7 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
             self._end_run(channel, state)
 
     def _end_run(self, channel: Channel, state: dict[str, Any]) -> None:
+        _show_results(channel, state)
         self._show_state(channel, state, last=True)
         run = channel.run
         if run is not None and run.ends_by_itself:
@@ -248,6 +255,16 @@ class SessionMiddleware(AgentMiddleware[Any, Any, Any]):
                 self._mapper_failed = True
                 log.exception("the state mapper failed, so this state is not shown")
             return None
+
+
+def _show_results(channel: Channel, state: Mapping[str, Any]) -> None:
+    """Show how calls ended, where no ToolMiddleware and no callback handler did."""
+    messages = cast("list[Any]", state.get("messages") or [])
+    answered = next((at for at, one in enumerate(reversed(messages)) if one.type == "ai"), 0)
+    for message in messages[len(messages) - answered :]:
+        # A call of an earlier turn is not known here.
+        if message.type == "tool" and channel.emitter.call_id_of(None, str(message.tool_call_id)) is not None:
+            channel.emitter.tool_message(None, message)
 
 
 def _end_failed_run(

@@ -20,16 +20,14 @@ from trunkline.agents.langchain.callbacks.hosted_handler import is_followed
 from trunkline.agents.langchain.channel import Channel
 from trunkline.agents.langchain.channel_lookup import ChannelSource, is_nested, use_run_channel
 from trunkline.agents.langchain.errors import answer_error, explain
+from trunkline.agents.langchain.messages.result_content import ContentMapper, contain_content_mapper
 from trunkline.agents.langchain.middleware._end_of_run import add_to_state
 from trunkline.agents.langchain.middleware._hooks import NO_PAYLOADS, TOOL_HOOKS, inline, remove_hooks
-from trunkline.content import Content, as_content
+from trunkline.agents.langchain.user_functions import contain_kind_mapper
 from trunkline.errors import TurnCancelled
 from trunkline.tools.naming import KindMapper, kind_of
 
 __all__ = ["ContentMapper", "ToolEventFilter", "ToolMiddleware"]
-
-ContentMapper = Callable[[Any], "Iterable[str | Content] | str | Content | None"]
-"""From a tool's message to what is shown of it; None leaves it as it is."""
 
 
 class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -55,8 +53,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self.emit_tool_start = emit_tool_start
         self.emit_tool_results = emit_tool_results
-        self.tool_kind_mapper = tool_kind_mapper
-        self.content_mapper = content_mapper
+        self.tool_kind_mapper = contain_kind_mapper(tool_kind_mapper)
+        self.content_mapper = contain_content_mapper(content_mapper)
         self.handle_errors = handle_errors
         if not (emit_tool_start or emit_tool_results or handle_errors):
             remove_hooks(self, *TOOL_HOOKS)
@@ -91,10 +89,9 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def event_filter(self) -> ToolEventFilter | None:
         """What to leave out of all that is said in a run for these options to hold; None for nothing."""
-        if self.emit_tool_start and self.emit_tool_results and self.content_mapper is None:
+        if self.emit_tool_start and self.emit_tool_results:
             return None
-        results = self.emit_tool_results and self.content_mapper is None
-        return ToolEventFilter(start=self.emit_tool_start, results=results, ends=self._ends)
+        return ToolEventFilter(start=self.emit_tool_start, results=self.emit_tool_results, ends=self._ends)
 
     @property
     def _ends(self) -> bool:
@@ -102,6 +99,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _begin(self, channel: Channel | None, request: Any) -> Channel | None:
         """Say that a call begins; give whom its end is said to."""
+        if channel is not None and self.content_mapper is not None and self.emit_tool_results:
+            channel.emitter.content_mapper = self.content_mapper
         if channel is None or not self._ends or is_nested(request.runtime):
             return None  # The calls of a subagent are told by callback, which knows where they belong.
         if not self.emit_tool_start:
@@ -132,22 +131,8 @@ class ToolMiddleware(AgentMiddleware[Any, Any, Any]):
             # Named before it is said: the thread then knows it by the id that the client knows.
             message.id = message.id or str(uuid4())
             if not self.emit_tool_results:
-                channel.emitter.tool_message(
-                    None, message.model_copy(update={"content": "", "artifact": None})
-                )
-                continue
-            shown = self.content_mapper(message) if self.content_mapper is not None else None
-            call_id = channel.emitter.call_id_of(None, message.tool_call_id)
-            mapped = None
-            if shown is not None and call_id is not None:
-                mapped = ev.ToolUpdate(call_id=call_id, content=_blocks(shown))
-            # Where a call ends with its result nothing can follow it.
-            first = channel.ends_run_on_question
-            if mapped is not None and first:
-                channel.emit(mapped)
+                message = message.model_copy(update={"content": "", "artifact": None})
             channel.emitter.tool_message(None, message)
-            if mapped is not None and not first:
-                channel.emit(mapped)
 
 
 class ToolEventFilter:
@@ -203,12 +188,3 @@ def _messages_of(result: Any, tool_call_id: str) -> list[ToolMessage]:
     if isinstance(update, dict):
         return _messages_of(cast("dict[str, Any]", update).get("messages"), tool_call_id)
     return []
-
-
-def _blocks(shown: Any) -> tuple[Content, ...]:
-    items: list[Any] = (
-        [shown]
-        if isinstance(shown, str) or not isinstance(shown, Iterable)
-        else list(cast("Iterable[Any]", shown))
-    )
-    return tuple(block for item in items for block in as_content(item))

@@ -26,7 +26,7 @@ from langchain.agents.middleware.human_in_the_loop import (
 from langgraph.config import get_config
 from langgraph.constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.types import interrupt
-from pydantic import Discriminator
+from pydantic import BeforeValidator, Discriminator
 
 from trunkline import events as ev
 from trunkline.agents.langchain.channel import Channel
@@ -224,7 +224,7 @@ def _decision_steps(
     ]
     if set(words) <= {"reject"}:
         return _refuse(channel, call, lane, f"No call of {name} can be approved here; it did not run.")
-    message = describe(call) if callable(describe) else describe or f"Run {name}?"
+    message = (describe(call) if callable(describe) else describe) or f"Run {name}?"
     if channel is None:
         return _interrupt(call, words, message)
     call_id = channel.emitter.describe(lane, call)
@@ -397,7 +397,8 @@ def _interrupt(call: Call, words: list[Word], message: str) -> Verdict:
         )
         return Verdict(word="reject", message=why)
     shapes = tuple(_SHAPES[word] for word in dict.fromkeys(words))
-    schema: Any = shapes[0] if len(shapes) == 1 else Annotated[Union[shapes], Discriminator("type")]
+    shape: Any = shapes[0] if len(shapes) == 1 else Annotated[Union[shapes], Discriminator("type")]
+    schema: Any = Annotated[shape, BeforeValidator(_only_decision)]
     told = {
         "type": "tool_approval",
         "tool_call_id": call.get("id"),
@@ -405,7 +406,19 @@ def _interrupt(call: Call, words: list[Word], message: str) -> Verdict:
         "args": call.get("args"),
         "description": message,
     }
-    given = cast("dict[str, Any]", interrupt(told, response_schema=schema))
+    given = _only_decision(interrupt(told, response_schema=schema))
     if given["type"] == "edit":
         return Verdict(word="edit", args=given["edited_action"]["args"])
     return Verdict(word=given["type"], message=given.get("message") or _REFUSED)
+
+
+def _only_decision(given: Any) -> Any:
+    """Take an answer that is written as HumanInTheLoopMiddleware's batches are answered, too."""
+    decisions = cast("dict[str, Any]", given).get("decisions") if isinstance(given, dict) else None
+    if decisions is None:
+        return cast("Any", given)
+    if len(decisions) != 1:
+        raise ValueError(
+            "this interrupt is about one call: give one decision, and resume several by their ids"
+        )
+    return decisions[0]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.frontends.acp.schema import find_fault
 from tests.strategies import values_of
 
-from trunkline.frontends.acp.config_options import mode_option, modes_to_wire, options_to_wire
 from trunkline.options import Choice, ChoiceGroup, ConfigOption
+from trunkline.protocols.acp.config_options import mode_option, modes_to_wire, options_to_wire
 
 CHOICES = (Choice(value="ask", name="Ask", description="Ask first"), Choice(value="code", name="Code"))
 MODE = ConfigOption(option_id="m", name="Mode", value="code", category="mode", choices=CHOICES)

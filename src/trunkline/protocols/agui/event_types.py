@@ -1,0 +1,50 @@
+"""The types of AG-UI's events, by the names of the official SDKs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from trunkline.protocols.agui import wire
+
+__all__ = ["EventType"]
+
+
+class EventType(StrEnum):
+    """What stands in the ``type`` of an event; ``EventType.of(event)`` says it of one of our structs."""
+
+    ACTIVITY_DELTA = "ACTIVITY_DELTA"
+    ACTIVITY_SNAPSHOT = "ACTIVITY_SNAPSHOT"
+    CUSTOM = "CUSTOM"
+    MESSAGES_SNAPSHOT = "MESSAGES_SNAPSHOT"
+    RAW = "RAW"
+    REASONING_ENCRYPTED_VALUE = "REASONING_ENCRYPTED_VALUE"
+    REASONING_END = "REASONING_END"
+    REASONING_MESSAGE_CHUNK = "REASONING_MESSAGE_CHUNK"
+    REASONING_MESSAGE_CONTENT = "REASONING_MESSAGE_CONTENT"
+    REASONING_MESSAGE_END = "REASONING_MESSAGE_END"
+    REASONING_MESSAGE_START = "REASONING_MESSAGE_START"
+    REASONING_START = "REASONING_START"
+    RUN_ERROR = "RUN_ERROR"
+    RUN_FINISHED = "RUN_FINISHED"
+    RUN_STARTED = "RUN_STARTED"
+    STATE_DELTA = "STATE_DELTA"
+    STATE_SNAPSHOT = "STATE_SNAPSHOT"
+    STEP_FINISHED = "STEP_FINISHED"
+    STEP_STARTED = "STEP_STARTED"
+    SUBAGENT_ERROR = "SUBAGENT_ERROR"
+    SUBAGENT_FINISHED = "SUBAGENT_FINISHED"
+    SUBAGENT_STARTED = "SUBAGENT_STARTED"
+    TEXT_MESSAGE_CHUNK = "TEXT_MESSAGE_CHUNK"
+    TEXT_MESSAGE_CONTENT = "TEXT_MESSAGE_CONTENT"
+    TEXT_MESSAGE_END = "TEXT_MESSAGE_END"
+    TEXT_MESSAGE_START = "TEXT_MESSAGE_START"
+    TOOL_CALL_ARGS = "TOOL_CALL_ARGS"
+    TOOL_CALL_CHUNK = "TOOL_CALL_CHUNK"
+    TOOL_CALL_END = "TOOL_CALL_END"
+    TOOL_CALL_RESULT = "TOOL_CALL_RESULT"
+    TOOL_CALL_START = "TOOL_CALL_START"
+
+    @classmethod
+    def of(cls, event: wire.AguiEvent) -> EventType:
+        """The type of an event."""
+        return cls(str(type(event).__struct_config__.tag))
