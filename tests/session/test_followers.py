@@ -10,27 +10,19 @@ from trunkline.session.followers import FollowerWatch
 
 
 class Turn:
-    """What the watch knows of a turn."""
+    """Counts how often the watch expired."""
 
-    def __init__(self, *, running: bool = True, suspended: bool = False) -> None:
-        self.running = running
-        self.suspended = suspended
-        self.reasons: list[str] = []
-        self.asked = asyncio.Event()
-        self.cancelled = asyncio.Event()
+    def __init__(self, *, again: int = 0) -> None:
+        self.expired = 0
+        self.ended = asyncio.Event()
+        self._again = again
 
-    def watch(self, limit: float | None = 0.0) -> FollowerWatch:
-        return FollowerWatch(
-            limit, is_running=lambda: self.running, is_suspended=self.is_suspended, cancel=self.cancel
-        )
-
-    def is_suspended(self) -> bool:
-        self.asked.set()
-        return self.suspended
-
-    def cancel(self, reason: str) -> None:
-        self.reasons.append(reason)
-        self.cancelled.set()
+    def expire(self) -> bool:
+        self.expired += 1
+        if self.expired <= self._again:
+            return True
+        self.ended.set()
+        return False
 
 
 async def timers_have_run() -> None:
@@ -40,37 +32,36 @@ async def timers_have_run() -> None:
     await soon(passed.wait())
 
 
-async def test_a_turn_without_a_reader_is_cancelled_with_the_reason() -> None:
+async def test_a_turn_without_a_reader_expires_once() -> None:
     turn = Turn()
-    turn.watch().followers_changed(0)
-    await soon(turn.cancelled.wait())
-    assert turn.reasons == ["no reader followed the turn any more"]
+    FollowerWatch(0.0, turn.expire).followers_changed(0, running=True)
+    await soon(turn.ended.wait())
+    await timers_have_run()
+    assert turn.expired == 1
 
 
 async def test_a_reader_that_comes_in_time_keeps_the_turn() -> None:
     turn = Turn()
-    watch = turn.watch()
-    watch.followers_changed(0)
-    watch.followers_changed(1)
+    watch = FollowerWatch(0.0, turn.expire)
+    watch.followers_changed(0, running=True)
+    watch.followers_changed(1, running=True)
     await timers_have_run()
-    assert not turn.asked.is_set()
+    assert turn.expired == 0
 
 
-async def test_a_suspended_turn_waits_for_its_answer() -> None:
-    turn = Turn(suspended=True)
-    turn.watch(0.001).followers_changed(0)
-    await soon(turn.asked.wait())
-    assert turn.reasons == []
-    turn.suspended = False
-    await soon(turn.cancelled.wait())
+async def test_a_turn_that_may_not_end_yet_is_looked_at_again() -> None:
+    turn = Turn(again=2)
+    FollowerWatch(0.001, turn.expire).followers_changed(0, running=True)
+    await soon(turn.ended.wait())
+    assert turn.expired == 3
 
 
-async def test_nothing_is_cancelled_without_a_limit_a_turn_or_after_the_close() -> None:
-    unlimited, idle, closed = Turn(), Turn(running=False), Turn()
-    unlimited.watch(None).followers_changed(0)
-    idle.watch().followers_changed(0)
-    watch = closed.watch()
-    watch.followers_changed(0)
-    watch.close()
+async def test_nothing_expires_without_a_limit_a_turn_or_after_the_close() -> None:
+    turn = Turn()
+    FollowerWatch(None, turn.expire).followers_changed(0, running=True)
+    FollowerWatch(0.0, turn.expire).followers_changed(0, running=False)
+    closed = FollowerWatch(0.0, turn.expire)
+    closed.followers_changed(0, running=True)
+    closed.close()
     await timers_have_run()
-    assert unlimited.reasons + idle.reasons + closed.reasons == []
+    assert turn.expired == 0

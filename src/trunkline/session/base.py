@@ -24,6 +24,7 @@ from trunkline.journal import Journal, SessionInfo, SessionKey
 from trunkline.outline import Outline
 from trunkline.session.history.earlier_turns import EarlierTurns
 from trunkline.session.history.open_state import OpenState
+from trunkline.session.owners import OwnerProcess
 from trunkline.session.permissions import Permissions
 from trunkline.session.questions import OpenQuestions
 from trunkline.session.reader import Reader
@@ -36,14 +37,13 @@ from trunkline.workspace import Policy
 __all__ = ["BaseSession", "SessionHub"]
 
 
-class SessionHub(Protocol):
+class SessionHub(OwnerProcess, Protocol):
     """What a session needs of its hub."""
 
     agent: Agent
     journal: Journal
     settings: Settings
     policy: Policy | None
-    owner: str
 
     def may_run(self, info: SessionInfo) -> bool:
         """Whether this process has the agent of a session."""
@@ -54,12 +54,6 @@ class SessionHub(Protocol):
 
     def notice_activity(self) -> None:
         """Look at the journal at once: something began to run or to be followed."""
-
-    def renew_soon(self) -> None:
-        """Start to renew the leases."""
-
-    async def renew_leases(self) -> None:
-        """Renew the leases of this process."""
 
     async def prepare_agent(self) -> None:
         """Wait until the agent's card is the real one."""

@@ -11,26 +11,20 @@ __all__ = ["FollowerWatch"]
 class FollowerWatch:
     """Cancels a session's turn once no reader has followed it for a while."""
 
-    def __init__(
-        self,
-        limit: float | None,
-        *,
-        is_running: Callable[[], bool],
-        is_suspended: Callable[[], bool],
-        cancel: Callable[[str], None],
-    ) -> None:
-        """Watch a session; ``limit`` is in seconds (None: a turn may run without a reader)."""
+    def __init__(self, limit: float | None, expire: Callable[[], bool]) -> None:
+        """Watch a session; ``limit`` is in seconds (None: a turn may run without a reader).
+
+        ``expire`` cancels the turn, or gives True if it shall be called again after the same time.
+        """
         self._limit = limit
-        self._is_running = is_running
-        self._is_suspended = is_suspended
-        self._cancel = cancel
+        self._expire = expire
         self._timer: asyncio.TimerHandle | None = None
 
-    def followers_changed(self, followers: int) -> None:
+    def followers_changed(self, followers: int, *, running: bool) -> None:
         """Take the number of readers as it is now, also when a turn begins or ends."""
         self.close()
-        if not followers and self._limit is not None and self._is_running():
-            self._timer = asyncio.get_running_loop().call_later(self._limit, self._expire)
+        if running and not followers and self._limit is not None:
+            self._timer = asyncio.get_running_loop().call_later(self._limit, self._on_timer)
 
     def close(self) -> None:
         """Stop the timer."""
@@ -38,9 +32,6 @@ class FollowerWatch:
             self._timer.cancel()
             self._timer = None
 
-    def _expire(self) -> None:
-        if self._is_suspended():
-            # It waits for a person, for as long as its questions stay open.
-            self.followers_changed(0)
-        elif self._is_running():
-            self._cancel("no reader followed the turn any more")
+    def _on_timer(self) -> None:
+        if self._expire():
+            self.followers_changed(0, running=True)

@@ -14,7 +14,6 @@ import asyncio
 import contextlib
 import hashlib
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -25,7 +24,7 @@ from trunkline.journal.lease_clock import boot_id, lease_clock
 from trunkline.session.ids import new_id
 from trunkline.session.stream import EventStream
 
-__all__ = ["OwnedSession", "Ownership", "is_gone", "new_owner"]
+__all__ = ["OwnedSession", "OwnerProcess", "Ownership", "is_gone", "new_owner"]
 
 
 def new_owner() -> str:
@@ -79,6 +78,20 @@ class OwnedSession(Protocol):
         """End the session in this process with an error."""
 
 
+class OwnerProcess(Protocol):
+    """The process that owns sessions."""
+
+    @property
+    def owner(self) -> str:
+        """Its name in a lease."""
+
+    def renew_soon(self) -> None:
+        """Start to renew its leases."""
+
+    async def renew_leases(self) -> None:
+        """Renew its leases."""
+
+
 class Ownership:
     """Claims a session's lease and gives it up."""
 
@@ -87,22 +100,19 @@ class Ownership:
         session: OwnedSession,
         stream: EventStream,
         hooks: AgentHooks,
+        process: OwnerProcess,
         *,
-        owner: str,
         may_run: bool,
-        renew_leases: Callable[[], Awaitable[None]],
-        renew_soon: Callable[[], None],
     ) -> None:
-        """Serve one session; ``owner`` names this process, ``may_run`` says whether it has the agent."""
+        """Serve one session; ``may_run`` says whether this process has its agent."""
         self._session = session
         self._stream = stream
         self._hooks = hooks
-        self._owner = owner
+        self._process = process
         self._may_run = may_run
-        self._renew_leases = renew_leases
         self._claiming = asyncio.Lock()
         # Something waits to be shown and stored until it is known whether the lease is still ours.
-        stream.on_lease_in_doubt = renew_soon
+        stream.on_lease_in_doubt = process.renew_soon
 
     @property
     def is_claiming(self) -> bool:
@@ -116,7 +126,7 @@ class Ownership:
             return True
         async with self._claiming:
             if stream.lease is not None and not stream.lease_is_current:
-                await self._renew_leases()
+                await self._process.renew_leases()
             if stream.lease is not None:
                 return True
             self._session.check_open()
@@ -127,12 +137,12 @@ class Ownership:
             return False
         stream, journal = self._stream, self._stream.journal
         ttl, asked_at = stream.settings.lease_ttl, lease_clock()
-        claimed = await journal.claim(stream.key, self._owner, ttl)
+        claimed = await journal.claim(stream.key, self._process.owner, ttl)
         if isinstance(claimed, Held) and is_gone(claimed.owner):
             # Its lease would run out anyway; until then it only keeps others waiting.
             await journal.release(Lease(stream.key, claimed.owner, claimed.fence, 0))
             asked_at = lease_clock()
-            claimed = await journal.claim(stream.key, self._owner, ttl)
+            claimed = await journal.claim(stream.key, self._process.owner, ttl)
         if isinstance(claimed, Held):
             return False
         await stream.catch_up()

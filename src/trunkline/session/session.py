@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -88,30 +88,27 @@ class Session(BaseSession):
         self.event_stream.on_failed = self.fail
         self.event_stream.on_followers_changed = self._followers_changed
         self.questions.on_expired = self._question_expired
-        self._follower_watch = FollowerWatch(
-            hub.settings.abandon_after,
-            is_running=lambda: self.turn is not None,
-            is_suspended=lambda: self.is_suspended,
-            cancel=self._cancel_unfollowed,
-        )
+        self._follower_watch = FollowerWatch(hub.settings.abandon_after, self._cancel_unfollowed)
         self.ownership = Ownership(
             self,
             self.event_stream,
             self.hooks,
-            owner=hub.owner,
+            hub,
             may_run=self.may_run,
-            renew_leases=hub.renew_leases,
-            renew_soon=hub.renew_soon,
         )
-        self.remote = RemoteCommands(
-            hub.journal,
-            info,
-            hub.settings,
+
+    @cached_property
+    def remote(self) -> RemoteCommands:
+        """The commands that go to another process or come from one; most sessions never have any."""
+        return RemoteCommands(
+            self.hub.journal,
+            self.info,
+            self.settings,
             may_run=self.may_run,
             own=self.own,
             lease=lambda: None if self.closed else self.event_stream.lease,
             carry_out=self.carry_out,
-            journal_changed=hub.changed,
+            journal_changed=self.hub.changed,
             spawn=self.spawn,
         )
 
@@ -254,11 +251,13 @@ class Session(BaseSession):
 
     def _followers_changed(self, followers: int) -> None:
         self.hub.notice_activity()
-        self._follower_watch.followers_changed(followers)
+        self._follower_watch.followers_changed(followers, running=self.turn is not None)
 
-    def _cancel_unfollowed(self, reason: str) -> None:
-        if self.turn is not None:
-            self.turn.cancel("trunkline", reason)
+    def _cancel_unfollowed(self) -> bool:
+        if self.turn is not None and not self.is_suspended:
+            self.turn.cancel("trunkline", "no reader followed the turn any more")
+        # A suspended turn waits for a person, for as long as its questions stay open.
+        return self.turn is not None and self.is_suspended
 
     async def _cancel_turn(self, turn: Turn, by: str | None, reason: str) -> None:
         turn.cancel(by, reason)
