@@ -36,6 +36,8 @@ class Prompt(_Command, frozen=True, kw_only=True, tag="prompt"):
     """The shared state as the front end has it; None: the front end has nothing to say of it."""
     context: tuple[dict[str, Any], ...] = ()
     """What the front end wants the agent to know; each is a description and a value."""
+    forwarded: dict[str, Any] = {}
+    """What the front end passes on to the agent besides; it comes from a client, so never trust it."""
     busy: Literal["reject", "queue", "interrupt"] | None = None
     """What to do when a turn is running; None is the session's setting."""
 

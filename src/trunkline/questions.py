@@ -90,6 +90,17 @@ class Form(_Question, frozen=True, kw_only=True, tag="form"):
 
     fields: dict[str, Any]
     call_id: str | None = None
+    value: Any = None
+    """What the agent asked with, as it is: a front end that knows the agent shows it in its own way."""
+    answer_schema: dict[str, Any] | None = None
+    """The schema of the answer as the agent wants it, if it has one; the fields are a flat form of it."""
+    single_answer: bool = False
+    """Whether the agent gets the field ``answer`` alone. Without an ``answer_schema`` it takes any JSON."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the agent itself checks the answer: the types of the fields are only for people."""
+        return self.single_answer or self.answer_schema is not None
 
 
 class Link(_Question, frozen=True, kw_only=True, tag="link"):

@@ -211,6 +211,8 @@ def _check_content(question: Form | Link | ClientCall, content: Any) -> None:
         field = fields.get(name)
         if field is None:
             raise InvalidCommand(f"the form has no field {name!r}; its fields are {', '.join(fields)}")
+        if question.is_free:
+            continue
         kind = str(field.get("type", ""))
         wanted = _TYPES.get(kind)
         if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):

@@ -58,6 +58,7 @@ def test_a_question_of_ours_comes_back_from_our_own_wire_as_it_was(question: Que
             Form(
                 message="Which colour?",
                 fields={"type": "object", "properties": {"answer": {"type": "string", "title": "Answer"}}},
+                single_answer=True,
             ),
         ),
     ],

@@ -147,7 +147,7 @@ def test_everything_that_came_with_a_message_reaches_the_prompt() -> None:
     assert prompt.tools == ({"name": "f", "description": "does", "parameters": {"type": "object"}},)
     assert prompt.context == ({"description": "d", "value": "v"},)
     assert prompt.state == {"a": 1}
-    assert prompt.meta == {"k": 1, "forwardedProps": {"p": 1}}
+    assert (prompt.forwarded, prompt.meta) == ({"p": 1}, {"k": 1})
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def _request(ctx: TurnContext, *parts: Conversation) -> Json:
         "tools": [dict(tool) for tool in ctx.prompt.tools],
         "state": ctx.session.state if ctx.session.state is not None else {},
         "context": [dict(item) for item in ctx.prompt.context],
-        "forwardedProps": (ctx.prompt.meta or {}).get("forwardedProps", {}),
+        "forwardedProps": dict(ctx.prompt.forwarded),
     }
 
 

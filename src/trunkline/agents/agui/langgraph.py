@@ -24,6 +24,7 @@ __all__ = [
     "decision_of",
     "interrupt_of",
     "is_langgraph",
+    "raw_value",
     "reviews_of",
     "without_messages",
 ]
@@ -62,8 +63,15 @@ def interrupt_of(event: Json) -> Json:
 
 
 def is_langgraph(interrupt: Json) -> bool:
-    """Whether LangGraph asks."""
-    return "langgraph" in cast("Json", interrupt.get("metadata") or {})
+    """Whether LangGraph asks, and not by a server of ours, which takes several answers at once."""
+    metadata = cast("Json", interrupt.get("metadata") or {})
+    return "langgraph" in metadata and "trunkline" not in metadata
+
+
+def raw_value(interrupt: Json) -> Any:
+    """The value that a graph interrupted itself with."""
+    about: Any = cast("Json", interrupt.get("metadata") or {}).get("langgraph")
+    return cast("Json", about).get("raw") if isinstance(about, dict) else None
 
 
 # -- reviews ---------------------------------------------------------------------------------------
@@ -71,10 +79,8 @@ def is_langgraph(interrupt: Json) -> bool:
 
 def reviews_of(interrupt: Json, calls: Mapping[str, Json]) -> list[Permission]:
     """Give the reviews that an interrupt of LangChain's middleware asks for; none for any other interrupt."""
-    about: Any = cast("Json", interrupt.get("metadata") or {}).get("langgraph")
-    raw: Any = cast("Json", about).get("raw") if isinstance(about, dict) else None
     try:
-        asked = msgspec.convert(raw, _Reviews)
+        asked = msgspec.convert(raw_value(interrupt), _Reviews)
     except msgspec.ValidationError:
         return []
     configs = asked.get("review_configs") or []

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 import msgspec
 
 from trunkline import events as ev
-from trunkline.agents.agui.langgraph import decision_of, is_langgraph, reviews_of
+from trunkline.agents.agui.langgraph import decision_of, is_langgraph, raw_value, reviews_of
 from trunkline.agents.agui.run_end import RunEnd
 from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Option, OptionKind, Permission, Question
 
@@ -95,7 +95,13 @@ def question_of(interrupt: Json) -> Question:
         )
     if url := about.get("url"):
         return Link(message=message, url=url, call_id=call_id)
-    return Form(message=message, fields=schema if properties else _ANYTHING, call_id=call_id)
+    return Form(
+        message=message,
+        fields=schema if properties else _ANYTHING,
+        call_id=call_id,
+        value=raw_value(interrupt),
+        single_answer=not properties,
+    )
 
 
 class _Option(TypedDict):
@@ -196,7 +202,7 @@ def _answer(question: Question, answered: ev.Answered) -> Json:
     if answered.outcome != "accepted":
         return {"status": "cancelled"}
     content: Any = answered.content
-    if isinstance(question, Form) and question.fields == _ANYTHING:
+    if isinstance(question, Form) and question.single_answer:
         content = cast("Json", content or {}).get("answer")
     return {"status": "resolved", "payload": content}
 

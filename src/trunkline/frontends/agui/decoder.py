@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -28,6 +28,7 @@ from trunkline.questions import ClientCall
 
 __all__ = [
     "ThreadOutline",
+    "forwarded_props",
     "read_tool_results",
     "read_intent",
     "is_modern",
@@ -136,6 +137,13 @@ def _explain(fault: str) -> str:
     wanted = " or ".join(_KINDS.get(kind, kind) for kind in found["wanted"].split(" | "))
     got = _KINDS.get(found["got"], found["got"])
     return f"{'the field ' + path if path else 'it'} must be {wanted}, not {got}"
+
+
+def forwarded_props(request: wire.RunAgentInput) -> dict[str, Any]:
+    """What a client passes on to the agent, without the answer of an older client."""
+    props: Any = request.forwarded_props
+    given = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
+    return {name: value for name, value in given.items() if name != "command"}
 
 
 def is_modern(request: wire.RunAgentInput) -> bool:
@@ -286,7 +294,8 @@ def _start(
         context=tuple(
             {"description": item.description, "value": item.value} for item in request.context or ()
         ),
-        meta=_meta(request, last),
+        forwarded=forwarded_props(request),
+        meta=last.metadata or None,
     )
     if not prompt.content:
         raise InvalidCommand(f"message {last.id!r} is empty: say something, or attach something")
@@ -303,13 +312,6 @@ def _imported(messages: Sequence[wire.Message]) -> tuple[ev.Event, ...]:
             "send fewer of them"
         )
     return tuple(events)
-
-
-def _meta(request: wire.RunAgentInput, last: wire.Message) -> dict[str, Any] | None:
-    meta: dict[str, Any] = dict(last.metadata or {})
-    if request.forwarded_props:
-        meta["forwardedProps"] = request.forwarded_props
-    return meta or None
 
 
 def _find_rewind_target(messages: Sequence[wire.Message], thread: ThreadOutline, page: Page | None) -> Any:

@@ -17,9 +17,10 @@ from trunkline.content import Content
 from trunkline.cursor import Entry
 from trunkline.error_redaction import without_words
 from trunkline.frontends.agui.lanes import Lanes, LaneView
+from trunkline.frontends.agui.legacy_interrupts import interrupt_events
 from trunkline.frontends.agui.losses import CUSTOM_NAMES
 from trunkline.frontends.agui.options import AguiOptions
-from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, interrupt_of
+from trunkline.frontends.agui.questions import CLIENT_MESSAGE_ID, outcome_of
 from trunkline.frontends.agui.state import StateView
 from trunkline.frontends.agui.substitute_messages import failure_message
 from trunkline.frontends.agui.tool_calls import CallView
@@ -299,22 +300,14 @@ class AguiEncoder:
         return []
 
     def _suspended(self, event: ev.TurnSuspended) -> Out:
-        # "RunFinished carries an optional outcome field": the interrupts, or success for a run that waits for
-        # results of front-end tools only. (https://docs.ag-ui.com/concepts/interrupts#run-outcomes)
         open_questions = [self._questions[key] for key in event.question_ids if key in self._questions]
-        pending = [q.question.call_id for q in open_questions if isinstance(q.question, ClientCall)]
         asked = [q for q in open_questions if not isinstance(q.question, ClientCall)]
-        outcome: dict[str, Any] | None = {"type": "success"}
-        if asked:
-            interrupts = [
-                interrupt_of(question, modern=self._modern, content=self._content_of(question))
-                for question in asked
-            ]
-            outcome = {"type": "interrupt", "interrupts": [msgspec.to_builtins(one) for one in interrupts]}
-        elif pending:
-            # For older clients (assistant-ui) a success means that no result is awaited.
-            outcome = {"type": "success", "pendingToolCallIds": pending} if self._modern else None
-        return self._finish(self._finished(outcome), suspended=asked)
+        outcome = outcome_of(open_questions, self._content_of, modern=self._modern)
+        style = self._options.interrupts
+        events: Out = [] if style == "outcome" else interrupt_events(asked, self._at)
+        if events and style == "event" and len(open_questions) == 1:
+            outcome = None
+        return events + self._finish(self._finished(outcome), suspended=asked)
 
     def _content_of(self, asked: ev.Asked) -> tuple[Content, ...]:
         """What the call in question shows before it runs."""
@@ -430,6 +423,8 @@ class AguiEncoder:
         ]
 
     def _custom(self, event: ev.Custom) -> Out:
+        if event.name == "PredictState":
+            self._state.predict()
         return [self._named(event.name, event.value, event)]
 
     def _raw(self, event: ev.Raw) -> Out:

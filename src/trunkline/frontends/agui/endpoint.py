@@ -17,6 +17,7 @@ from trunkline import events as ev
 from trunkline.errors import AlreadyAnswered, SessionBusy, SessionNotFound
 from trunkline.frontends.agui.decoder import count_new_bytes, last_seen_turn, read_intent
 from trunkline.frontends.agui.history import RunStart, ThreadSnapshot, find_run_start, read_thread
+from trunkline.frontends.agui.legacy_interrupts import with_resume
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.pages import Pages
 from trunkline.frontends.agui.run import AguiReplay, AguiRun
@@ -88,6 +89,8 @@ class AguiEndpoint:
         try:
             async with lock:
                 session = await self._session(thread_id, principal)
+                await session.own()
+                request = with_resume(request, session.open_questions, session.question_ids)
                 key = _RunKey.of(request, principal, thread_id, run_id)
                 drops = chosen.import_history == "drop"
                 start, thread = await self._enter(
@@ -164,7 +167,6 @@ class AguiEndpoint:
         check_new: Callable[[int], None] | None,
     ) -> _Entered:
         """Do what the request means."""
-        await session.own()
         if (again := self._runs.get(key)) is not None:
             self._check_starter(again.turn_id, starter)
             return again, await read_thread(session, again)

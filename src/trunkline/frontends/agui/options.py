@@ -13,6 +13,7 @@ __all__ = ["AguiOptions", "DetailLevel", "Snapshots"]
 Snapshots = Literal["initial", "final", "all", "none"]
 DetailLevel = Literal["full", "message", "code", "none"]
 OnDisconnect = Literal["cancel", "continue"]
+Interrupts = Literal["auto", "outcome", "event", "both"]
 ImportHistory = Literal["marked", "drop"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -20,6 +21,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "error_detail_level": get_args(DetailLevel),
     "on_disconnect": get_args(OnDisconnect),
     "import_history": get_args(ImportHistory),
+    "interrupts": get_args(Interrupts),
 }
 _SWITCHES = ("emit_tool_results", "emit_activities", "emit_raw")
 
@@ -52,6 +54,12 @@ class AguiOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of the history that a client brings to a thread that is new here.
 
     The agent gets it marked as sent by the client, or not at all.
+    """
+
+    interrupts: Interrupts = "auto"
+    """How a client gets an ``interrupt()`` of a graph's own: as the ``outcome`` of the run, as the CUSTOM
+    ``event`` on_interrupt of older pages, or ``both``. ``auto`` is the event alone on CopilotKit's routes,
+    whose pages would not look at it beside an outcome, and both on all others.
     """
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -13,9 +14,34 @@ from trunkline.content import Content
 from trunkline.errors import InvalidCommand
 from trunkline.outline import CLIENT_MESSAGE_ID
 from trunkline.protocols.agui import wire
-from trunkline.questions import ALLOW_KINDS, Form, Link, Permission
+from trunkline.questions import ALLOW_KINDS, ClientCall, Form, Link, Permission
 
-__all__ = ["CLIENT_MESSAGE_ID", "answer_of", "interrupt_of"]
+__all__ = ["CLIENT_MESSAGE_ID", "answer_of", "interrupt_of", "outcome_of"]
+
+
+def outcome_of(
+    open_questions: Sequence[ev.Asked],
+    content_of: Callable[[ev.Asked], tuple[Content, ...]],
+    *,
+    modern: bool,
+) -> dict[str, Any] | None:
+    """The outcome of a run that ends because of questions.
+
+    "RunFinished carries an optional outcome field": the interrupts, or success for a run that waits for
+    results of front-end tools only. (https://docs.ag-ui.com/concepts/interrupts#run-outcomes)
+    """
+    pending = [q.question.call_id for q in open_questions if isinstance(q.question, ClientCall)]
+    interrupts = [
+        msgspec.to_builtins(interrupt_of(q, modern=modern, content=content_of(q)))
+        for q in open_questions
+        if not isinstance(q.question, ClientCall)
+    ]
+    if interrupts:
+        return {"type": "interrupt", "interrupts": interrupts}
+    if not pending:
+        return {"type": "success"}
+    # For older clients (assistant-ui) a success means that no result is awaited.
+    return {"type": "success", "pendingToolCallIds": pending} if modern else None
 
 
 def interrupt_of(
@@ -39,7 +65,8 @@ def interrupt_of(
         if content:
             metadata["content"] = msgspec.to_builtins(content)
     elif isinstance(question, Form):
-        reason, schema = "input_required", question.fields
+        reason = "input_required"
+        schema = question.answer_schema or (None if question.single_answer else question.fields)
     elif isinstance(question, Link):
         metadata["url"] = question.url
     if asked.group is not None:
@@ -51,9 +78,15 @@ def interrupt_of(
         tool_call_id=getattr(question, "call_id", None),
         response_schema=schema,
         expires_at=_moment(asked.expires_at),
-        metadata={"trunkline": metadata} if metadata else None,
+        metadata=_metadata(metadata, getattr(question, "value", None)),
         subagent_run_id=asked.lane if modern else None,
     )
+
+
+def _metadata(ours: dict[str, Any], value: Any) -> dict[str, Any] | None:
+    """What else a page may want to know; the value of an interrupt is where ag-ui-langgraph has it."""
+    raw = {} if value is None else {"langgraph": {"raw": value}}
+    return raw | ({"trunkline": ours} if ours else {}) or None
 
 
 def _moment(at: float | None) -> str | None:
@@ -83,9 +116,10 @@ def answer_of(asked: ev.Asked, entry: wire.ResumeEntry, by: str | None) -> Answe
     if isinstance(question, Permission):
         return _permission(question, payload, made)
     if isinstance(question, Form):
-        if not isinstance(payload, dict):
+        if question.single_answer:
+            payload = {"answer": payload}
+        elif not isinstance(payload, dict):
             raise InvalidCommand(f"interrupt {asked.question_id} wants its fields: give an object as payload")
-        return Answer(outcome="accepted", content=payload, **made)
     return Answer(outcome="accepted", content=payload, **made)
 
 

@@ -26,10 +26,15 @@ class StateView:
         self._state: Any = state
         self._known = state is not None
         self._changed = False
+        self._predicted = False
+
+    def predict(self) -> None:
+        """Note that the client changes its state by itself, until it gets the whole of it again."""
+        self._predicted = True
 
     def replace(self, event: ev.StateReplaced, at: int | None) -> Out:
         """Give the whole state, unless the client has it."""
-        if self._known and same_json(event.state, self._state):
+        if self._known and not self._predicted and same_json(event.state, self._state):
             return []
         self._state, self._known, self._changed = event.state, True, True
         return [] if self._mode in ("none", "final") else self._snapshot(at)
@@ -45,18 +50,20 @@ class StateView:
         self._changed = True
         if self._mode in ("none", "final"):
             return []
-        if self._known and (self._mode == "all" or self._is_shorter_than(event.patch)):
+        if self._known and (self._predicted or self._mode == "all" or self._is_shorter_than(event.patch)):
             return self._snapshot(at)
         return [wire.StateDelta(timestamp=at, delta=event.patch)]
 
     def final(self, at: int | None) -> Out:
-        """Give the state at the end of a run, if the options want it."""
-        if self._mode != "final" or not self._changed:
+        """Give the state at the end of a run, if the options want it or the client has only predicted it."""
+        wanted = self._changed if self._mode == "final" else self._predicted and self._known
+        if self._mode == "none" or not wanted:
             return []
         self._changed = False
         return self._snapshot(at)
 
     def _snapshot(self, at: int | None) -> Out:
+        self._predicted = False
         return [wire.StateSnapshot(timestamp=at, snapshot=self._state)]
 
     def _is_shorter_than(self, patch: Any) -> bool:

@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection, Request
 from trunkline.errors import SessionBusy
 from trunkline.frontends.agui.decoder import is_modern
 from trunkline.frontends.agui.endpoint import AguiEndpoint
+from trunkline.frontends.agui.legacy_interrupts import has_answer
 from trunkline.frontends.agui.options import AguiOptions
 from trunkline.frontends.agui.run import AguiRun, Batch
 from trunkline.protocols.agui import wire
@@ -192,13 +193,15 @@ def redacted_options(options: AguiOptions, connection: HTTPConnection) -> AguiOp
 
 def _check_scope(wanted: wire.RunAgentInput, access: Access) -> None:
     """Refuse a run that a token may not start; an answer to an interrupt needs a scope of its own."""
-    if wanted.resume:
+    answers = has_answer(wanted)
+    if answers:
         access.need("answer")
-    if not wanted.resume or _may_ask_anew(wanted):
+    if not answers or _may_ask_anew(wanted):
         access.need("prompt")
 
 
 def _may_ask_anew(wanted: wire.RunAgentInput) -> bool:
     """Whether a resume may cancel what waits, because of a new message that comes with it."""
-    all_cancelled = all(entry.status == "cancelled" for entry in wanted.resume or ())
+    entries = wanted.resume or ()
+    all_cancelled = bool(entries) and all(entry.status == "cancelled" for entry in entries)
     return all_cancelled and bool(wanted.messages) and wanted.messages[-1].role == "user"

@@ -45,7 +45,11 @@ class CopilotKitRoutes:
         self._runs = runs
         self._agents = runs.agents
         options = runs.options
-        self._options = msgspec.structs.replace(options, disconnect_grace=options.disconnect_grace or _GRACE)
+        self._options = msgspec.structs.replace(
+            options,
+            disconnect_grace=options.disconnect_grace or _GRACE,
+            interrupts="event" if options.interrupts == "auto" else options.interrupts,
+        )
 
     def routes(self) -> Sequence[BaseRoute]:
         """Give the addresses."""
