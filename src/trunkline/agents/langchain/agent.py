@@ -20,6 +20,7 @@ from trunkline import events as ev
 from trunkline.agents.interface import AgentCard, PromptCapabilities, Sayable
 from trunkline.agents.langchain.graph import threads
 from trunkline.agents.langchain.graph.checkpointers import in_threads
+from trunkline.agents.langchain.graph.client_input import client_state
 from trunkline.agents.langchain.graph.hooks import add_session_tools, guard_tool_calls
 from trunkline.agents.langchain.graph.inputs import input_for
 from trunkline.agents.langchain.graph.inspect import middleware_in, model_in, tools_in
@@ -151,7 +152,10 @@ class LangChainAgent:
         await self.open_session(ctx.session)
         turn = GraphTurn(self, ctx)
         messages = [*await turn.prepare(), message]
-        payload = input_for(self.runnable, messages, prompt.text, turn.state_for(prompt), self.card.name)
+        client = client_state(self.runnable, prompt, binds_tools=self.instrumented.binds_tools)
+        payload = input_for(
+            self.runnable, messages, prompt.text, turn.state_for(prompt), self.card.name, client
+        )
         async for item in turn.run(payload):
             yield item
 

@@ -26,6 +26,8 @@ from trunkline.agents.langchain.callbacks.session_handler import GraphHandler
 from trunkline.agents.langchain.channel import Channel, filtered, use_channel
 from trunkline.agents.langchain.errors import answer_error, code_of, explain, is_model_error
 from trunkline.agents.langchain.graph.checkpointers import TurnCheckpointer
+from trunkline.agents.langchain.graph.client_input import add_to_config, client_fields, runtime_context
+from trunkline.agents.langchain.graph.custom_events import CustomEvents
 from trunkline.agents.langchain.graph.interrupts import (
     OpenCalls,
     Pending,
@@ -114,16 +116,19 @@ class GraphTurn:
         )
         apply_plan_options(self._channel, agent.middleware)
         self._state = SharedStateUpdates(ctx, self._emitter, agent.runnable, agent.middleware)
+        self._custom_events = CustomEvents(self._emitter, self._state.emit_fields)
         self._handler = GraphHandler(
             self._emitter,
             on_usage=self._count,
             on_final=self._keep_final,
             ready=ctx.ready,
             durable=ctx.durable,
+            on_custom=self._custom_events.emit,
         )
         config = agent.config_for(ctx.session)
         self._config: dict[str, Any] = {
             **config,
+            "configurable": add_to_config(config["configurable"], ctx.prompt),
             "callbacks": [*(config.get("callbacks") or []), self._handler],
         }
         self._runnable = agent.instrumented.graph
@@ -193,6 +198,7 @@ class GraphTurn:
                 while payload is not _END:
                     await self._step(payload)
                     payload = await self._next_input()
+                await self._custom_events.finish_calls(self._channel)
         except asyncio.CancelledError:
             await self._repair_thread()
             raise
@@ -214,7 +220,7 @@ class GraphTurn:
         self._emitter.fail_open_calls(_CALL_NOT_RUN)
         self._emit_output()
         self._state.finish()
-        if not self._agent.instrumented.sees_model:
+        if not (self._agent.instrumented.sees_model or client_fields(self._runnable)):
             warn_unbound_tools(self._channel)
         if (reason := failure_in_message(self._final)) is not None:
             yield ev.TurnFailed(code="model_failed", message=reason)
@@ -303,6 +309,8 @@ class GraphTurn:
                 self._output_piece(piece)
             return
         options = {**self._agent.kwargs, "stream_mode": _STREAM_MODES, "subgraphs": True}
+        if "context" not in options:
+            options["context"] = runtime_context(runnable, self._config["configurable"])
         if self._agent.durable and not {"durability", "checkpoint_during"} & options.keys():
             # A call must be in the thread before its tool runs, as it is in the journal.
             options["durability"] = "sync"

@@ -74,7 +74,7 @@ class Listener:
         about = metadata or {}
         internal = _is_internal(tags or (), about, options or {})
         lane = self.lane_of(parent, about.get("lc_agent_name"))
-        self._models[run] = ModelRun(lane, internal=internal)
+        self._models[run] = ModelRun(lane, internal=internal, predictions=_predictions(about))
         self.lanes.add_namespace(about, lane)
         if not internal:
             for message in messages[0] if messages else ():
@@ -170,6 +170,13 @@ class Listener:
         if isinstance(error, Exception) and type(error).__name__ not in ("GraphInterrupt", "ParentCommand"):
             self.emitter.tool_raised(tool.lane, tool.native_id, explain(error))
             self.lanes.finish(run, "failed")
+
+
+def _predictions(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a node says of its model's calls, by the names of ag-ui-langgraph and of CopilotKit's SDK."""
+    given: Any = metadata.get("predict_state") or metadata.get("copilotkit:emit-intermediate-state")
+    items = cast("list[Any]", given) if isinstance(given, list) else []
+    return [cast("dict[str, Any]", item if isinstance(item, dict) else vars(item)) for item in items]
 
 
 def _is_internal(tags: Collection[str], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> bool:

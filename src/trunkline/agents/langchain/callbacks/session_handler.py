@@ -50,9 +50,14 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
         on_final: Callable[[Any], None] | None = None,
         ready: Callable[[], Awaitable[None]] | None = None,
         durable: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        on_custom: Callable[[str, Any], None] | None = None,
     ) -> None:
-        """Emit through ``emitter``; ``ready`` is awaited sometimes, ``durable`` before a tool runs."""
+        """Emit through ``emitter``; ``ready`` is awaited sometimes, ``durable`` before a tool runs.
+
+        ``on_custom`` gets the custom events of nodes instead.
+        """
         super().__init__()
+        self._on_custom = on_custom or emitter.custom
         self._listener = Listener(emitter, on_usage=on_usage, on_final=on_final)
         self._ready = ready
         self._durable = durable
@@ -84,7 +89,7 @@ class GraphHandler(AsyncCallbackHandler, _StreamingCallbackHandler[Any]):
 
     async def on_custom_event(self, name: str, data: Any, **kwargs: Any) -> None:
         """Emit a custom event of a node."""
-        self._listener.emitter.custom(name, data)
+        self._on_custom(name, data)
 
     async def on_chat_model_start(
         self,

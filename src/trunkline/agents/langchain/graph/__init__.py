@@ -1,6 +1,8 @@
 """A compiled graph: what is in it, what is added to it, what it remembers and what it stops for.
 
 * ``checkpointers``: a checkpointer for graphs that have none, or one that is not async
+* ``client_input``: what a front end sends with a prompt, where graphs written for AG-UI look for it
+* ``custom_events``: custom events of a node that stand for state, a message or a call
 * ``forms``: from what a free-form ``interrupt()`` asks to a form, and from the filled-in form back
 * ``hooks``: the two hooks: add the session's tools to model requests, answer for failed tools
 * ``inputs``: the input that a Runnable takes, made of a prompt

@@ -2,7 +2,7 @@
 
 Front ends show flat forms: texts, numbers, switches, choices and lists of choices. A deeper schema is filled
 in as JSON text. The graph gets a plain string for a plain question, and the chosen option itself for a list
-of options.
+of options. A front end that knows the graph gets its value, and may answer a free question with any JSON.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any, cast
 
 import msgspec
 
+from trunkline.agents.langchain.messages.json_values import json_value
 from trunkline.errors import AgentError
 from trunkline.questions import Form
 
-__all__ = ["DECLINED", "InterruptForm", "form_for"]
+__all__ = ["DECLINED", "InterruptForm", "form_for", "plain_value"]
 
 log = logging.getLogger("trunkline.langchain")
 
@@ -25,6 +26,7 @@ _ANSWER = "answer"
 _SCALARS = ("string", "boolean", "integer", "number")
 _QUESTIONS = ("question", "message", "prompt", "query", "title", "description", "text")
 _OPTIONS = ("options", "choices")
+_SCHEMAS = ("responseSchema", "response_schema")
 
 
 class InterruptForm:
@@ -42,13 +44,23 @@ class InterruptForm:
         self.as_json: set[str] = set()
         """The fields that are filled in as JSON text."""
         self.typed = True
+        self.value: Any = None
+        """What the graph asked with."""
+        self.answer_schema: dict[str, Any] | None = None
 
     def question(self, call_id: str | None = None) -> Form:
         """The question to ask."""
         schema: dict[str, Any] = {"type": "object", "properties": self.fields}
         if self.required:
             schema["required"] = self.required
-        return Form(message=self.message, fields=schema, call_id=call_id)
+        return Form(
+            message=self.message,
+            fields=schema,
+            call_id=call_id,
+            value=self.value,
+            answer_schema=self.answer_schema,
+            single_answer=not self.whole,
+        )
 
     def read(self, content: Any) -> Any:
         """Give the graph what it asked for."""
@@ -79,11 +91,18 @@ class InterruptForm:
 
 def form_for(value: Any, schema: Any = None) -> InterruptForm:
     """Make the form for an interrupt's value and, if it has one, its response schema."""
+    value = plain_value(value)
+    if isinstance(value, dict) and not schema:
+        # Graphs for AG-UI have it in the value: the names are those of ag-ui-langgraph.
+        given = cast("dict[str, Any]", value)
+        schema = next((given[name] for name in _SCHEMAS if name in given), None)
     message = _message_in(value)
     if isinstance(schema, dict) and schema:
         given = cast("dict[str, Any]", schema)
         try:
-            return _from_schema(message, given)
+            form = _from_schema(message, given)
+            form.answer_schema = given
+            return form
         except (AttributeError, TypeError, ValueError):
             log.warning("an interrupt's response schema is no JSON schema; asking for a text: %.200s", given)
     choices = _choices_in(value)
@@ -94,6 +113,8 @@ def form_for(value: Any, schema: Any = None) -> InterruptForm:
             field["oneOf"] = [{"const": word, "title": label} for word, label, _ in choices]
     form = InterruptForm(message, {_ANSWER: field}, [_ANSWER], whole=False)
     form.options = {_ANSWER: {word: option for word, _, option in choices}}
+    if choices:
+        form.answer_schema = {"enum": [json_value(option) for _, _, option in choices]}
     form.typed = False
     return form
 
@@ -175,28 +196,27 @@ def _parsed(value: Any) -> Any:
 # -- interrupts without a schema ------------------------------------------------------------------
 
 
-def _plain(value: Any) -> Any:
-    """A pydantic model or a dataclass as a plain dict."""
+def plain_value(value: Any) -> Any:
+    """The value of an interrupt as JSON has it: pydantic models and dataclasses as objects."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
-        return dump()
+        return dump(mode="json")
     try:
         return msgspec.to_builtins(value, str_keys=True)
     except (TypeError, ValueError):
-        return value
+        return json_value(value)
 
 
 def _message_in(value: Any) -> str:
     """The text of the form: the question first, then the other fields."""
-    plain = _plain(value)
-    if not isinstance(plain, dict):
-        return plain if isinstance(plain, str) else _as_text(plain)
-    asked = cast("dict[str, Any]", plain)
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else _as_text(value)
+    asked = cast("dict[str, Any]", value)
     key = next((key for key in _QUESTIONS if isinstance(asked.get(key), str)), None)
     rest = [
         f"{name}: {_as_text(part)}"
         for name, part in asked.items()
-        if name != key and not (name in _OPTIONS and isinstance(part, list))
+        if name not in (key, *_SCHEMAS) and not (name in _OPTIONS and isinstance(part, list))
     ]
     return "\n".join([*([asked[key]] if key else []), *rest])
 
@@ -211,9 +231,8 @@ def _as_text(value: Any) -> str:
 
 
 def _choices_in(value: Any) -> list[tuple[str, str, Any]]:
-    """Find the options in a value: what to choose, its label, and its value."""
-    plain = _plain(value)
-    asked = cast("dict[str, Any]", plain if isinstance(plain, dict) else {})
+    """Find the options in a value: what to choose, its label, and the option itself."""
+    asked = cast("dict[str, Any]", value if isinstance(value, dict) else {})
     listed = next((asked[key] for key in _OPTIONS if isinstance(asked.get(key), list)), ())
     return [_choice(option) for option in listed]
 
@@ -226,4 +245,4 @@ def _choice(option: Any) -> tuple[str, str, Any]:
     label: Any = next(
         (about[key] for key in ("label", "name", "title", "description") if key in about), value
     )
-    return _as_text(value), _as_text(label), value
+    return _as_text(value), _as_text(label), about

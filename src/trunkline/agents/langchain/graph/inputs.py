@@ -14,15 +14,25 @@ from trunkline.errors import AgentError
 __all__ = ["input_for"]
 
 
-def input_for(runnable: Any, messages: list[Any], text: str, state: Mapping[str, Any], name: str) -> Any:
-    """Make the input of a runnable; ``name`` is the agent's, for the error of one that takes no prompt."""
+def input_for(
+    runnable: Any,
+    messages: list[Any],
+    text: str,
+    state: Mapping[str, Any],
+    name: str,
+    client: Mapping[str, Any] | None = None,
+) -> Any:
+    """Make the input of a runnable; ``name`` is the agent's, for the error of one that takes no prompt.
+
+    ``client`` are the fields of a graph's state that the front end fills.
+    """
     runnable = _innermost(runnable)
     if isinstance(runnable, BaseChatModel):
         return messages
     kind, fields = _input_of(runnable)
     if "messages" in fields:
         known = {key: value for key, value in state.items() if key in fields}
-        return {**known, "messages": messages}
+        return {**known, **(client or {}), "messages": messages}
     if len(fields) == 1:
         return {fields[0]: text}
     if fields:

@@ -32,11 +32,15 @@ WrapCall = Callable[[Any, Execute], Awaitable[Any]]
 
 
 class InstrumentedGraph:
-    """A copy of a graph with hooks; ``sees_model`` says whether its model requests pass our hook."""
+    """A copy of a graph with hooks; ``sees_model`` says whether its model requests pass our hook.
 
-    def __init__(self, graph: Any, *, sees_model: bool) -> None:
+    ``binds_tools`` says that of the graph itself, without the graphs in it.
+    """
+
+    def __init__(self, graph: Any, *, sees_model: bool, binds_tools: bool = False) -> None:
         self.graph = graph
         self.sees_model = sees_model
+        self.binds_tools = binds_tools
 
 
 def instrument(
@@ -47,21 +51,21 @@ def instrument(
     ``wrap_call`` is outside of all middlewares, ``wrap_tool`` inside of them: around the tool alone.
     """
     nodes: dict[str, Any] = dict(graph.nodes)
-    sees_model = False
+    sees_model = binds_tools = False
     for name, node in graph.nodes.items():
         bound = getattr(node, "bound", None)
         if isinstance(bound, ToolNode):
             nodes[name] = node.copy({"bound": _with_wrapped_calls(bound, wrap_call, wrap_tool)})
         elif (changed := _with_changed_requests(bound, change_request)) is not None:
             nodes[name] = node.copy({"bound": changed})
-            sees_model = True
+            sees_model = binds_tools = True
         elif isinstance(bound, Pregel):
             inner = instrument(bound, change_request, wrap_call, wrap_tool)
             nodes[name] = node.copy({"bound": inner.graph, "subgraphs": [inner.graph]})
             sees_model = sees_model or inner.sees_model
     made = copy.copy(graph)
     made.nodes = nodes
-    return InstrumentedGraph(made, sees_model=sees_model)
+    return InstrumentedGraph(made, sees_model=sees_model, binds_tools=binds_tools)
 
 
 def _with_wrapped_calls(node: ToolNode, wrap_call: WrapCall, wrap_tool: WrapCall) -> ToolNode:

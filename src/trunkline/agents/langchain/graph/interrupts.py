@@ -15,7 +15,7 @@ import msgspec
 from langgraph import types
 
 from trunkline import events as ev
-from trunkline.agents.langchain.graph.forms import DECLINED, InterruptForm, form_for
+from trunkline.agents.langchain.graph.forms import DECLINED, InterruptForm, form_for, plain_value
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.conversation import Conversation
 from trunkline.errors import AgentError
@@ -167,6 +167,7 @@ def pending_questions(
             )
         else:
             form = form_for(value, interrupt.response_schema)
+            form.value = plain_value(value)
             found.append(
                 Pending(interrupt_id=str(interrupt.id), question=form.question(), lane=lane, form=form)
             )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Union, cast
 
 import msgspec
 
 from trunkline import events as ev
+from trunkline.agents.langchain.graph.client_input import client_fields
 from trunkline.agents.langchain.messages.emitter import Emitter
 from trunkline.agents.langchain.messages.plan import plan_in_state
 from trunkline.json_patch import copy_json, diff, same_json
@@ -78,7 +79,7 @@ class SharedStateUpdates:
         self._events = StateEvents(
             getattr(owner, "emit_state_snapshots", "initial"),
             getattr(owner, "state_mapper", None),
-            hidden_fields(graph),
+            hidden_fields(graph) | client_fields(graph),
         )
         self._values: dict[str, Any] | None = None
 
@@ -87,6 +88,11 @@ class SharedStateUpdates:
         self._emitter.plan(plan_in_state(values))
         self._values = values
         self._emit(values, last=False)
+
+    def emit_fields(self, fields: dict[str, Any]) -> None:
+        """Show some fields of the state before the node that has them ends."""
+        shown: Any = self._ctx.state.value if self._values is None else self._values
+        self._emit({**cast("dict[str, Any]", shown or {}), **fields}, last=False)
 
     def finish(self) -> None:
         """Emit the last state, if the policy shows it only then."""

@@ -8,7 +8,7 @@ and it never waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -56,11 +56,24 @@ class _Call:
 class ModelRun:
     """One call of a model: where its tokens belong, and what they brought so far."""
 
-    __slots__ = ("calls", "internal", "lane", "message_id", "openai_items", "pending", "server_tools")
+    __slots__ = (
+        "calls", "internal", "lane", "message_id", "openai_items", "pending", "predictions", "server_tools",
+    )  # fmt: skip
 
-    def __init__(self, lane: str | None, *, internal: bool, whole: bool = False) -> None:
-        """A run in a lane; an internal one (a summarizer) is not shown, and a ``whole`` one has no tokens."""
+    def __init__(
+        self,
+        lane: str | None,
+        *,
+        internal: bool,
+        whole: bool = False,
+        predictions: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """A run in a lane; an internal one (a summarizer) is not shown, and a ``whole`` one has no tokens.
+
+        ``predictions`` say which arguments of which tools are fields of the state to be.
+        """
         self.lane = lane
+        self.predictions = predictions
         self.internal = internal
         self.message_id: str | None = None
         self.calls: dict[Any, _Call] = {}
@@ -204,6 +217,9 @@ class Emitter:
             if not waiting["id"] or not waiting["name"]:
                 return
             del run.pending[index]
+            if any(one.get("tool") == waiting["name"] for one in run.predictions):
+                # A front end that knows the event shows the arguments as state, while they come.
+                self.custom("PredictState", run.predictions, run.lane)
             call = self.announce(run.lane, waiting["id"], waiting["name"], run.message_id)
             run.calls[index] = call
             args = waiting["args"]
@@ -335,12 +351,22 @@ class Emitter:
         if (call := self._calls.get((lane, native_id))) is not None:
             self._end(lane, call, "failed", reason)
 
+    def tool_completed(self, lane: str | None, native_id: str) -> None:
+        """Emit that a call that nobody runs is complete."""
+        if (call := self._calls.get((lane, native_id))) is not None:
+            self._end(lane, call, "completed", None)
+
+    def is_open(self, lane: str | None, native_id: str) -> bool:
+        """Whether a call was announced, and has no result yet."""
+        call = self._calls.get((lane, native_id))
+        return call is not None and not call.done
+
     def tool_denied(self, lane: str | None, native_id: str, reason: str) -> None:
         """Note that a call was refused; it is emitted with the message that tells the model so."""
         if (call := self._calls.get((lane, native_id))) is not None:
             call.refused = reason
 
-    def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str) -> None:
+    def _end(self, lane: str | None, call: _Call, status: ev.ToolStatus, reason: str | None) -> None:
         if not call.done:
             call.done = True
             if call.refused is not None:
@@ -423,9 +449,11 @@ class Emitter:
         reason = str(invalid.get("error") or f"its arguments are not JSON: {invalid.get('args')}")
         self._end(lane, call, "failed", reason[:_REASON_LENGTH])
 
-    def custom(self, name: str, value: Any) -> None:
+    def custom(self, name: str, value: Any, lane: str | None = None) -> None:
         """Emit a custom event of the agent; an event of ours is emitted as it is."""
-        event = value if isinstance(value, ev.Event) else ev.Custom(name=name, value=json_value(value))
+        event = (
+            value if isinstance(value, ev.Event) else ev.Custom(name=name, value=json_value(value), lane=lane)
+        )
         self._emit(cast("ev.AnyEvent", event), event.lane)
 
     def is_emitted(self, message_id: str) -> bool:
